@@ -1,0 +1,1 @@
+"""The HTTP interface: thin routes, one module for each noun."""

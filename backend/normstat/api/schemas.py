@@ -1,0 +1,519 @@
+"""The bodies of the API. Response models have no default values, so that clients see which members are always there.
+
+Instants are ISO 8601 with Z; bulk times are integers, milliseconds since the epoch. Every 2xx body is an object.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Password = Annotated[str, StringConstraints(min_length=8, max_length=1000)]
+
+
+class Body(BaseModel):
+    """Base of all bodies: unknown members of a request are errors, not ignored wishes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ErrorInfo(Body):
+    """What went wrong: a stable code, a sentence, facts, and the id under which the log has it."""
+
+    code: str
+    message: str
+    details: dict[str, str | int | float | bool | None | list[str]]
+    request_id: str
+
+
+class ErrorBody(Body):
+    """The one shape of every answer that is not 2xx."""
+
+    error: ErrorInfo
+
+
+# --- accounts ---
+
+
+class Role(StrEnum):
+    """viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMINISTRATOR = "administrator"
+
+
+class LoginRequest(Body):
+    """Name and password of an account."""
+
+    name: Name
+    password: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+class LinkRequest(Body):
+    """The token of a one-time login link."""
+
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Me(Body):
+    """Who is logged in; `has_password` is false until the first administrator has chosen one."""
+
+    name: str
+    role: Role
+    has_password: bool
+
+
+class PasswordChange(Body):
+    """A new password; `old_password` is needed where there is one."""
+
+    old_password: str | None = None
+    new_password: Password
+
+
+class UserInfo(Body):
+    """An account."""
+
+    name: str
+    role: Role
+    has_password: bool
+    is_disabled: bool
+    created_at: datetime
+
+
+class UserList(Body):
+    """All accounts."""
+
+    users: list[UserInfo]
+
+
+class UserCreate(Body):
+    """A new account."""
+
+    name: Name
+    role: Role
+    password: Password
+
+
+class UserUpdate(Body):
+    """What to change of an account; members left out stay."""
+
+    role: Role | None = None
+    password: Password | None = None
+    is_disabled: bool | None = None
+
+
+class TokenInfo(Body):
+    """A token without its secret. `host` is set for an agent token that may send for that host alone; `role` for an API token."""
+
+    id: int
+    name: str
+    host: str | None
+    role: Role | None
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class TokenList(Body):
+    """Tokens, the newest first."""
+
+    tokens: list[TokenInfo]
+
+
+class ApiTokenCreate(Body):
+    """A new token for scripts."""
+
+    name: Name
+    role: Role
+
+
+class AgentTokenCreate(Body):
+    """A new token for an agent; without a host it may send for any host, and each host it names is made."""
+
+    name: Name
+    host: Name | None = None
+
+
+class NewToken(Body):
+    """The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only)."""
+
+    token: str
+    info: TokenInfo
+    command: str | None
+
+
+# --- hosts ---
+
+
+class StreamState(StrEnum):
+    """live: data within 30 s; late: within 10 min; silent: longer ago."""
+
+    LIVE = "live"
+    LATE = "late"
+    SILENT = "silent"
+
+
+class LineCounts(Body):
+    """Lines of a stream by kind."""
+
+    header: int
+    sample: int
+    since_boot: int
+    timestamp: int
+    state_change: int
+    ignored: int
+    rejected: int
+
+
+class StreamInfo(Body):
+    """One run of one tool on a host. `spec` names how it is read; `stats` what it yields."""
+
+    id: int
+    spec: str
+    stats: list[str]
+    key: str
+    command: str
+    state: StreamState
+    created_at: datetime
+    last_received_at: datetime | None
+    last_sample_at: datetime | None
+    acked_offset: int
+    n_lines: LineCounts
+    n_gap_bytes: int
+
+
+class HostInfo(Body):
+    """A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's."""
+
+    name: str
+    os: str
+    agent_version: str
+    created_at: datetime
+    last_seen_at: datetime | None
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    clock_offset_s: float | None
+    state: StreamState
+    n_streams_live: int
+    n_streams: int
+    n_rejected: int
+    stats: list[str]
+
+
+class HostList(Body):
+    """All hosts, by name."""
+
+    hosts: list[HostInfo]
+
+
+class HostDetail(Body):
+    """A host and its streams, the newest first; streams that ended more than a week ago are only counted."""
+
+    host: HostInfo
+    streams: list[StreamInfo]
+    n_old_streams: int
+
+
+class RejectedLineInfo(Body):
+    """A line that could not be read."""
+
+    stream_id: int
+    spec: str
+    key: str
+    line_no: int
+    offset: int
+    n_bytes: int
+    text: str
+    reason: str
+    received_at: datetime
+
+
+class RejectedLineList(Body):
+    """Rejected lines, the newest first; `n_total` counts those whose text is no longer kept one by one too."""
+
+    rejected_lines: list[RejectedLineInfo]
+    n_total: int
+
+
+# --- the catalogue ---
+
+
+class FieldInfo(Body):
+    """A column of a stat; see stats/spec.py."""
+
+    key: str
+    column: str
+    group: str
+    unit: str
+    kind: Literal["gauge", "rate", "counter", "percent", "count", "time"]
+    worse: Literal["higher", "lower", "neither"]
+    decimals: int
+    help: str
+    source: str
+    is_documented: bool
+
+
+class PanelInfo(Body):
+    """A graph that the host page shows by default."""
+
+    key: str
+    title: str
+    section: Literal["cpu", "memory", "disk", "network", "process"]
+    fields: list[str]
+    instances: str
+    is_stacked: bool
+
+
+class StatInfo(Body):
+    """One kind of sample."""
+
+    name: str
+    title: str
+    spec: str
+    tool: str
+    os: str
+    commands: list[str]
+    instance_title: str
+    fields: list[FieldInfo]
+    panels: list[PanelInfo]
+
+
+class StatList(Body):
+    """The catalogue: everything that can be read, in the order of menus."""
+
+    stats: list[StatInfo]
+
+
+class InstanceInfo(Body):
+    """What rows of a stat are about on this host."""
+
+    name: str
+    first_sample_at: datetime
+    last_sample_at: datetime
+
+
+class InstanceList(Body):
+    """The instances of one stat that have samples in the window."""
+
+    instances: list[InstanceInfo]
+
+
+# --- series and coverage ---
+
+
+class Resolution(StrEnum):
+    """raw: every sample; envelope: for each pixel column the first, lowest, highest and last sample, as they are."""
+
+    RAW = "raw"
+    ENVELOPE = "envelope"
+
+
+class Series(Body):
+    """Points of one series: real samples in both resolutions. A None value is a gap: the line must not be joined across it."""
+
+    instance: str
+    field: str
+    unit: str
+    times: list[int]
+    values: list[float | None]
+    n_raw: int
+
+
+class SeriesBlock(Body):
+    """Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top."""
+
+    host: str
+    stat: str
+    start: datetime
+    end: datetime
+    resolution: Resolution
+    column_ms: int
+    n_raw: int
+    n_points: int
+    n_instances_left_out: int
+    series: list[Series]
+
+
+class Interval(Body):
+    """Half-open [start, end)."""
+
+    start: datetime
+    end: datetime
+
+
+class GapInfo(Body):
+    """Bytes that the agent had to drop before they could be sent."""
+
+    spec: str
+    key: str
+    reported_at: datetime
+    n_bytes: int
+
+
+class StatCoverage(Body):
+    """When a stat has samples inside the window. `interval_s` is the usual distance of two reports."""
+
+    stat: str
+    n_samples: int
+    interval_s: float | None
+    covered: list[Interval]
+
+
+class Coverage(Body):
+    """What there is of a host; `first_sample_at` and `last_sample_at` are over all time."""
+
+    host: str
+    start: datetime
+    end: datetime
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    stats: list[StatCoverage]
+    gaps: list[GapInfo]
+
+
+# --- baselines and comparison ---
+
+
+class BaselineInfo(Body):
+    """A period that a person marked as normal. `version` grows whenever windows or hosts change."""
+
+    id: int
+    name: str
+    note: str
+    hosts: list[str]
+    windows: list[Interval]
+    version: int
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class BaselineList(Body):
+    """Baselines, the newest first."""
+
+    baselines: list[BaselineInfo]
+
+
+class IntervalInput(Body):
+    """A window in a request: half-open [start, end); both need a zone."""
+
+    start: datetime
+    end: datetime
+
+
+class BaselineCreate(Body):
+    """A new baseline."""
+
+    name: Name
+    note: Annotated[str, StringConstraints(max_length=10_000)] = ""
+    hosts: Annotated[list[Name], Field(min_length=1)]
+    windows: Annotated[list[IntervalInput], Field(min_length=1)]
+
+
+class BaselineUpdate(Body):
+    """What to change of a baseline; members left out stay."""
+
+    name: Name | None = None
+    note: Annotated[str, StringConstraints(max_length=10_000)] | None = None
+    windows: Annotated[list[IntervalInput], Field(min_length=1)] | None = None
+
+
+class Summary(Body):
+    """One side of a finding. Missing: None where there is no sample."""
+
+    n: int
+    median: float | None
+    p5: float | None
+    p95: float | None
+    p99: float | None
+    lowest: float | None
+    highest: float | None
+
+
+class Finding(Body):
+    """A series that differs. `shift` = incident median - baseline median; `score` = |shift| / scale; `ks` is 0..1."""
+
+    rank: int
+    stat: str
+    instance: str
+    field: str
+    column: str
+    unit: str
+    kind: str
+    baseline: Summary
+    incident: Summary
+    shift: float
+    scale: float
+    score: float
+    ks: float
+    direction: Literal["up", "down", "same"]
+    is_worse: bool | None
+    sentence: str
+    help: str
+
+
+class OneSidedSeries(Body):
+    """A series that only one side has."""
+
+    stat: str
+    instance: str
+    field: str
+    unit: str
+    side: Literal["baseline", "incident"]
+    summary: Summary
+    sentence: str
+
+
+class ThinSeries(Body):
+    """A series with too few samples on a side to be judged."""
+
+    stat: str
+    instance: str
+    field: str
+    n_baseline: int
+    n_incident: int
+    reason: str
+
+
+class ComparisonSide(Body):
+    """What one side read. `n_rows_skipped` is not 0 where the row limit made it read evenly spaced pieces only."""
+
+    windows: list[Interval]
+    covered_s: float
+    n_samples: int
+    n_rows_skipped: int
+
+
+class Comparison(Body):
+    """Baseline first, incident second. `n_series` = findings of any score + one-sided + thin + unchanged."""
+
+    host: str
+    method_version: int
+    baseline_info: BaselineInfo | None
+    baseline: ComparisonSide
+    incident: ComparisonSide
+    n_series: int
+    n_compared: int
+    n_unchanged: int
+    n_findings: int
+    findings: list[Finding]
+    n_one_sided: int
+    one_sided: list[OneSidedSeries]
+    n_thin: int
+    thin: list[ThinSeries]
+    spec_versions: dict[str, int]
+    elapsed_ms: int
+
+
+# --- health ---
+
+
+class Health(Body):
+    """Whether the server can do its work; reachable without an account."""
+
+    status: Literal["ok", "database_away"]
+    version: str
+    storage: Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]

@@ -1,0 +1,1 @@
+"""Step 'compare': what is normal, and what differs from it."""

@@ -1,0 +1,112 @@
+"""Every error that normstat raises on purpose: its stable code and its HTTP status.
+
+A message states what was found, what was expected, and what to do. Quoted input goes through `shorten`.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+Detail = str | int | float | bool | None
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """The text as a Python literal, cut to about `limit` characters, so that no message carries a whole payload."""
+    if len(text) <= limit:
+        return repr(text)
+    return f"{text[:limit]!r}... ({len(text)} characters)"
+
+
+class NormstatError(Exception):
+    """Base of all errors with a code; `details` are facts for machines, `message` is the sentence for people."""
+
+    code: ClassVar[str] = "internal"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, details: Mapping[str, Detail] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: dict[str, Detail] = dict(details or {})
+
+
+class BadFrame(NormstatError):
+    """The body of an ingest request is not made of frames; nothing of it was taken."""
+
+    code = "bad_frame"
+    status = 400
+
+
+class BadRequest(NormstatError):
+    """A parameter has the right shape and an impossible value (an empty window, an unknown zone)."""
+
+    code = "bad_request"
+    status = 400
+
+
+class NotAuthenticated(NormstatError):
+    """Nobody is logged in, or the token is unknown, expired or revoked."""
+
+    code = "not_authenticated"
+    status = 401
+
+
+class NotAllowed(NormstatError):
+    """Somebody is logged in whose role does not reach that far."""
+
+    code = "not_allowed"
+    status = 403
+
+
+class NotFound(NormstatError):
+    """The named thing does not exist."""
+
+    code = "not_found"
+    status = 404
+
+
+class Conflict(NormstatError):
+    """The request does not fit the present state (a name taken, a link used)."""
+
+    code = "conflict"
+    status = 409
+
+
+class TooLarge(NormstatError):
+    """A body or an answer is above its limit."""
+
+    code = "too_large"
+    status = 413
+
+
+class InvalidRequest(NormstatError):
+    """The request does not have the documented shape."""
+
+    code = "invalid_request"
+    status = 422
+
+
+class TooManyRequests(NormstatError):
+    """Too many attempts in a short time; answered with Retry-After."""
+
+    code = "too_many_requests"
+    status = 429
+
+
+class DatabaseAway(NormstatError):
+    """The database does not answer; answered with Retry-After, and nothing was acknowledged."""
+
+    code = "database_away"
+    status = 503
+
+
+class SpecError(NormstatError):
+    """A spec file contradicts itself; the message names the file and the key."""
+
+    code = "bad_spec"
+    status = 500
+
+
+class MigrationError(NormstatError):
+    """The database is at a version that this program does not know."""
+
+    code = "bad_schema_version"
+    status = 500

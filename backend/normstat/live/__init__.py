@@ -1,0 +1,1 @@
+"""Tells open pages that new samples are there."""

@@ -1,0 +1,1 @@
+"""Step 'query': window and series keys -> columns of numbers."""

@@ -1,0 +1,40 @@
+"""The settings of the server: the only place that reads the environment.
+
+Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is taken too, because that is what hosting platforms set.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import AliasChoices, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MIB = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """All settings, each with the default that `make run` uses."""
+
+    model_config = SettingsConfigDict(env_prefix="NORMSTAT_", frozen=True, extra="ignore")
+
+    database_url: str = Field(
+        default="postgresql://normstat@127.0.0.1/normstat",
+        validation_alias=AliasChoices("NORMSTAT_DATABASE_URL", "DATABASE_URL"),
+        description="libpq URL of the PostgreSQL database",
+    )
+    database_pool_size: int = Field(default=8, ge=2, description="connections kept open by the server")
+    public_url: str = Field(default="http://127.0.0.1:8080", description="what browsers and agents type, for links")
+    cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it behind TLS")
+    page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
+    agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
+    session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
+    ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
+    ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
+    compare_max_rows: int = Field(default=2_000_000, description="most rows of one stat read for each side of a comparison")
+    log_level: str = Field(default="info", description="debug, info, warning or error")
+
+
+@cache
+def load_settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()

@@ -1,0 +1,98 @@
+"""What a reader gives back: blocks of samples, rejected lines, and an account of every byte.
+
+A block is columnar: all its rows were printed under one header, so they share their fields. Times are int64 microseconds since
+the epoch (UTC); `NO_TIME` marks a row whose tool printed none. Integers stay int64, decimals are float64, and a row that would
+not come back digit for digit from the canonical form of its fields carries its own text in `printed`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.spec import Field, Stat
+
+NO_TIME: Final = np.iinfo(np.int64).min
+
+Int64Array = npt.NDArray[np.int64]
+ValueArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+# JSON values only: the state of a reader is kept in the database between chunks.
+State = dict[str, object]
+
+
+class LineKind(StrEnum):
+    """What a line of a stream was; every byte received belongs to exactly one kind."""
+
+    HEADER = "header"
+    SAMPLE = "sample"
+    SINCE_BOOT = "since_boot"
+    TIMESTAMP = "timestamp"
+    STATE_CHANGE = "state_change"
+    IGNORED = "ignored"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleBlock:
+    """Samples of one stat that share their fields, in the order of their lines.
+
+    Shape: time_us, line_offset (n,) int64; instances n names; values[i] (n,) int64 or float64, one array for each of `fields`.
+    Units: those of the fields. Missing: missing[i] is None, or (n,) bool with True where the tool printed its word for
+    "no value" (the value there is 0 and means nothing); time_us NO_TIME where no time is known.
+    """
+
+    stat: Stat
+    fields: tuple[Field, ...]
+    time_us: Int64Array
+    instances: Sequence[str]
+    values: tuple[ValueArray, ...]
+    line_offset: Int64Array
+    missing: tuple[npt.NDArray[np.bool_] | None, ...] = ()
+    # Row number -> the row's tokens as printed, field by field joined by single blanks, where the canonical form differs.
+    printed: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.time_us)
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedLine:
+    """A line that could not be read, with the reason in words; `text` is cut to REJECTED_TEXT_LIMIT characters.
+
+    `offset` is the line's first byte in the stream, `n_bytes` its length with the newline, `line_no` counts from 1.
+    """
+
+    offset: int
+    line_no: int
+    n_bytes: int
+    text: str
+    reason: str
+
+
+REJECTED_TEXT_LIMIT: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """How many lines and bytes were of which kind. The bytes add up to what was taken."""
+
+    n_lines: Mapping[LineKind, int]
+    n_bytes: Mapping[LineKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """All that one call of a reader found.
+
+    `n_taken` bytes of the input were accounted for; the rest (an unfinished last line) must be given again, with more behind it.
+    """
+
+    blocks: tuple[SampleBlock, ...]
+    since_boot: tuple[SampleBlock, ...]
+    rejected: tuple[RejectedLine, ...]
+    accounts: Accounts
+    state: State
+    n_taken: int

@@ -1,0 +1,104 @@
+"""Specs: what a tool prints and what each column means, as data.
+
+A spec is one TOML file in specs/: one tool in one form of call on one system. A spec yields one or more stats; a stat is one kind
+of sample (one wide table in the store). `iostat -x` prints devices and CPU shares, so its spec yields two stats.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a number is, which decides how it may be summed, drawn and compared."""
+
+    GAUGE = "gauge"
+    RATE = "rate"
+    COUNTER = "counter"
+    PERCENT = "percent"
+    COUNT = "count"
+    TIME = "time"
+
+
+class Worse(StrEnum):
+    """The direction in which a field is bad news."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEITHER = "neither"
+
+
+class Storage(StrEnum):
+    """How the field is stored: exact for what the tool prints."""
+
+    INT8 = "int8"
+    FLOAT4 = "float4"
+    FLOAT8 = "float8"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a stat.
+
+    `key` is the name in SQL, JSON, CSV and URLs; `column` the header as the tool prints it; `printed_key` the name in the output of
+    `normstat parse`: the printed column, with its group or number only where the tool prints that column twice.
+    `decimals` is the number of digits behind the point that the tool prints, 0 for integers.
+    """
+
+    key: str
+    column: str
+    printed_key: str
+    group: str
+    unit: str
+    kind: Kind
+    worse: Worse
+    decimals: int
+    storage: Storage
+    help: str
+    source: str
+    is_documented: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A graph that the host page shows for a stat without being asked.
+
+    `section` is cpu, memory, disk, network or process; `instances` is "" (one-row stats), "all", "top:N" (the N with the highest
+    mean of the first field in the window) or "only:NAME".
+    """
+
+    key: str
+    title: str
+    section: str
+    fields: tuple[str, ...]
+    instances: str
+    is_stacked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """One kind of sample: its name is the name of its table, `instance_title` says what a row is about ("" for one-row stats)."""
+
+    name: str
+    title: str
+    instance_title: str
+    fields: tuple[Field, ...]
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A tool in one form of call on one system, and the stats it yields.
+
+    `layout` is for the reader alone. `version` grows whenever the same bytes would give other samples.
+    """
+
+    name: str
+    tool: str
+    os: str
+    title: str
+    version: int
+    commands: tuple[str, ...]
+    reader: str
+    layout: Mapping[str, object]
+    stats: tuple[Stat, ...]

@@ -1,0 +1,1 @@
+"""Step 'store': tables, sessions and the bulk path into them."""

@@ -1,0 +1,223 @@
+"""The tables that Alembic looks after. The wide tables of the stats (schema `stat`) are made by hypertables.py from the specs.
+
+Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (tokens) or argon2 (passwords), never as they are.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, DateTime, Float, ForeignKey, Identity, Index, LargeBinary, MetaData, Text, text
+from sqlalchemy.dialects.postgresql import JSONB, TSTZMULTIRANGE, Range
+from sqlalchemy.ext.asyncio import AsyncAttrs
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+NAMING_CONVENTION = {
+    "ix": "ix_%(table_name)s__%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s__%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s__%(constraint_name)s",
+    "fk": "fk_%(table_name)s__%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+NOW = text("now()")
+
+
+class Base(AsyncAttrs, DeclarativeBase):
+    """Base of all models."""
+
+    metadata = MetaData(naming_convention=NAMING_CONVENTION)
+    type_annotation_map = {datetime: DateTime(timezone=True), str: Text(), int: BigInteger(), float: Float(53)}  # noqa: RUF012
+
+
+class Host(Base):
+    """A machine whose agent sends. `clock_offset_s`: its clock minus the server's at the last request."""
+
+    __tablename__ = "hosts"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    os: Mapped[str] = mapped_column(server_default="")
+    agent_version: Mapped[str] = mapped_column(server_default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_seen_at: Mapped[datetime | None]
+    clock_offset_s: Mapped[float | None]
+
+
+class StatTable(Base):
+    """A stat whose wide table exists. `name` is also the table's name in schema `stat`."""
+
+    __tablename__ = "stats"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    spec: Mapped[str]
+    spec_version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class StatField(Base):
+    """A column of a wide table, as the catalogue knew it when the column was made; `is_documented` false: seen, not in the spec."""
+
+    __tablename__ = "stat_fields"
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    position: Mapped[int]
+    definition: Mapped[dict[str, object]] = mapped_column(JSONB)
+    is_documented: Mapped[bool]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Instance(Base):
+    """What rows of a stat are about on one host; the name is "" for one-row stats."""
+
+    __tablename__ = "instances"
+    __table_args__ = (Index("uq_instances__host_id_stat_id_name", "host_id", "stat_id", "name", unique=True),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    first_sample_at: Mapped[datetime]
+    last_sample_at: Mapped[datetime]
+
+
+class Stream(Base):
+    """One run of one tool: one growing raw file on the host. Bytes below `acked_offset` are committed here."""
+
+    __tablename__ = "streams"
+    __table_args__ = (Index("uq_streams__host_id_spec_key", "host_id", "spec", "key", unique=True),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    spec: Mapped[str]
+    key: Mapped[str]
+    command: Mapped[str] = mapped_column(server_default="")
+    acked_offset: Mapped[int] = mapped_column(server_default="0")
+    spec_version: Mapped[int] = mapped_column(server_default="0")
+    reader_state: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_received_at: Mapped[datetime | None]
+    first_sample_at: Mapped[datetime | None]
+    last_sample_at: Mapped[datetime | None]
+    n_header: Mapped[int] = mapped_column(server_default="0")
+    n_sample: Mapped[int] = mapped_column(server_default="0")
+    n_since_boot: Mapped[int] = mapped_column(server_default="0")
+    n_timestamp: Mapped[int] = mapped_column(server_default="0")
+    n_state_change: Mapped[int] = mapped_column(server_default="0")
+    n_ignored: Mapped[int] = mapped_column(server_default="0")
+    n_rejected: Mapped[int] = mapped_column(server_default="0")
+    bytes_by_kind: Mapped[dict[str, int]] = mapped_column(JSONB, server_default="{}")
+    n_gap_bytes: Mapped[int] = mapped_column(server_default="0")
+
+
+class Chunk(Base):
+    """Raw bytes [start_offset, end_offset) of a stream, as they came; `body` is them compressed with zlib."""
+
+    __tablename__ = "chunks"
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    start_offset: Mapped[int] = mapped_column(primary_key=True)
+    end_offset: Mapped[int]
+    received_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class RejectedLine(Base):
+    """A line that could not be read. Texts are kept up to a number per stream and reason; the raw chunk keeps them all."""
+
+    __tablename__ = "rejected_lines"
+    __table_args__ = (Index("ix_rejected_lines__stream_id_id", "stream_id", "id"),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"))
+    line_offset: Mapped[int]
+    line_no: Mapped[int]
+    n_bytes: Mapped[int]
+    line_text: Mapped[str]
+    reason: Mapped[str]
+    received_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Gap(Base):
+    """Bytes [start_offset, end_offset) that the agent had to drop before they could be sent."""
+
+    __tablename__ = "gaps"
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    start_offset: Mapped[int] = mapped_column(primary_key=True)
+    end_offset: Mapped[int]
+    reported_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Baseline(Base):
+    """A period that a person marked as normal."""
+
+    __tablename__ = "baselines"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    note: Mapped[str] = mapped_column(server_default="")
+    windows: Mapped[list[Range[datetime]]] = mapped_column(TSTZMULTIRANGE)
+    version: Mapped[int] = mapped_column(server_default="1")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class BaselineHost(Base):
+    """A host that a baseline speaks of."""
+
+    __tablename__ = "baseline_hosts"
+    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+
+
+class User(Base):
+    """An account; `password_hash` is None until a password is chosen (then only links open it)."""
+
+    __tablename__ = "users"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    role: Mapped[str]
+    password_hash: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    disabled_at: Mapped[datetime | None]
+
+
+class Session(Base):
+    """A logged-in browser."""
+
+    __tablename__ = "sessions"
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    expires_at: Mapped[datetime]
+
+
+class LoginLink(Base):
+    """A link that logs an account in once."""
+
+    __tablename__ = "login_links"
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class ApiToken(Base):
+    """A token for scripts."""
+
+    __tablename__ = "api_tokens"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    role: Mapped[str]
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class AgentToken(Base):
+    """A token for agents: for one host, or (host_id None) for any host, which is then made when it first sends."""
+
+    __tablename__ = "agent_tokens"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
