@@ -63,6 +63,13 @@ class NotFound(NormstatError):
     status = 404
 
 
+class MethodNotAllowed(NormstatError):
+    """The address exists, and does not take this method."""
+
+    code = "method_not_allowed"
+    status = 405
+
+
 class Conflict(NormstatError):
     """The request does not fit the present state (a name taken, a link used)."""
 
@@ -75,6 +82,13 @@ class TooLarge(NormstatError):
 
     code = "too_large"
     status = 413
+
+
+class UnsupportedMediaType(NormstatError):
+    """The body comes in an encoding or type that this address does not take."""
+
+    code = "unsupported_media_type"
+    status = 415
 
 
 class InvalidRequest(NormstatError):
