@@ -84,7 +84,7 @@ class Child:
         return "\n".join("  " + line for line in self.log_path.read_text(errors="replace").splitlines()[-n:])
 
 
-class Interrupted(Exception):  # noqa: N818
+class Interrupted(Exception):
     """Somebody wants us to stop."""
 
 

@@ -1,0 +1,119 @@
+# normstat: everything a person or CI does is a target here. `make help` lists them.
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+PORT ?= 8080
+HOST ?= 127.0.0.1
+DATA ?= data
+# Caches that outlive a `make clean`: the Debian root with TimescaleDB for the tests.
+export NORMSTAT_CACHE ?= $(CURDIR)/.cache
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The Node that the virtual environment carries, where the machine has none that is new enough (setup/node.sh puts it there).
+NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-fund --loglevel=error
+
+.PHONY: help setup setup-dev page run dev check fmt test test-deps test-fast test-backend test-page test-e2e golden gen lock bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- setting up: files as stamps, so that a second call costs nothing ---
+
+$(VENV)/.made: backend/setup/venv.sh
+	@sh backend/setup/venv.sh "$(PYTHON)" $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.made backend/requirements.lock backend/pyproject.toml
+	@echo "installing the server's Python packages ..."
+	@$(BIN)/pip install --quiet --require-hashes -r backend/requirements.lock
+	@sh backend/setup/package.sh $(VENV)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run backend/requirements-dev.lock
+	@echo "installing the Python packages of the tests ..."
+	@$(BIN)/pip install --quiet --require-hashes -r backend/requirements-dev.lock
+	@touch $@
+
+frontend/node_modules/.made: $(VENV)/.made backend/setup/node.sh frontend/package-lock.json
+	@sh backend/setup/node.sh $(VENV)
+	@echo "installing the page's packages ..."
+	@$(NPM) ci
+	@touch $@
+
+PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.ts frontend/tsconfig*.json -type f 2>/dev/null)
+
+frontend/dist/index.html: frontend/node_modules/.made $(PAGE_SOURCES)
+	@echo "building the page ..."
+	@$(NPM) run --silent build
+	@touch $@
+
+setup: $(VENV)/.run frontend/dist/index.html ## install what running needs, build the page
+
+setup-dev: $(VENV)/.dev frontend/node_modules/.made ## install what the tests need too
+
+page: frontend/dist/index.html ## build the page
+
+# --- running ---
+
+run: setup ## run everything here: database, server, agent, page (PORT=8080 DATA=data HOST=127.0.0.1)
+	@exec $(BIN)/normstat up --host "$(HOST)" --port "$(PORT)" --data "$(DATA)"
+
+dev: setup-dev ## the page with hot reload, against a server started by `make run`
+	@NORMSTAT_SERVER="http://127.0.0.1:$(PORT)" $(NPM) run dev
+
+# --- checking ---
+
+check: setup-dev ## linters, types, import rules, shell
+	@cd backend && ../$(BIN)/ruff format --quiet --check . && ../$(BIN)/ruff check --quiet .
+	@cd backend && ../$(BIN)/mypy --no-error-summary
+	@cd backend && ../$(BIN)/lint-imports --no-logo > ../$(VENV)/lint-imports.log || { cat ../$(VENV)/lint-imports.log; exit 1; }
+	@sh backend/setup/shellcheck.sh
+	@$(NPM) run --silent check
+	@echo "check: passed"
+
+fmt: setup-dev ## format the code
+	@cd backend && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
+	@$(NPM) run --silent fmt
+
+test: test-deps check test-backend test-page test-e2e ## everything; installs what it needs where it may
+	@echo "all tests passed"
+
+test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
+	@sh backend/setup/system.sh
+
+test-backend: setup-dev page
+	@cd backend && ../$(BIN)/pytest
+
+test-page: setup-dev
+	@$(NPM) test --silent
+
+test-e2e: setup-dev page
+	@cd backend && ../$(BIN)/python -m tests.e2e.page
+
+test-fast: setup-dev ## the backend's quick tests, under half a minute
+	@cd backend && ../$(BIN)/pytest -m "not slow and not timescale and not shells"
+
+golden: setup-dev ## rewrite the expected files of the captures and show the difference
+	@cd backend && ../$(BIN)/python -m tests.golden_update
+
+gen: setup-dev ## rewrite what is derived: docs/stats.md, openapi.json, the page's types
+	@$(BIN)/normstat gen
+	@$(BIN)/normstat openapi > frontend/openapi.json
+	@$(NPM) run --silent gen
+
+lock: setup-dev ## pin the Python packages anew
+	@sh backend/setup/lock.sh $(VENV)
+
+bench: setup-dev ## all benchmarks; one: make bench-reader
+	@for file in backend/bench/bench_*.py; do echo "== $$file"; (cd backend && ../$(BIN)/python -m "bench.$$(basename "$$file" .py)") || exit 1; done
+
+bench-%: setup-dev
+	@cd backend && ../$(BIN)/python -m bench.bench_$*
+
+clean: ## remove what was built; the data folder and caches stay
+	rm -rf $(VENV) frontend/node_modules frontend/dist backend/*.egg-info backend/.pytest_cache backend/.mypy_cache backend/.ruff_cache

