@@ -9,6 +9,7 @@ PYTHON ?= python3
 PORT ?= 8080
 HOST ?= 127.0.0.1
 DATA ?= data
+SPOOL ?= $(DATA)/spool
 # Caches that outlive a `make clean`: the Debian root with TimescaleDB for the tests.
 export NORMSTAT_CACHE ?= $(CURDIR)/.cache
 
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 # The Node that the virtual environment carries, where the machine has none that is new enough (setup/node.sh puts it there).
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup setup-dev page run dev check fmt test test-deps test-fast test-backend test-page test-e2e golden gen lock bench clean
+.PHONY: help setup setup-dev page run serve agent dev check fmt test test-deps test-fast test-backend test-page test-e2e golden gen lock bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +64,14 @@ page: frontend/dist/index.html ## build the page
 run: setup ## run everything here: database, server, agent, page (PORT=8080 DATA=data HOST=127.0.0.1)
 	@exec $(BIN)/normstat up --host "$(HOST)" --port "$(PORT)" --data "$(DATA)"
 
+serve: setup ## migrate and serve, with DATABASE_URL set (what the image runs)
+	@$(BIN)/normstat migrate
+	@exec $(BIN)/normstat serve --host "$(HOST)" --port "$(PORT)"
+
+agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_HOST=NAME]
+	@exec sh agents/normstat-agent run --server "$(SERVER)" --token-file "$(TOKEN_FILE)" --spool "$(SPOOL)" \
+		--stats agents/stats.conf.linux $(if $(AGENT_HOST),--host "$(AGENT_HOST)")
+
 dev: setup-dev ## the page with hot reload, against a server started by `make run`
 	@NORMSTAT_SERVER="http://127.0.0.1:$(PORT)" $(NPM) run dev
 
@@ -73,6 +82,7 @@ check: setup-dev ## linters, types, import rules, shell
 	@cd backend && ../$(BIN)/mypy --no-error-summary
 	@cd backend && ../$(BIN)/lint-imports --no-logo > ../$(VENV)/lint-imports.log || { cat ../$(VENV)/lint-imports.log; exit 1; }
 	@sh backend/setup/shellcheck.sh
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
 	@$(NPM) run --silent check
 	@echo "check: passed"
 
