@@ -9,7 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+from normstat.api.instants import Instant
+from normstat.auth.roles import Role
+
+# PostgreSQL's text cannot hold the character NUL; refusing it here makes it a 422 that says where.
+NO_NUL = r"^[^\x00]*$"
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
+Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
 Password = Annotated[str, StringConstraints(min_length=8, max_length=1000)]
 
 
@@ -34,15 +40,11 @@ class ErrorBody(Body):
     error: ErrorInfo
 
 
+class Empty(Body):
+    """Nothing to say but that it is done."""
+
+
 # --- accounts ---
-
-
-class Role(StrEnum):
-    """viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens."""
-
-    VIEWER = "viewer"
-    OPERATOR = "operator"
-    ADMINISTRATOR = "administrator"
 
 
 class LoginRequest(Body):
@@ -400,15 +402,15 @@ class BaselineList(Body):
 class IntervalInput(Body):
     """A window in a request: half-open [start, end); both need a zone."""
 
-    start: datetime
-    end: datetime
+    start: Instant
+    end: Instant
 
 
 class BaselineCreate(Body):
     """A new baseline."""
 
     name: Name
-    note: Annotated[str, StringConstraints(max_length=10_000)] = ""
+    note: Note = ""
     hosts: Annotated[list[Name], Field(min_length=1)]
     windows: Annotated[list[IntervalInput], Field(min_length=1)]
 
@@ -417,7 +419,7 @@ class BaselineUpdate(Body):
     """What to change of a baseline; members left out stay."""
 
     name: Name | None = None
-    note: Annotated[str, StringConstraints(max_length=10_000)] | None = None
+    note: Note | None = None
     windows: Annotated[list[IntervalInput], Field(min_length=1)] | None = None
 
 
@@ -512,8 +514,8 @@ class Comparison(Body):
 
 
 class Health(Body):
-    """Whether the server can do its work; reachable without an account."""
+    """The server can do its work (it is 503 `database_away` otherwise); reachable without an account."""
 
-    status: Literal["ok", "database_away"]
+    status: Literal["ok"]
     version: str
     storage: Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]

@@ -1,0 +1,24 @@
+"""When a host has data."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from normstat.api.deps import HostPath, InWindow, ReadSession, Viewer
+from normstat.api.handlers import guarded_answers
+from normstat.api.schemas import Coverage
+from normstat.errors import BadRequest, NormstatError, NotFound
+
+router = APIRouter(prefix="/hosts", tags=["coverage"])
+
+
+@router.get("/{host}/coverage", responses=guarded_answers(BadRequest, NotFound))
+async def read_coverage(
+    host: HostPath,
+    window: InWindow,
+    principal: Viewer,
+    session: ReadSession,
+    width: Annotated[int, Query(ge=16, le=8000, description="width of the bar in pixels")] = 1000,
+) -> Coverage:
+    """Says when each stat of the host has samples inside the window, and which bytes were dropped."""
+    raise NormstatError("not built yet")

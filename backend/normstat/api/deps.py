@@ -1,0 +1,132 @@
+"""What routes ask for: sessions of the database, who is asking, the window."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Depends, Path, Query, Request
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.api.instants import Instant
+from normstat.api.schemas import NO_NUL
+from normstat.api.state import AppState, state_of
+from normstat.auth import access, csrf
+from normstat.auth.access import AgentPrincipal, Principal
+from normstat.auth.roles import Role
+from normstat.errors import BadRequest, NotAllowed, NotAuthenticated
+
+SESSION_COOKIE = "normstat_session"
+cookie_scheme = APIKeyCookie(name=SESSION_COOKIE, scheme_name="session", description="set by login", auto_error=False)
+api_token_scheme = HTTPBearer(scheme_name="api_token", description="a token made under /api-tokens", auto_error=False)
+agent_token_scheme = HTTPBearer(scheme_name="agent_token", description="a token made under /agent-tokens", auto_error=False)
+
+State = Annotated[AppState, Depends(state_of)]
+
+
+async def read_session(state: State) -> AsyncIterator[AsyncSession]:
+    """A session for reading; it ends without commit."""
+    async with state.sessions() as session:
+        yield session
+
+
+async def write_session(state: State) -> AsyncIterator[AsyncSession]:
+    """A session that commits when the route returns and rolls back when it raises.
+
+    Declared with scope="function", so that the commit stands before the answer: a commit that fails is never a 2xx.
+    """
+    async with state.sessions() as session, session.begin():
+        yield session
+
+
+ReadSession = Annotated[AsyncSession, Depends(read_session)]
+WriteSession = Annotated[AsyncSession, Depends(write_session, scope="function")]
+
+
+class RoleGuard:
+    """Lets nobody in whose role does not reach as far as `needed`.
+
+    It reads accounts in a short session of its own, so that long answers (exports, live) hold no connection for it.
+    """
+
+    def __init__(self, needed: Role) -> None:
+        self.needed = needed
+
+    async def __call__(
+        self,
+        request: Request,
+        state: State,
+        cookie: Annotated[str | None, Depends(cookie_scheme)],
+        bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(api_token_scheme)],
+    ) -> Principal:
+        """Who is asking.
+
+        Raises: NotAuthenticated, NotAllowed
+        """
+        if "authorization" in request.headers:
+            if bearer is None:
+                raise NotAuthenticated("The header Authorization is not of the form `Bearer <API token>`")
+            principal = await access.enter_with_api_token(state.sessions, bearer.credentials)
+        else:
+            csrf.check_browser_request(request.method, request.headers)
+            principal = await access.enter_with_session(state.sessions, cookie)
+        if not principal.role.reaches(self.needed):
+            raise NotAllowed(f"This needs the role {self.needed}; {principal.name} has the role {principal.role}")
+        return principal
+
+
+async def require_agent(
+    state: State, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(agent_token_scheme)]
+) -> AgentPrincipal:
+    """The agent whose token came with the request.
+
+    Raises: NotAuthenticated
+    """
+    if bearer is None:
+        raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; make one under /agent-tokens")
+    return await access.enter_with_agent_token(state.sessions, bearer.credentials)
+
+
+async def check_origin(request: Request) -> None:
+    """For the open addresses that log in: another site's page may not send here."""
+    csrf.check_origin(request.headers)
+
+
+Viewer = Annotated[Principal, Depends(RoleGuard(Role.VIEWER))]
+Operator = Annotated[Principal, Depends(RoleGuard(Role.OPERATOR))]
+Administrator = Annotated[Principal, Depends(RoleGuard(Role.ADMINISTRATOR))]
+Agent = Annotated[AgentPrincipal, Depends(require_agent)]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowQuery:
+    """Half-open [start, end) of a request."""
+
+    start: datetime
+    end: datetime
+
+
+def require_window(start: datetime, end: datetime, name: str = "window") -> WindowQuery:
+    """The window.
+
+    Raises: BadRequest when it is empty or ends before it starts
+    """
+    if start >= end:
+        raise BadRequest(f"The {name} is empty: start {start.isoformat()} is not before end {end.isoformat()}")
+    return WindowQuery(start, end)
+
+
+async def read_window(
+    start: Annotated[Instant, Query(description="first instant of the window")],
+    end: Annotated[Instant, Query(description="first instant after the window")],
+) -> WindowQuery:
+    """The window of the parameters start and end."""
+    return require_window(start, end)
+
+
+InWindow = Annotated[WindowQuery, Depends(read_window)]
+HostPath = Annotated[str, Path(description="name of the host", min_length=1, max_length=200, pattern=NO_NUL)]
+HostQuery = Annotated[str, Query(description="name of the host", min_length=1, max_length=200, pattern=NO_NUL)]
+StatPath = Annotated[str, Path(description="name of the stat", min_length=1, max_length=63, pattern=NO_NUL)]
+IdPath = Annotated[int, Path(ge=1, le=2**63 - 1)]

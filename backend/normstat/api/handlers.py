@@ -1,0 +1,189 @@
+"""Errors -> the one error envelope. The only place that catches every exception."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from normstat import errors
+from normstat.api.schemas import ErrorBody, ErrorInfo
+from normstat.errors import NormstatError
+
+log = structlog.get_logger()
+
+RETRY_AFTER_S: Final = 5
+MAX_SHOWN_PROBLEMS: Final = 20
+# What Starlette raises by itself, by status.
+ERRORS_OF_FRAMEWORK: Final[Mapping[int, type[NormstatError]]] = {
+    error.status: error
+    for error in (
+        errors.BadRequest,
+        errors.NotFound,
+        errors.MethodNotAllowed,
+        errors.TooLarge,
+        errors.UnsupportedMediaType,
+    )
+}
+RESPONSE = dict[int | str, dict[str, object]]
+
+
+def error_answers(*causes: type[NormstatError]) -> RESPONSE:
+    """What a route declares in OpenAPI: the envelope for each status, with the codes that it may carry.
+
+    Every route may say 422 (request shape), 500 and 503 (database away); these are added.
+    """
+    codes: dict[int, list[str]] = {}
+    for cause in (*causes, errors.InvalidRequest, NormstatError, errors.DatabaseAway):
+        known = codes.setdefault(cause.status, [])
+        if cause.code not in known:
+            known.append(cause.code)
+    return {
+        status: {"model": ErrorBody, "description": f"{HTTPStatus(status).phrase}: {', '.join(codes[status])}"}
+        for status in sorted(codes)
+    }
+
+
+def guarded_answers(*causes: type[NormstatError]) -> RESPONSE:
+    """`error_answers` of a route that needs a login: 401 and 403 too."""
+    return error_answers(errors.NotAuthenticated, errors.NotAllowed, *causes)
+
+
+def to_response(
+    request_id: str,
+    *,
+    code: str,
+    status: int,
+    message: str,
+    details: Mapping[str, str | int | float | bool | list[str] | None],
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """The envelope as a response."""
+    info = ErrorInfo(code=code, message=message, details=dict(details), request_id=request_id)
+    return JSONResponse(ErrorBody(error=info).model_dump(mode="json"), status_code=status, headers=dict(headers or {}))
+
+
+def error_response(request_id: str, error: NormstatError) -> JSONResponse:
+    """The envelope of one of our own errors, with the headers that belong to its status."""
+    headers = {}
+    if error.status in {429, 503}:
+        headers["Retry-After"] = str(error.details.get("retry_after_s", RETRY_AFTER_S))
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return to_response(
+        request_id, code=error.code, status=error.status, message=error.message, details=error.details, headers=headers
+    )
+
+
+def request_id_of(request: Request) -> str:
+    """The id under which the log has this request."""
+    return str(request.scope.get("state", {}).get("request_id", ""))
+
+
+async def on_normstat_error(request: Request, error: Exception) -> JSONResponse:
+    """Errors raised on purpose; those that mean a defect are logged too."""
+    assert isinstance(error, NormstatError)
+    if error.status == 500:
+        log.error("request_failed", code=error.code, error=error.message)
+    return error_response(request_id_of(request), error)
+
+
+async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
+    """Requests of the wrong shape. What was sent is not repeated: it may be a password."""
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    problems = [f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in found[:MAX_SHOWN_PROBLEMS]]
+    left_out = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return to_response(
+        request_id_of(request),
+        code=errors.InvalidRequest.code,
+        status=errors.InvalidRequest.status,
+        message=f"The request does not have the documented shape: {problems[0] if problems else 'unreadable'}{left_out}",
+        details={"problems": problems},
+    )
+
+
+async def on_http_error(request: Request, error: Exception) -> JSONResponse:
+    """What the framework refuses by itself: unknown addresses and methods, unreadable bodies."""
+    assert isinstance(error, HTTPException)
+    cause = ERRORS_OF_FRAMEWORK.get(error.status_code, NormstatError)
+    allowed = (error.headers or {}).get("Allow", "")
+    match error.status_code:
+        case 404:
+            message = f"There is nothing at {errors.shorten(request.url.path)}; the addresses are listed in docs/api.md"
+        case 405:
+            message = f"This address does not take {request.method}; it takes {allowed}"
+        case 413:
+            message = "The body is larger than this address takes"
+        case _:
+            message = str(error.detail)
+    return to_response(
+        request_id_of(request), code=cause.code, status=error.status_code, message=message, details={}, headers=error.headers
+    )
+
+
+async def on_database_error(request: Request, error: Exception) -> JSONResponse:
+    """The database away or overloaded: 503, come again. Any other database error is a defect of ours: 500."""
+    if isinstance(error, DBAPIError) and not _is_database_away(error):
+        log.error("request_failed", exc_info=error)
+        return error_response(request_id_of(request), NormstatError("The server failed; its log has the details"))
+    log.warning("database_away", error=type(error).__name__, cause=str(error).splitlines()[0][:300])
+    away = errors.DatabaseAway("The database does not answer; nothing was changed; try again", {"retry_after_s": RETRY_AFTER_S})
+    return error_response(request_id_of(request), away)
+
+
+def _is_database_away(error: DBAPIError) -> bool:
+    # psycopg sorts lost and refused connections, shutdown, too many connections, timeouts, deadlocks and a full disk under
+    # OperationalError: all of them pass, and the client does right to come again.
+    return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+
+
+class EnvelopeMiddleware:
+    """Turns whatever nobody expected into the envelope, or aborts the response when it has begun already.
+
+    A middleware and not an exception handler, because Starlette's handler for Exception stands outside of all middlewares and
+    raises the exception once more.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Runs the application."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        has_begun = False
+
+        async def watch(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = has_begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watch)
+        except Exception:
+            log.exception("request_failed", method=scope["method"], path=scope["path"])
+            if has_begun:
+                # The server cuts the connection: a short file must not look whole.
+                raise
+            failed = error_response(
+                str(scope.get("state", {}).get("request_id", "")), NormstatError("The server failed; its log has the details")
+            )
+            await failed(scope, receive, send)
+
+
+def install_handlers(app: FastAPI) -> None:
+    """Registers the handlers of this module."""
+    app.add_exception_handler(NormstatError, on_normstat_error)
+    app.add_exception_handler(RequestValidationError, on_invalid_request)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(DBAPIError, on_database_error)
+    app.add_exception_handler(PoolTimeout, on_database_error)

@@ -1,0 +1,65 @@
+"""Instants in requests: ISO 8601 with a zone, or milliseconds since the epoch. A time without a zone is refused, never guessed."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from normstat.errors import shorten
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# Years that samples can have; the ends of what datetime can hold overflow as soon as a zone is applied.
+LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+EXPECTED: Final = "expected ISO 8601 with a zone (2026-11-21T10:00:00Z) or milliseconds since the epoch (1795255200000)"
+
+
+def parse_instant(value: object) -> datetime:
+    """The instant in UTC.
+
+    Raises: ValueError, which the request's validation turns into 422.
+    """
+    if isinstance(value, datetime):
+        instant = value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        instant = _from_epoch_ms(value)
+    elif isinstance(value, str) and len(value) <= 64:
+        instant = _from_text(value.strip())
+    else:
+        raise ValueError(f"found something that is no instant; {EXPECTED}")
+    if instant.utcoffset() is None:
+        raise ValueError(f"found a time without a zone; {EXPECTED}")
+    try:
+        instant = instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("found a year outside 1970..2199") from None
+    if not EPOCH <= instant < LATEST:
+        raise ValueError("found a year outside 1970..2199")
+    return instant
+
+
+def _from_epoch_ms(value: int) -> datetime:
+    if not 0 <= value < (LATEST - EPOCH) // timedelta(milliseconds=1):
+        raise ValueError("found a year outside 1970..2199; integers are milliseconds since the epoch")
+    return EPOCH + timedelta(milliseconds=value)
+
+
+def _from_text(text: str) -> datetime:
+    if text.isascii() and text.isdecimal():
+        return _from_epoch_ms(int(text))
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"found {shorten(text)}; {EXPECTED}; in an address, + is written %2B") from None
+
+
+Instant = Annotated[
+    datetime,
+    BeforeValidator(parse_instant),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "string", "format": "date-time"}, {"type": "integer", "minimum": 0, "maximum": 7258118399999}],
+            "description": "ISO 8601 with a zone, or milliseconds since the epoch",
+        },
+        mode="validation",
+    ),
+]

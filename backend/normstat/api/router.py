@@ -1,0 +1,41 @@
+"""All routes under /api/v1."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+
+from normstat.api import (
+    agent_files,
+    auth,
+    baselines,
+    comparison,
+    coverage,
+    export,
+    health,
+    hosts,
+    ingest,
+    live,
+    series,
+    stats,
+    tokens,
+    users,
+)
+
+PREFIX: Final = "/api/v1"
+
+
+def operation_id(route: APIRoute) -> str:
+    """The route's function name in camel case, as clients generated from OpenAPI like it: list_hosts -> listHosts."""
+    first, *rest = route.name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def build_router() -> APIRouter:
+    """The routes, in the order in which OpenAPI lists them."""
+    router = APIRouter(prefix=PREFIX)
+    for noun in (
+        health, auth, users, tokens, hosts, stats, series, coverage, baselines, comparison, export, live, ingest, agent_files,
+    ):  # fmt: skip
+        router.include_router(noun.router)
+    return router

@@ -1,0 +1,44 @@
+"""Requests that another site's page could make a browser send.
+
+A browser adds the session cookie to every request to us, whoever wrote the page. A page of another site cannot add a header of its
+own without our consent (CORS, which we never give), so a header that only our page sends tells the two apart.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from normstat.errors import NotAllowed, shorten
+
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+HEADER: Final = "X-Normstat-Request"
+
+
+def check_browser_request(method: str, headers: Mapping[str, str]) -> None:
+    """Nothing, for a request under cookie login that cannot have come from another site's page.
+
+    Raises: NotAllowed
+    """
+    if method in SAFE_METHODS:
+        return
+    if headers.get(HEADER.lower()) != "1":
+        raise NotAllowed(f"A change under cookie login needs the header `{HEADER}: 1`; scripts use an API token instead")
+    check_origin(headers)
+
+
+def check_origin(headers: Mapping[str, str]) -> None:
+    """Nothing, when the header Origin is absent or names the host that the request was sent to.
+
+    Raises: NotAllowed
+    """
+    origin = headers.get("origin")
+    if origin is None:
+        return
+    host = headers.get("host", "")
+    if _without_default_port(urlsplit(origin).netloc) != _without_default_port(host):
+        raise NotAllowed(f"The request comes from a page of {shorten(origin)}, and this server is {shorten(host)}")
+
+
+def _without_default_port(netloc: str) -> str:
+    # A proxy that ends TLS may pass the port that the browser left out.
+    return netloc.lower().removesuffix(":80").removesuffix(":443")
