@@ -64,7 +64,7 @@ page: frontend/dist/index.html ## build the page
 run: setup ## run everything here: database, server, agent, page (PORT=8080 DATA=data HOST=127.0.0.1)
 	@exec $(BIN)/normstat up --host "$(HOST)" --port "$(PORT)" --data "$(DATA)"
 
-serve: setup ## migrate and serve, with DATABASE_URL set (what the image runs)
+serve: ## migrate and serve, after `make setup` and with DATABASE_URL set (what the image runs)
 	@$(BIN)/normstat migrate
 	@exec $(BIN)/normstat serve --host "$(HOST)" --port "$(PORT)"
 
