@@ -57,6 +57,19 @@ class Field:
     help: str
     source: str
     is_documented: bool = True
+    # Other headers that the same number had in other releases; a block's fields carry the header that was really there.
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Columns whose names only the host knows, such as the disks of Solaris vmstat: what they have in common.
+
+    `pattern` is a regular expression for the whole header text; `template.key` is the beginning of every key (`disk_`).
+    """
+
+    pattern: str
+    template: Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,7 @@ class Stat:
     instance_title: str
     fields: tuple[Field, ...]
     panels: tuple[Panel, ...]
+    families: tuple[Family, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
