@@ -1,0 +1,172 @@
+"""The product as a user has it: real processes, real files, the real agent."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+import httpx
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+AGENT = CHECKOUT / "agents/normstat-agent"
+START_TIMEOUT_S = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(is_done: Callable[[], bool], what: str, timeout_s: float = START_TIMEOUT_S) -> None:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if is_done():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"not within {timeout_s:.0f} s: {what}")
+
+
+def processes_naming(word: str) -> list[str]:
+    """Command lines of the living processes that mention the word."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if word in command:
+                    found.append(f"{entry.name} {command}")
+    return found
+
+
+class Server:
+    """`normstat serve` on a database; `kill` is kill -9."""
+
+    def __init__(self, database_url: str, log_path: Path, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log_path = log_path
+        self.environment = os.environ | {"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_PUBLIC_URL": self.url}
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "Server":
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "normstat", "serve", "--port", str(self.port)]
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
+        wait_until(self.is_healthy, f"healthy server; its log:\n{self.log_path.read_text()[-2000:]}")
+
+    def is_healthy(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, self.log_path.read_text()[-3000:]
+        try:
+            return httpx.get(f"{self.url}/api/v1/health", timeout=2).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(20)
+
+    def normstat(self, *arguments: str) -> str:
+        """The last line that another normstat command prints in the server's environment."""
+        command = [sys.executable, "-m", "normstat", *arguments]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip().splitlines()[-1]
+
+    def log_in(self) -> httpx.Client:
+        return log_in(self.normstat("login-link"))
+
+
+def log_in(link: str) -> httpx.Client:
+    """A client with the session that the one-time link opens."""
+    base, token = link.split("/login#token=")
+    client = httpx.Client(base_url=f"{base}/api/v1", headers={"X-Normstat-Request": "1"}, timeout=60)
+    answer = client.post("/auth/link", json={"token": token})
+    assert answer.status_code == 200, answer.text
+    return client
+
+
+@contextlib.contextmanager
+def running_agent(server_url: str, token: str, folder: Path, stats: str, *, host: str, shell: str = "sh") -> Iterator[Path]:
+    """The real agent, running the commands of `stats`; gives its spool folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    token_path = folder / "token"
+    token_path.touch(0o600)
+    token_path.write_text(token + "\n")
+    stats_path = folder / "stats.conf"
+    stats_path.write_text(stats)
+    spool = folder / "spool"
+    command = [
+        shell, str(AGENT), "run", "--server", server_url, "--token-file", str(token_path), "--spool", str(spool),
+        "--stats", str(stats_path), "--host", host,
+    ]  # fmt: skip
+    with (folder / "agent.log").open("ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    try:
+        yield spool
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+class Up:
+    """`normstat up` with its own data folder, as `make run` starts it; Ctrl-C is sent as a terminal would."""
+
+    def __init__(self, data_dir: Path, port: int) -> None:
+        self.data_dir = data_dir
+        self.port = port
+        self.out_path = data_dir.with_suffix(".out")
+        self.link = ""
+
+    def __enter__(self) -> "Up":
+        environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "NORMSTAT_DATABASE_URL")}
+        command = [sys.executable, "-m", "normstat", "up", "--port", str(self.port), "--data", str(self.data_dir)]
+        with self.out_path.open("wb") as out:
+            self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, start_new_session=True)
+        try:
+            wait_until(self._is_up, "normstat up prints a login link")
+        except AssertionError:
+            self.process.kill()
+            raise AssertionError(self.out_path.read_text()) from None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.interrupt()
+
+    def _is_up(self) -> bool:
+        assert self.process.poll() is None, self.out_path.read_text()
+        found = re.search(r"\S+/login#token=\S+", self.out_path.read_text())
+        self.link = found.group(0) if found else ""
+        return bool(found) and "Ctrl-C" in self.out_path.read_text()
+
+    def interrupt(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGINT)
+            self.process.wait(60)
+
+
+def have(program: str) -> bool:
+    return shutil.which(program) is not None
