@@ -63,6 +63,13 @@ class NotFound(NormstatError):
     status = 404
 
 
+class NoData(NormstatError):
+    """The window holds no samples; the message says when there are some."""
+
+    code = "no_data"
+    status = 404
+
+
 class MethodNotAllowed(NormstatError):
     """The address exists, and does not take this method."""
 
