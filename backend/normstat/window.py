@@ -1,0 +1,54 @@
+"""A window: half-open [start, end) in UTC. What every step after the store is asked for."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from normstat.errors import BadRequest
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def to_us(instant: datetime) -> int:
+    """Microseconds since the epoch, exactly."""
+    return (instant - EPOCH) // MICROSECOND
+
+
+def from_us(time_us: int) -> datetime:
+    """The instant of microseconds since the epoch."""
+    return EPOCH + time_us * MICROSECOND
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Window:
+    """Half-open [start, end); never empty, both ends aware and kept in UTC.
+
+    Raises: BadRequest when it is empty, ends before it starts, or has a naive end
+    """
+
+    start: datetime
+    end: datetime
+
+    def __post_init__(self) -> None:
+        if self.start.utcoffset() is None or self.end.utcoffset() is None:
+            raise BadRequest(f"The window {self.start} to {self.end} has no zone; give both instants with one, e.g. Z")
+        object.__setattr__(self, "start", self.start.astimezone(UTC))
+        object.__setattr__(self, "end", self.end.astimezone(UTC))
+        if self.start >= self.end:
+            raise BadRequest(f"The window is empty: start {self.start.isoformat()} is not before end {self.end.isoformat()}")
+
+    @property
+    def start_us(self) -> int:
+        """First instant, microseconds since the epoch."""
+        return to_us(self.start)
+
+    @property
+    def end_us(self) -> int:
+        """First instant after the window, microseconds since the epoch."""
+        return to_us(self.end)
+
+    @property
+    def length_s(self) -> float:
+        """Seconds between both ends."""
+        return (self.end - self.start).total_seconds()
