@@ -27,6 +27,7 @@ class Settings(BaseSettings):
     cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it behind TLS")
     page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
     agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
+    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None finds the checkout's")
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
