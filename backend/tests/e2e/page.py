@@ -1,0 +1,89 @@
+"""`make test-e2e`: the built page in a real browser, on a real server, with an hour replayed by the real agent and this host live.
+
+The browser tests themselves are in frontend/e2e; they get what they need by environment: BASE_URL, LOGIN_LINK, REPLAY_HOST, REPLAY_START,
+BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, and SCREENSHOT_DIR where screenshots are to be kept.
+"""
+
+import contextlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from normstat.embedded import EmbeddedPostgres
+from tests.e2e.product import CHECKOUT, Server, have, running_agent, wait_until
+from tests.e2e.replay import Story, make_story, write_captures
+
+BROWSER = "chromium"
+
+
+def instant(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def environment_of(story: Story, server: Server) -> dict[str, str]:
+    return {
+        "BASE_URL": server.url,
+        "LOGIN_LINK": server.normstat("login-link"),
+        "REPLAY_HOST": story.host,
+        "REPLAY_START": instant(story.start),
+        "BASELINE_START": instant(story.start + timedelta(minutes=5)),
+        "BASELINE_END": instant(story.incident_start - timedelta(minutes=5)),
+        "INCIDENT_START": instant(story.incident_start),
+        "INCIDENT_END": instant(story.incident_end),
+        "LIVE_HOST": platform.node(),
+    }
+
+
+def run(folder: Path) -> int:
+    story = make_story(datetime.now(UTC))
+    stats = write_captures(story, folder / "captures")
+    with contextlib.ExitStack() as stack:
+        postgres = EmbeddedPostgres(folder, print)
+        stack.callback(postgres.stop)
+        postgres.start()
+        os.environ["NORMSTAT_PAGE_DIR"] = str(CHECKOUT / "frontend/dist")
+        server = Server(postgres.url, folder / "server.log")
+        server.normstat("migrate")
+        stack.enter_context(server)
+        token = server.normstat("agent-token", "create", "page tests")
+        spool = stack.enter_context(running_agent(server.url, token, folder / "replay", stats, host=story.host))
+        live = (CHECKOUT / "agents/stats.conf.linux").read_text()
+        stack.enter_context(running_agent(server.url, token, folder / "live", live, host=platform.node()))
+        client = server.log_in()
+
+        def is_all_there() -> bool:
+            answer = client.get(f"/hosts/{story.host}")
+            n_acked = sum(s["acked_offset"] for s in answer.json()["streams"]) if answer.status_code == 200 else 0
+            sizes = [path.stat().st_size for path in (folder / "captures").glob("*.txt")]
+            return len(list(spool.glob("*.raw"))) == len(sizes) and n_acked == sum(sizes)
+
+        wait_until(is_all_there, "the replayed hour is on the server", 120)
+        command = ["npm", "--prefix", str(CHECKOUT / "frontend"), "run", "--silent", "e2e"]
+        return subprocess.run(command, env=os.environ | environment_of(story, server), check=False).returncode
+
+
+def main() -> int:
+    if not have(BROWSER):
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            print(f"page tests: {BROWSER} is not installed", file=sys.stderr)
+            return 1
+        print(f"skipped: page tests, {BROWSER} is not installed")
+        return 0
+    folder = Path(tempfile.mkdtemp(prefix="normstat-page-"))
+    folder.chmod(0o755)  # the database's account must get through
+    try:
+        status = run(folder)
+        if status != 0:
+            print((folder / "server.log").read_text()[-2000:], file=sys.stderr)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
