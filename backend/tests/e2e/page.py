@@ -1,7 +1,7 @@
 """`make test-e2e`: the built page in a real browser, on a real server, with an hour replayed by the real agent and this host live.
 
-The browser tests themselves are in frontend/e2e; they get what they need by environment: BASE_URL, LOGIN_LINK, REPLAY_HOST, REPLAY_START,
-BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, and SCREENSHOT_DIR where screenshots are to be kept.
+The browser tests are in frontend/e2e; they get what they need by environment: BASE_URL, LOGIN_LINK, REPLAY_HOST, REPLAY_START,
+BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, and SCREENSHOT_DIR to keep screenshots.
 """
 
 import contextlib
