@@ -1,0 +1,233 @@
+"""Rows of accounts, sessions, login links and tokens. Who may do what is decided in auth."""
+
+from datetime import timedelta
+from typing import Final, cast
+
+from sqlalchemy import CursorResult, delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.store.models import AgentToken, ApiToken, Host, LoginLink, Session, User
+
+# `last_used_at` is for people; a write for every request of an agent would be too much.
+USED_AT_STEP: Final = timedelta(minutes=1)
+
+
+# --- accounts ---
+
+
+async def list_users(session: AsyncSession) -> list[User]:
+    """All accounts by name."""
+    return list(await session.scalars(select(User).order_by(User.name)))
+
+
+async def find_user(session: AsyncSession, name: str) -> User | None:
+    """The account of that name, or None."""
+    return await session.scalar(select(User).where(User.name == name))
+
+
+async def find_user_by_id(session: AsyncSession, user_id: int) -> User:
+    """The account, which must exist."""
+    return await session.get_one(User, user_id)
+
+
+async def lock_user(session: AsyncSession, name: str) -> User | None:
+    """The account of that name as it is now, locked until the end of the transaction, or None."""
+    return await session.scalar(
+        select(User).where(User.name == name).with_for_update(), execution_options={"populate_existing": True}
+    )
+
+
+async def lock_administrators(session: AsyncSession) -> list[User]:
+    """The enabled administrators, the oldest account first, locked so that two changes at once cannot remove the last two."""
+    query = select(User).where(User.role == "administrator", User.disabled_at.is_(None)).order_by(User.id).with_for_update()
+    return list(await session.scalars(query, execution_options={"populate_existing": True}))
+
+
+async def add_user(session: AsyncSession, *, name: str, role: str, password_hash: str | None) -> User | None:
+    """The new account, or None when the name is taken."""
+    query = insert(User).values(name=name, role=role, password_hash=password_hash).on_conflict_do_nothing().returning(User)
+    return await session.scalar(query)
+
+
+async def update_user(
+    session: AsyncSession,
+    user_id: int,
+    *,
+    role: str | None = None,
+    password_hash: str | None = None,
+    is_disabled: bool | None = None,
+) -> User:
+    """The account after the change; what is None stays."""
+    changes: dict[str, object] = {}
+    if role is not None:
+        changes["role"] = role
+    if password_hash is not None:
+        changes["password_hash"] = password_hash
+    if is_disabled is not None:
+        changes["disabled_at"] = func.coalesce(User.disabled_at, func.now()) if is_disabled else None
+    if changes:
+        await session.execute(update(User).where(User.id == user_id).values(changes))
+    return await session.get_one(User, user_id, populate_existing=True)
+
+
+async def forget_password(session: AsyncSession, user_id: int) -> None:
+    """Leaves the account without a password."""
+    await session.execute(update(User).where(User.id == user_id).values(password_hash=None))
+
+
+async def delete_user(session: AsyncSession, user_id: int) -> None:
+    """Removes the account with its sessions and links."""
+    await session.execute(delete(User).where(User.id == user_id))
+
+
+# --- sessions and links ---
+
+
+async def add_session(
+    session: AsyncSession, *, user_id: int, password_hash: str | None, token_hash: bytes, lifetime: timedelta
+) -> User | None:
+    """The account that is logged in now, or None when meanwhile it was disabled or its password changed."""
+    query = select(User).where(
+        User.id == user_id, User.disabled_at.is_(None), User.password_hash.is_not_distinct_from(password_hash)
+    )
+    # The lock waits for a change of the account that is under way, and looks again after it.
+    user = await session.scalar(query.with_for_update(read=True))
+    if user is not None:
+        await session.execute(insert(Session).values(token_hash=token_hash, user_id=user_id, expires_at=func.now() + lifetime))
+    return user
+
+
+async def find_session_user(session: AsyncSession, token_hash: bytes) -> User | None:
+    """The enabled account whose session this is, or None when there is no such session any more."""
+    return await session.scalar(
+        select(User)
+        .join(Session, Session.user_id == User.id)
+        .where(Session.token_hash == token_hash, Session.expires_at > func.now(), User.disabled_at.is_(None))
+    )
+
+
+async def delete_session(session: AsyncSession, token_hash: bytes) -> None:
+    """Ends one session."""
+    await session.execute(delete(Session).where(Session.token_hash == token_hash))
+
+
+async def delete_sessions_of(session: AsyncSession, user_id: int) -> None:
+    """Ends all sessions of an account, and takes back its links."""
+    await session.execute(delete(Session).where(Session.user_id == user_id))
+    await session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))
+
+
+async def add_link(session: AsyncSession, *, user_id: int, token_hash: bytes, lifetime: timedelta) -> None:
+    """Keeps a new one-time link."""
+    await session.execute(insert(LoginLink).values(token_hash=token_hash, user_id=user_id, expires_at=func.now() + lifetime))
+
+
+async def spend_link(session: AsyncSession, token_hash: bytes) -> int | None:
+    """Marks the link as used; the account that it opens, or None when it does not exist, was used or is too old."""
+    return await session.scalar(
+        update(LoginLink)
+        .where(LoginLink.token_hash == token_hash, LoginLink.used_at.is_(None), LoginLink.expires_at > func.now())
+        .values(used_at=func.now())
+        .returning(LoginLink.user_id)
+    )
+
+
+async def find_link(session: AsyncSession, token_hash: bytes) -> LoginLink | None:
+    """The link, used or not, or None."""
+    return await session.get(LoginLink, token_hash)
+
+
+async def delete_expired(session: AsyncSession, *, keep_links: timedelta) -> int:
+    """Removes ended sessions, and links some time after their end (until then they can say that they were used); how many."""
+    sessions = await session.execute(delete(Session).where(Session.expires_at <= func.now()))
+    links = await session.execute(delete(LoginLink).where(LoginLink.expires_at <= func.now() - keep_links))
+    return sum(cast("CursorResult[tuple[()]]", result).rowcount for result in (sessions, links))
+
+
+# --- tokens ---
+
+
+async def add_api_token(session: AsyncSession, *, name: str, role: str, token_hash: bytes, created_by: str) -> ApiToken:
+    """Keeps a new API token."""
+    token = ApiToken(name=name, role=role, token_hash=token_hash, created_by=created_by)
+    session.add(token)
+    await session.flush()
+    await session.refresh(token)
+    return token
+
+
+async def list_api_tokens(session: AsyncSession, created_by: str | None) -> list[ApiToken]:
+    """API tokens of one account, or (None) all; the newest first."""
+    query = select(ApiToken).order_by(ApiToken.id.desc())
+    return list(await session.scalars(query if created_by is None else query.where(ApiToken.created_by == created_by)))
+
+
+async def find_api_token(session: AsyncSession, token_hash: bytes) -> tuple[ApiToken, User] | None:
+    """The token, unless revoked, and the enabled account that made it."""
+    row = (
+        await session.execute(
+            select(ApiToken, User)
+            .join(User, User.name == ApiToken.created_by)
+            .where(ApiToken.token_hash == token_hash, ApiToken.revoked_at.is_(None), User.disabled_at.is_(None))
+        )
+    ).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def revoke_api_token(session: AsyncSession, token_id: int, created_by: str | None) -> bool:
+    """Whether there is such a token (of that account, unless None); it is revoked now."""
+    query = update(ApiToken).where(ApiToken.id == token_id).values(revoked_at=func.coalesce(ApiToken.revoked_at, func.now()))
+    if created_by is not None:
+        query = query.where(ApiToken.created_by == created_by)
+    return await session.scalar(query.returning(ApiToken.id)) is not None
+
+
+async def revoke_api_tokens_of(session: AsyncSession, created_by: str) -> None:
+    """Revokes all API tokens of an account."""
+    await session.execute(
+        update(ApiToken).where(ApiToken.created_by == created_by, ApiToken.revoked_at.is_(None)).values(revoked_at=func.now())
+    )
+
+
+async def add_agent_token(session: AsyncSession, *, name: str, host: str | None, token_hash: bytes, created_by: str) -> AgentToken:
+    """Keeps a new agent token; the host is made when it is new."""
+    host_id = None
+    if host is not None:
+        await session.execute(insert(Host).values(name=host).on_conflict_do_nothing())
+        host_id = (await session.execute(select(Host.id).where(Host.name == host))).scalar_one()
+    token = AgentToken(name=name, host_id=host_id, token_hash=token_hash, created_by=created_by)
+    session.add(token)
+    await session.flush()
+    await session.refresh(token)
+    return token
+
+
+async def list_agent_tokens(session: AsyncSession) -> list[tuple[AgentToken, str | None]]:
+    """All agent tokens with the name of their host, the newest first."""
+    query = select(AgentToken, Host.name).join(Host, Host.id == AgentToken.host_id, isouter=True).order_by(AgentToken.id.desc())
+    return [(row[0], row[1]) for row in await session.execute(query)]
+
+
+async def find_agent_token(session: AsyncSession, token_hash: bytes) -> tuple[AgentToken, str | None] | None:
+    """The token, unless revoked, and the name of its host."""
+    row = (
+        await session.execute(
+            select(AgentToken, Host.name)
+            .join(Host, Host.id == AgentToken.host_id, isouter=True)
+            .where(AgentToken.token_hash == token_hash, AgentToken.revoked_at.is_(None))
+        )
+    ).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def revoke_agent_token(session: AsyncSession, token_id: int) -> bool:
+    """Whether there is such a token; it is revoked now."""
+    query = update(AgentToken).where(AgentToken.id == token_id).values(revoked_at=func.coalesce(AgentToken.revoked_at, func.now()))
+    return await session.scalar(query.returning(AgentToken.id)) is not None
+
+
+async def touch_token(session: AsyncSession, model: type[ApiToken | AgentToken], token_id: int) -> None:
+    """Notes that the token was used, at most once in USED_AT_STEP."""
+    is_old = or_(model.last_used_at.is_(None), model.last_used_at < func.now() - USED_AT_STEP)
+    await session.execute(update(model).where(model.id == token_id, is_old).values(last_used_at=func.now()))

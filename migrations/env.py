@@ -1,0 +1,55 @@
+"""Alembic's way in: which tables are its business, and on which connection."""
+
+from typing import Literal
+
+from alembic import context
+from sqlalchemy import Connection
+from sqlalchemy.schema import SchemaItem
+
+from normstat.settings import load_settings
+from normstat.store.models import Base
+from normstat.store.session import make_sync_engine
+
+ObjectType = Literal[
+    "schema",
+    "table",
+    "column",
+    "index",
+    "unique_constraint",
+    "foreign_key_constraint",
+    "check_constraint",
+]
+
+
+def is_ours(
+    item: SchemaItem,
+    name: str | None,
+    type_: ObjectType,
+    reflected: bool,
+    compare_to: SchemaItem | None,
+) -> bool:
+    """Only the default schema: schema `stat` is made from the specs, and TimescaleDB keeps its own."""
+    del name, type_, reflected, compare_to
+    return getattr(item, "schema", None) is None
+
+
+def run(connection: Connection) -> None:
+    """Runs what was asked for, each migration in a transaction of its own."""
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        include_object=is_ours,
+        compare_type=True,
+        compare_server_default=True,
+        transaction_per_migration=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+engine = make_sync_engine(context.config.attributes.get("database_url") or load_settings().database_url)
+try:
+    with engine.connect() as connection:
+        run(connection)
+finally:
+    engine.dispose()
