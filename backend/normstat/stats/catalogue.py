@@ -1,0 +1,278 @@
+"""The catalogue: all spec files, read once and checked strictly.
+
+A mistake in a spec is found here, when the program starts, and not when the first odd line arrives.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import resources
+from typing import Final, TypeVar
+
+from normstat.errors import NotFound, SpecError
+from normstat.stats.header import find_header
+from normstat.stats.layout import Layout, build_layout
+from normstat.stats.spec import Family, Field, Kind, Panel, Spec, Stat, Storage, Worse
+
+KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
+SECTIONS: Final = ("cpu", "memory", "disk", "network", "process")
+# A guess looks no further than this: every tool prints its first header at once.
+GUESS_LINES: Final = 400
+READERS: Final = ("columns",)
+
+E_ = TypeVar("E_", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All specs by name, and all stats by name with the spec that yields them."""
+
+    specs: Mapping[str, Spec]
+    stats: Mapping[str, tuple[Spec, Stat]]
+
+
+@functools.cache
+def load_catalogue() -> Catalogue:
+    """All specs of the package, sorted by name.
+
+    Raises: SpecError naming the file and the key.
+    """
+    folder = resources.files("normstat.stats") / "specs"
+    files = sorted((item for item in folder.iterdir() if item.name.endswith(".toml")), key=lambda item: item.name)
+    specs = [parse_spec(item.name, item.read_text(encoding="utf-8")) for item in files]
+    stats: dict[str, tuple[Spec, Stat]] = {}
+    for spec in specs:
+        for stat in spec.stats:
+            if stat.name in stats:
+                message = (
+                    f"{spec.name}.toml: stats.name {stat.name!r} is taken by {stats[stat.name][0].name}.toml; names are unique"
+                )
+                raise SpecError(message)
+            stats[stat.name] = (spec, stat)
+    return Catalogue(specs={spec.name: spec for spec in specs}, stats=stats)
+
+
+def require_spec(name: str) -> Spec:
+    """The spec of that name.
+
+    Raises: NotFound with the names there are.
+    """
+    specs = load_catalogue().specs
+    if name not in specs:
+        message = f"there is no spec {name!r}; there are {', '.join(specs)}"
+        raise NotFound(message, {"spec": name})
+    return specs[name]
+
+
+def guess_spec(data: bytes) -> Spec | None:
+    """The spec whose header is found in the first lines with the largest share of documented columns.
+
+    Missing: None when no header of any spec is there.
+    """
+    best: tuple[float, int, Spec] | None = None
+    lines = [line.decode("utf-8", "replace") for line in data[:1_000_000].split(b"\n")[:GUESS_LINES]]
+    for spec in load_catalogue().specs.values():
+        layout = build_layout(spec)
+        known, total = _score(spec, layout, lines)
+        if known and (best is None or (known / total, known) > best[:2]):
+            best = (known / total, known, spec)
+    return best[2] if best else None
+
+
+def _score(spec: Spec, layout: Layout, lines: Iterable[str]) -> tuple[int, int]:
+    """Documented and total columns of the spec's first header in the lines; (0, 1) when there is none."""
+    for line in lines:
+        header = find_header(spec, layout, line)
+        if header is not None and header.stat is not None:
+            return sum(field.is_documented for field in header.fields), max(1, len(header.fields))
+    return 0, 1
+
+
+def parse_spec(file: str, text: str) -> Spec:
+    """The spec that a file holds, checked.
+
+    Raises: SpecError naming the file and the key.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as trouble:
+        message = f"{file}: not a TOML file: {trouble}"
+        raise SpecError(message) from trouble
+    top = _Table(file, "", raw)
+    name = top.text("name")
+    if f"{name}.toml" != file:
+        message = f"{file}: name is {name!r}; the file must be called {name}.toml"
+        raise SpecError(message)
+    layout = top.table("layout")
+    spec = Spec(
+        name=name,
+        tool=top.text("tool"),
+        os=top.choice("os", ("linux", "sunos")),
+        title=top.text("title"),
+        version=top.number("version"),
+        commands=top.texts("commands"),
+        reader=top.choice("reader", READERS),
+        layout=layout.values(),
+        stats=tuple(_stat(item) for item in top.tables("stats")),
+    )
+    top.done()
+    try:
+        build_layout(spec)
+    except (KeyError, TypeError, ValueError, re.error) as trouble:
+        message = f"{file}: layout: {trouble}"
+        raise SpecError(message) from trouble
+    return spec
+
+
+def _stat(raw: "_Table") -> Stat:
+    items = [_field(item) for item in raw.tables("fields")]
+    fields = tuple(item for item in items if isinstance(item, Field))
+    keys = [field.key for field in fields]
+    for key in keys:
+        if keys.count(key) > 1 or KEY.fullmatch(key) is None:
+            raw.fail("fields.key", f"{key!r} is twice or is not made of [a-z0-9_]")
+    stat = Stat(
+        name=raw.text("name"),
+        title=raw.text("title"),
+        instance_title=raw.text("instance_title", ""),
+        fields=fields,
+        panels=tuple(_panel(item, keys) for item in raw.tables("panels", needed=False)),
+        families=tuple(item for item in items if isinstance(item, Family)),
+    )
+    raw.done()
+    return stat
+
+
+def _field(raw: "_Table") -> Field | Family:
+    pattern = raw.text("pattern", "")
+    column = raw.text("column", pattern)
+    decimals = raw.number("decimals", 0)
+    field = Field(
+        key=raw.text("key"),
+        column=column,
+        printed_key=raw.text("printed_key", column),
+        group=raw.text("group"),
+        unit=raw.text("unit"),
+        kind=_enum(raw, "kind", Kind),
+        worse=_enum(raw, "worse", Worse),
+        decimals=decimals,
+        storage=Storage(raw.choice("storage", tuple(Storage), "float8" if decimals else "int8")),
+        help=raw.text("help"),
+        source=raw.text("source"),
+        aliases=raw.texts("aliases", needed=False),
+    )
+    if (field.storage is Storage.INT8) != (decimals == 0):
+        raw.fail("storage", f"{field.storage} does not fit {decimals} decimals")
+    raw.done()
+    return Family(pattern, field) if pattern else field
+
+
+def _panel(raw: "_Table", keys: Iterable[str]) -> Panel:
+    panel = Panel(
+        key=raw.text("key"),
+        title=raw.text("title"),
+        section=raw.choice("section", SECTIONS),
+        fields=raw.texts("fields"),
+        instances=raw.text("instances", ""),
+        is_stacked=raw.flag("is_stacked"),
+    )
+    known = set(keys)
+    for key in panel.fields:
+        if key not in known:
+            raw.fail("fields", f"{key!r} is no field of this stat")
+    if re.fullmatch(r"|all|top:[1-9][0-9]*|only:.+", panel.instances) is None:
+        raw.fail("instances", f"{panel.instances!r} is none of '', 'all', 'top:N', 'only:NAME'")
+    raw.done()
+    return panel
+
+
+def _enum(raw: "_Table", key: str, kind: type[E_]) -> E_:
+    return kind(raw.choice(key, tuple(kind)))
+
+
+class _Table:
+    """A TOML table that is read key by key; every complaint names the file and the key."""
+
+    def __init__(self, file: str, path: str, raw: Mapping[str, object]) -> None:
+        self._file = file
+        self._path = path
+        self._raw = dict(raw)
+        self._used: set[str] = set()
+
+    def fail(self, key: str, why: str) -> None:
+        """Raises SpecError for a key."""
+        message = f"{self._file}: {self._path}{key}: {why}"
+        raise SpecError(message)
+
+    def _get(self, key: str, *, needed: bool) -> object:
+        self._used.add(key)
+        if needed and key not in self._raw:
+            self.fail(key, "is missing")
+        return self._raw.get(key)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self._get(key, needed=default is None)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str):
+            self.fail(key, f"must be text, not {value!r}")
+        return str(value)
+
+    def number(self, key: str, default: int | None = None) -> int:
+        value = self._get(key, needed=default is None)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            self.fail(key, f"must be a whole number, not {value!r}")
+        assert isinstance(value, int)
+        return value
+
+    def flag(self, key: str) -> bool:
+        value = self._get(key, needed=False)
+        if value is not None and not isinstance(value, bool):
+            self.fail(key, f"must be true or false, not {value!r}")
+        return value is True
+
+    def choice(self, key: str, allowed: Iterable[str], default: str | None = None) -> str:
+        value = self.text(key, default)
+        if value not in tuple(allowed):
+            self.fail(key, f"{value!r} is none of {', '.join(allowed)}")
+        return value
+
+    def texts(self, key: str, *, needed: bool = True) -> tuple[str, ...]:
+        value = self._get(key, needed=needed)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.fail(key, f"must be a list of texts, not {value!r}")
+        assert isinstance(value, list)
+        return tuple(str(item) for item in value)
+
+    def table(self, key: str) -> "_Table":
+        value = self._get(key, needed=True)
+        if not isinstance(value, dict):
+            self.fail(key, "must be a table")
+        assert isinstance(value, dict)
+        return _Table(self._file, f"{self._path}{key}.", value)
+
+    def tables(self, key: str, *, needed: bool = True) -> list["_Table"]:
+        value = self._get(key, needed=needed)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self.fail(key, "must be a list of tables")
+        assert isinstance(value, list)
+        return [_Table(self._file, f"{self._path}{key}[{number}].", item) for number, item in enumerate(value)]
+
+    def values(self) -> Mapping[str, object]:
+        """Everything in the table, for the one that checks it (build_layout)."""
+        return self._raw
+
+    def done(self) -> None:
+        """Complains about keys that nobody asked for: a misspelt key must not be silently without effect."""
+        for key in self._raw:
+            if key not in self._used:
+                self.fail(key, "is not known")

@@ -1,0 +1,64 @@
+"""Numbers as the tools print them, there and back: the one definition that readers, store and exports share.
+
+The canonical form of a field is what `printf("%.*f", decimals, value)` prints, without a minus before zero. A number in that form,
+and small enough for its column type to tell it from its neighbours, needs no text of its own: it comes back from the value. Every
+other number that can be read (`007`, `-0`, `+1`, `0,14`, three decimals in a field of two) keeps its text.
+"""
+
+import math
+import re
+from typing import Final
+
+import numpy as np
+
+from normstat.stats.records import ValueArray
+from normstat.stats.spec import Field, Storage
+
+# |value| * 10**decimals below these bounds: neighbouring decimals stay different numbers (24 and 53 bits of mantissa, with one
+# binary digit to spare).
+EXACT_LIMIT: Final = {Storage.FLOAT4: 2.0**22, Storage.FLOAT8: 2.0**52}
+FLOAT_LARGEST: Final = {Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
+INT8_LEAST: Final = -(2**63)
+INT8_LARGEST: Final = 2**63 - 1
+CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,18}|0")
+NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)%?")
+
+
+def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
+    """The number that a word is, and whether the word is the field's canonical form.
+
+    Missing: None when the word is no number, or one that the field's type cannot hold.
+    """
+    if field.storage is Storage.INT8:
+        return _read_integer(text)
+    if NUMBER.fullmatch(text) is None or (text.endswith("%") and field.unit != "%"):
+        return None
+    value = float(text.rstrip("%").replace(",", "."))
+    if abs(value) > FLOAT_LARGEST[field.storage]:
+        return None
+    is_exact = abs(value) * 10.0**field.decimals < EXACT_LIMIT[field.storage]
+    return value, is_exact and format(value, f".{field.decimals}f") == text and not (value == 0 and text[0] == "-")
+
+
+def _read_integer(text: str) -> tuple[int, bool] | None:
+    if CANONICAL_INTEGER.fullmatch(text) is not None:
+        value = int(text)
+        return (value, True) if INT8_LEAST <= value <= INT8_LARGEST else None
+    if len(text) > 40 or re.fullmatch(r"[-+]?[0-9]+", text) is None:
+        return None
+    value = int(text)
+    return (value, False) if INT8_LEAST <= value <= INT8_LARGEST else None
+
+
+def format_values(field: Field, values: ValueArray) -> list[str]:
+    """The canonical form of each value.
+
+    Shape: values (n,) int64 or floating point -> n texts. Missing: NaN gives "" (no number is ever printed for a missing one).
+    """
+    if field.storage is Storage.INT8:
+        return [str(value) for value in values.tolist()]
+    numbers = values.tolist()
+    texts = (f"%.{field.decimals}f\n" * len(numbers) % tuple(numbers)).split("\n")[:-1]
+    if len(numbers) and not math.isfinite(float(np.sum(values))):
+        return ["" if math.isnan(number) else text for number, text in zip(numbers, texts, strict=True)]
+    return texts

@@ -1,0 +1,210 @@
+"""A header line -> which column is what.
+
+    procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+     r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+
+Columns are known by their text. Where a tool prints a text twice, the group tells the two apart, and a group begins at a column
+that the layout names: the group line of Solaris vmstat cannot be used for that, because its columns drift when numbers grow wide.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from normstat.stats.layout import Layout, TableLayout, TimeStyle
+from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
+from normstat.stats.stamp import take_clock
+
+TIMESTAMP_GROUP: Final = "timestamp"
+DATE_WORDS: Final = re.compile(r"#\s*Time\b", re.IGNORECASE)
+# A new column may bring anything; a header of more columns than this is no header of a stat tool.
+MAX_COLUMNS: Final = 4096
+
+
+class Role(StrEnum):
+    """What a column is to the reader."""
+
+    VALUE = "value"
+    INSTANCE = "instance"
+    LABEL = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A header that was understood: the roles of the row's words after a leading and before a trailing time.
+
+    `words` are the header's texts, `roles` what they are; `fields` are those of the value columns, in their order, where
+    `decimals` of an undocumented field is only known from its first row. `has_number_instance`: a value that also names the row.
+    """
+
+    table: TableLayout
+    stat: Stat | None
+    words: tuple[str, ...]
+    roles: tuple[Role, ...]
+    instance_at: tuple[int, ...]
+    value_at: tuple[int, ...]
+    fields: tuple[Field, ...]
+    zone_name: str
+    has_trailing_time: bool
+    clock_s: float | None
+    is_marked_time: bool
+    width: int
+
+
+def find_header(spec: Spec, layout: Layout, line: str, group_line: str = "") -> Header | None:
+    """The header that the line is, by the first table of the layout whose needed columns it has.
+
+    Missing: None when the line is no header of this spec.
+    """
+    words = line.split()
+    if not 1 < len(words) <= MAX_COLUMNS:
+        return None
+    clock = take_clock(words)
+    is_marked = clock is None and DATE_WORDS.match(line.lstrip()) is not None
+    columns = words
+    if clock is not None:
+        columns = words[clock.n_words :]
+    elif is_marked:
+        columns = words[1:] if words[0].lower() == "#time" else words[2:]
+    present = set(columns)
+    for table in layout.tables:
+        if (table.time is TimeStyle.LEADING or not (clock or is_marked)) and all(needed & present for needed in table.header):
+            clock_s = clock.seconds if clock else None
+            return _header(spec, table, columns, group_line=group_line.rstrip(), line=line, clock_s=clock_s, is_marked=is_marked)
+    return None
+
+
+def _header(
+    spec: Spec, table: TableLayout, words: list[str], *, group_line: str, line: str, clock_s: float | None, is_marked: bool
+) -> Header:
+    zone_name = ""
+    last_group = group_line.rpartition(" ")[2]
+    has_trailing_time = table.time is TimeStyle.TRAILING and TIMESTAMP_GROUP in last_group
+    if has_trailing_time:
+        zone_name = words[-1]
+        words = words[:-1]
+    stat = next((stat for stat in spec.stats if stat.name == table.stat), None)
+    groups = _groups(table, words)
+    roles = []
+    value_at = []
+    instance_at = []
+    for number, word in enumerate(words):
+        if word in table.instance:
+            instance_at.append(number)
+        if word in table.labels or word in table.skipped:
+            roles.append(Role.LABEL)
+        elif word in table.instance and not _is_documented(stat, word):
+            roles.append(Role.INSTANCE)
+        else:
+            roles.append(Role.VALUE)
+            value_at.append(number)
+    fields = _fields(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups))
+    return Header(
+        table=table,
+        stat=stat,
+        words=tuple(words),
+        roles=tuple(roles),
+        instance_at=tuple(instance_at),
+        value_at=tuple(value_at),
+        fields=fields,
+        zone_name=zone_name,
+        has_trailing_time=has_trailing_time,
+        clock_s=clock_s,
+        is_marked_time=is_marked,
+        width=len(line.rstrip()),
+    )
+
+
+def _is_documented(stat: Stat | None, word: str) -> bool:
+    return stat is not None and any(word == field.column or word in field.aliases for field in stat.fields)
+
+
+def _groups(table: TableLayout, words: Iterable[str]) -> list[str]:
+    """The group of each column: marks are passed in their order, each once."""
+    found = []
+    group = ""
+    marks = list(table.groups)
+    is_next_behind = False
+    for word in words:
+        if is_next_behind:
+            group = marks.pop(0).group
+            is_next_behind = False
+        if marks and not marks[0].is_behind and word == marks[0].first:
+            group = marks.pop(0).group
+        found.append(group)
+        is_next_behind = bool(marks) and marks[0].is_behind and word == marks[0].first
+    return found
+
+
+def _fields(stat: Stat | None, columns: list[tuple[str, str]], *, by_group: bool) -> tuple[Field, ...]:
+    """One field for each column: documented, of a family, or undocumented; keys are made unique by numbers."""
+    if stat is None:
+        return ()
+    times = Counter(columns)
+    numbers: Counter[tuple[str, str]] = Counter()
+    fields: list[Field] = []
+    taken: set[str] = set()
+    printed: set[str] = set()
+    for column in columns:
+        field = _field(stat, *column, by_group=by_group)
+        if times[column] > 1:
+            joint = "_" if field.column[-1:].isdigit() else ""
+            suffix = f"{joint}{numbers[column]}"
+            field = replace(field, key=field.key + suffix, printed_key=field.printed_key + suffix)
+            numbers[column] += 1
+        field = replace(field, key=_free(field.key, taken), printed_key=_free(field.printed_key, printed))
+        taken.add(field.key)
+        printed.add(field.printed_key)
+        fields.append(field)
+    return tuple(fields)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
+
+
+def _field(stat: Stat, group: str, word: str, *, by_group: bool) -> Field:
+    for field in stat.fields:
+        if (word == field.column or word in field.aliases) and (not by_group or group == field.group):
+            printed_key = word if field.printed_key == field.column else field.printed_key
+            return field if word == field.column else replace(field, column=word, printed_key=printed_key)
+    for family in stat.families:
+        if (not by_group or group == family.template.group) and re.fullmatch(family.pattern, word):
+            return replace(family.template, key=family.template.key + slug(word), column=word, printed_key=word)
+    return Field(
+        key=slug(f"{group}_{word}" if group else word, lead="x_"),
+        column=word,
+        printed_key=word,
+        group=group,
+        unit="",
+        kind=Kind.GAUGE,
+        worse=Worse.NEITHER,
+        decimals=0,
+        storage=Storage.FLOAT8,
+        help="This column is not in the tool's description that normstat was written with.",
+        source="undocumented",
+        is_documented=False,
+    )
+
+
+SIGNS: Final = {"%": "pct_", "/": "_per_", "#": "n_"}
+
+
+def slug(text: str, lead: str = "") -> str:
+    """The text as a key: lower case [a-z0-9_]; `lead` is put before what does not begin with a letter.
+
+    >>> slug("%usr"), slug("r/s"), slug("c0t0d0"), slug("3", "x_")
+    ('pct_usr', 'r_per_s', 'c0t0d0', 'x_3')
+    """
+    for sign, words in SIGNS.items():
+        text = text.replace(sign, words)
+    key = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "column"
+    return key[:50] if key[0].isalpha() or not lead else (lead + key)[:50]

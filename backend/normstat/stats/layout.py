@@ -1,0 +1,174 @@
+"""The layout part of a spec: how the lines of a tool's output are told apart, for the reader `columns`.
+
+Keys of `[layout]` (all but `tables` optional):
+    since_boot   "first" (the first report of a run tells of the time since boot), "same_clock" (only when its header bears the
+                 same clock as its rows, which is how sysstat prints a call without an interval), "never"
+    omit_option  the letter of the option that suppresses the since-boot report
+    banner       regular expression of a line that begins a run; its group `date`, if it has one, holds the date
+    group_line   regular expression of the line above a header that names groups of columns
+    ignored      regular expressions of lines that say nothing
+    messages     regular expressions of lines that tell of a change of state
+    blank_ends_table   true when rows after a blank line need a new header
+    header_rows  [least, usual]: a header that comes back after fewer rows than `least`, or not after as many rows as the time
+                 before, begins a new run; absent when every report has its header
+Keys of `[[layout.tables]]`:
+    stat         the stat of its rows, "" for a table that is known and not read
+    header       columns that must be there; "Device|Device:" are alternatives
+    instance     columns that name what a row is about
+    labels       columns of text that are neither
+    skipped      headers that stand for nothing ("--", an unused slot)
+    time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock behind them, under
+                 the name of the zone), "line" (a line of its own before the report)
+    missing      words that the tool prints for "no value"
+    groups       [["kthr", "r"], ...]: a group and the column that begins it; "<sr" begins behind column sr
+    last_text    true when the last column may contain blanks
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from normstat.stats.spec import Spec
+
+
+class TimeStyle(StrEnum):
+    """Where the time of a row stands."""
+
+    NONE = "none"
+    LEADING = "leading"
+    TRAILING = "trailing"
+    LINE = "line"
+
+
+class SinceBoot(StrEnum):
+    """Which reports tell of the time since boot instead of an interval."""
+
+    FIRST = "first"
+    SAME_CLOCK = "same_clock"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMark:
+    """A group of columns begins at the column `first`, or behind it when `is_behind`."""
+
+    group: str
+    first: str
+    is_behind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """One kind of table in a tool's output; the module's docstring explains the keys."""
+
+    stat: str
+    header: tuple[frozenset[str], ...]
+    instance: frozenset[str]
+    labels: frozenset[str]
+    skipped: frozenset[str]
+    time: TimeStyle
+    missing: frozenset[str]
+    groups: tuple[GroupMark, ...]
+    has_last_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the lines of a tool are told apart; the module's docstring explains the keys."""
+
+    tables: tuple[TableLayout, ...]
+    since_boot: SinceBoot
+    omit_option: str
+    banner: re.Pattern[str] | None
+    group_line: re.Pattern[str] | None
+    ignored: re.Pattern[str] | None
+    messages: re.Pattern[str] | None
+    has_blank_end: bool
+    header_rows: tuple[int, int] | None
+
+
+LAYOUT_KEYS: Final = frozenset(
+    {"since_boot", "omit_option", "banner", "group_line", "ignored", "messages", "blank_ends_table", "header_rows", "tables"}
+)
+TABLE_KEYS: Final = frozenset({"stat", "header", "instance", "labels", "skipped", "time", "missing", "groups", "last_text"})
+
+
+def build_layout(spec: Spec) -> Layout:
+    """The layout of a spec in typed form.
+
+    Raises: ValueError, TypeError or re.error for a layout that makes no sense; the catalogue turns them into SpecError.
+    """
+    raw = spec.layout
+    _refuse_unknown(raw, LAYOUT_KEYS)
+    tables = raw.get("tables")
+    if not isinstance(tables, list) or not tables:
+        raise ValueError("tables: at least one is needed")
+    names = {stat.name for stat in spec.stats}
+    header_rows = raw.get("header_rows")
+    if header_rows is not None and not (isinstance(header_rows, list) and len(header_rows) == 2):
+        raise ValueError("header_rows: two numbers are needed, [least, usual]")
+    return Layout(
+        tables=tuple(_table(table, names) for table in tables),
+        since_boot=SinceBoot(_text(raw, "since_boot", "never")),
+        omit_option=_text(raw, "omit_option", ""),
+        banner=_pattern([_text(raw, "banner", "")]),
+        group_line=_pattern([_text(raw, "group_line", "")]),
+        ignored=_pattern(_texts(raw, "ignored")),
+        messages=_pattern(_texts(raw, "messages")),
+        has_blank_end=raw.get("blank_ends_table") is True,
+        header_rows=(int(header_rows[0]), int(header_rows[1])) if header_rows else None,
+    )
+
+
+def _table(raw: object, names: set[str]) -> TableLayout:
+    if not isinstance(raw, dict):
+        raise TypeError("tables: each must be a table")
+    _refuse_unknown(raw, TABLE_KEYS)
+    stat = _text(raw, "stat", "")
+    if stat and stat not in names:
+        message = f"tables.stat: {stat!r} is no stat of this spec"
+        raise ValueError(message)
+    groups = raw.get("groups", [])
+    if not isinstance(groups, list):
+        raise TypeError("tables.groups: a list of pairs is needed")
+    return TableLayout(
+        stat=stat,
+        header=tuple(frozenset(item.split("|")) for item in _texts(raw, "header")),
+        instance=frozenset(_texts(raw, "instance")),
+        labels=frozenset(_texts(raw, "labels")),
+        skipped=frozenset(_texts(raw, "skipped")),
+        time=TimeStyle(_text(raw, "time", "none")),
+        missing=frozenset(_texts(raw, "missing")),
+        groups=tuple(GroupMark(str(name), str(first).removeprefix("<"), str(first).startswith("<")) for name, first in groups),
+        has_last_text=raw.get("last_text") is True,
+    )
+
+
+def _refuse_unknown(raw: Mapping[str, object], known: frozenset[str]) -> None:
+    for key in raw:
+        if key not in known:
+            message = f"{key}: is not known"
+            raise ValueError(message)
+
+
+def _text(raw: Mapping[str, object], key: str, default: str) -> str:
+    value = raw.get(key, default)
+    if not isinstance(value, str):
+        message = f"{key}: must be text, not {value!r}"
+        raise TypeError(message)
+    return value
+
+
+def _texts(raw: Mapping[str, object], key: str) -> list[str]:
+    value = raw.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        message = f"{key}: must be a list of texts, not {value!r}"
+        raise TypeError(message)
+    return [str(item) for item in value]
+
+
+def _pattern(patterns: list[str]) -> re.Pattern[str] | None:
+    found = [pattern for pattern in patterns if pattern]
+    return re.compile("|".join(found)) if found else None

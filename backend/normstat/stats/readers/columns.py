@@ -1,0 +1,287 @@
+"""The general reader: rows under headers. Most *stat tools need no other.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> text = b'''procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+...  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+...  1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1 2026-11-21 12:00:00
+...  3  0      0 402200 267968 846360    0    0    44     0  381  615  2  2 96  0  0 2026-11-21 12:00:01
+... '''
+>>> result = read(require_spec("vmstat_linux"), text, state={}, offset=0)
+>>> [len(block) for block in result.blocks], [len(block) for block in result.since_boot], result.n_taken == len(text)
+([1], [1], True)
+>>> block = result.blocks[0]
+>>> block.fields[0].key, block.values[0].tolist(), block.time_us.tolist()
+('r', [3], [1795262401000000])
+"""
+
+import datetime as dt
+import re
+from dataclasses import replace
+from typing import Final
+
+from normstat.stats.account import Ledger
+from normstat.stats.block import BlockBuilder
+from normstat.stats.header import Header, find_header
+from normstat.stats.layout import TimeStyle, build_layout
+from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State
+from normstat.stats.row import Words, instance_of, read_row, split_row
+from normstat.stats.spec import Field, Spec
+from normstat.stats.stamp import PREFIX, Stamp, day_seconds, parse_clock, parse_date, parse_stamp, parse_zone
+from normstat.stats.timeline import Timeline, require_zone
+from normstat.stats.walk import Memory, omits_since_boot
+
+LINE_LIMIT: Final = 1 << 20
+CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+TOO_LONG: Final = "line longer than 1 MiB"
+CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
+
+
+def read(
+    spec: Spec,
+    data: bytes,
+    *,
+    state: State,
+    offset: int,
+    is_final: bool = False,
+    zone: str | None = None,
+    date: dt.date | None = None,
+    command: str = "",
+) -> ReadResult:
+    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
+    reading = Reading(spec, state=state, offset=offset, zone=zone, date=date, command=command)
+    n_taken = reading.take(data, is_final=is_final)
+    return reading.result(n_taken)
+
+
+class Reading:
+    """One call of the reader: goes through the lines in their order and gathers what they say."""
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, zone: str | None, date: dt.date | None, command: str) -> None:
+        self._spec = spec
+        self._layout = build_layout(spec)
+        self._memory = Memory(state, len(self._layout.tables), omits_since_boot=omits_since_boot(self._layout, command))
+        self._ledger = Ledger(self._memory.line_no)
+        self._offset = offset
+        self._has_zone = zone is not None
+        self._timeline = Timeline(require_zone(zone or "UTC"))
+        self._load_timeline(state, date)
+        self._builders: dict[tuple[bool, str, tuple[Field, ...]], BlockBuilder] = {}
+        self._headers: dict[tuple[str, str], Header | None] = {}
+        self._header: Header | None = None
+        self._fields: tuple[Field, ...] = ()
+        self._table = 0
+        self._prefix_us = NO_TIME
+        if self._memory.header_line:
+            self._set_header(self._find_header(self._memory.header_line, self._memory.header_group), self._memory.header_line)
+
+    def _load_timeline(self, state: State, date: dt.date | None) -> None:
+        times = state.get("times")
+        if isinstance(times, list) and len(times) == 3:
+            day_s, last_s, last_us = times
+            self._timeline.day_s = day_s if isinstance(day_s, int) else None
+            self._timeline.last_s = float(last_s) if isinstance(last_s, int | float) else None
+            self._timeline.last_us = last_us if isinstance(last_us, int) else None
+        elif date is not None:
+            self._timeline.day_s = day_seconds(date)
+
+    def result(self, n_taken: int) -> ReadResult:
+        """Everything gathered."""
+        self._memory.line_no = self._ledger.line_no
+        state = self._memory.to_state()
+        state["times"] = [self._timeline.day_s, self._timeline.last_s, self._timeline.last_us]
+        blocks: list[SampleBlock] = []
+        since_boot: list[SampleBlock] = []
+        for (is_since_boot, _, _), builder in self._builders.items():
+            (since_boot if is_since_boot else blocks).append(builder.build())
+        return ReadResult(
+            blocks=tuple(blocks),
+            since_boot=tuple(since_boot),
+            rejected=tuple(self._ledger.rejected),
+            accounts=self._ledger.close(),
+            state=state,
+            n_taken=n_taken,
+        )
+
+    def take(self, data: bytes, *, is_final: bool) -> int:
+        """Reads all whole lines of the data; gives the number of bytes that are accounted for."""
+        begin = 0
+        if self._memory.is_in_long_line:
+            begin = self._skip_long_line(data)
+        end = data.rfind(b"\n", begin) + 1
+        if end > begin:
+            at = begin
+            for line in data[begin : end - 1].split(b"\n"):
+                self._take_line(line, at, len(line) + 1)
+                at += len(line) + 1
+            begin = end
+        if len(data) - begin > LINE_LIMIT:
+            self._ledger.reject(data[begin : begin + LINE_LIMIT], self._offset + begin, len(data) - begin, TOO_LONG)
+            self._memory.is_in_long_line = not is_final
+            return len(data)
+        if is_final and begin < len(data):
+            self._take_last(data[begin:], begin)
+            return len(data)
+        return begin
+
+    def _skip_long_line(self, data: bytes) -> int:
+        """Books what is still to come of a line that is too long."""
+        newline = data.find(b"\n")
+        n_bytes = len(data) if newline < 0 else newline + 1
+        self._ledger.book_rest(n_bytes)
+        self._memory.is_in_long_line = newline < 0
+        return n_bytes
+
+    def _take_last(self, line: bytes, at: int) -> None:
+        """A last line without a newline: taken only where nothing can be missing from its end."""
+        header = self._header
+        is_whole = header is None or (
+            not header.table.has_last_text and header.value_at[-1:] == (len(header.words) - 1,) and len(line) >= header.width
+        )
+        if is_whole:
+            self._take_line(line, at, len(line))
+        else:
+            self._ledger.reject(line, self._offset + at, len(line), CUT_OFF)
+
+    def _take_line(self, line: bytes, at: int, n_bytes: int) -> None:
+        """Finds out what one line is, and books it."""
+        if n_bytes > LINE_LIMIT:
+            self._ledger.reject(line, self._offset + at, n_bytes, TOO_LONG)
+            return
+        if line.endswith(b"\r"):
+            line = line[:-1]
+        if CONTROL.search(line) is not None:
+            self._ledger.reject(line, self._offset + at, n_bytes, "control characters: not the text of a tool")
+            return
+        text = line.decode("utf-8", "backslashreplace")
+        self._prefix_us = NO_TIME
+        prefix = PREFIX.match(text) if text[4:5] == "-" else None
+        if prefix is not None:
+            text = text[prefix.end() :]
+            self._take_prefix(prefix)
+        reason: str | None = None
+        if self._header is not None:
+            kind, reason = self._take_row(self._header, text, self._offset + at)
+            if kind is not None:
+                self._ledger.book(kind, n_bytes)
+                return
+        kind = self._take_other(text)
+        if kind is not None:
+            self._ledger.book(kind, n_bytes)
+        else:
+            why = reason or (
+                "a line before any header" if self._header is None else f"no line that {self._spec.tool} is known to print"
+            )
+            self._ledger.reject(line, self._offset + at, n_bytes, why)
+
+    def _take_prefix(self, prefix: re.Match[str]) -> None:
+        """A time that another program put before every line (date, clock and a tab)."""
+        day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
+        if day is not None and clock is not None:
+            self._prefix_us = self._timeline.stamp_us(Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
+
+    def _take_row(self, header: Header, text: str, offset: int) -> tuple[LineKind | None, str | None]:
+        """Reads a row; gives its kind, or None and perhaps a reason."""
+        words = split_row(header, text)
+        if not isinstance(words, Words):
+            return None, words
+        if header.stat is None:
+            return LineKind.IGNORED, None
+        if any(not field.is_documented and field.key not in self._memory.decimals for field in self._fields):
+            self._learn_decimals(header, words)
+        row = read_row(header, self._fields, words.words)
+        if isinstance(row, str):
+            return None, row
+        instance = instance_of(header, words.words)
+        clock_s = None if words.clock is None else words.clock.seconds
+        if header.table.time is not TimeStyle.LEADING:
+            self._memory.see_row(self._table, instance)
+        is_since_boot = self._memory.is_since_boot(self._layout, self._table, header, clock_s)
+        self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(header, words), instance, offset)
+        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
+
+    def _builder(self, header: Header, *, is_since_boot: bool) -> BlockBuilder:
+        assert header.stat is not None
+        key = (is_since_boot, header.stat.name, self._fields)
+        if key not in self._builders:
+            self._builders[key] = BlockBuilder(header.stat, self._fields)
+        return self._builders[key]
+
+    def _row_us(self, header: Header, words: Words) -> int:
+        if words.clock is not None:
+            if words.clock.is_epoch:
+                return self._timeline.stamp_us(Stamp(words.clock.seconds, is_clock_only=False, offset_s=0))
+            return self._timeline.clock_us(words.clock.seconds)
+        if words.moment is not None:
+            offset_s = parse_zone(header.zone_name)
+            if offset_s is None and not self._has_zone:
+                return NO_TIME
+            return self._timeline.stamp_us(Stamp(words.moment, is_clock_only=False, offset_s=offset_s))
+        return self._memory.stamp_us if self._prefix_us == NO_TIME else self._prefix_us
+
+    def _take_other(self, text: str) -> LineKind | None:
+        """What a line is that is no row."""
+        layout = self._layout
+        if not text.strip():
+            if layout.has_blank_end:
+                self._set_header(None, "")
+            return LineKind.IGNORED
+        if layout.messages is not None and layout.messages.search(text):
+            return LineKind.STATE_CHANGE
+        if layout.ignored is not None and layout.ignored.search(text):
+            return LineKind.IGNORED
+        if layout.banner is not None and (banner := layout.banner.search(text)):
+            self._begin_run(banner)
+            return LineKind.HEADER
+        if layout.group_line is not None and layout.group_line.search(text):
+            self._memory.group_line = text
+            return LineKind.HEADER
+        header = self._find_header(text, self._memory.group_line)
+        if header is not None:
+            self._memory.header_group = self._memory.group_line
+            self._set_header(header, text)
+            self._memory.see_header(layout, self._table)
+            if header.clock_s is not None and header.clock_s < 86_400:
+                self._timeline.see_clock(header.clock_s)
+            return LineKind.HEADER
+        stamp = parse_stamp(text)
+        if stamp is not None:
+            self._memory.see_stamp(self._timeline.stamp_us(stamp))
+            return LineKind.TIMESTAMP
+        return None
+
+    def _begin_run(self, banner: re.Match[str]) -> None:
+        self._memory.begin_run()
+        self._set_header(None, "")
+        day = parse_date(banner.groupdict().get("date") or "")
+        if day is not None:
+            self._timeline.begin(day)
+
+    def _find_header(self, text: str, group_line: str) -> Header | None:
+        key = (group_line, text)
+        if key not in self._headers:
+            self._headers[key] = find_header(self._spec, self._layout, text, group_line)
+        return self._headers[key]
+
+    def _set_header(self, header: Header | None, line: str) -> None:
+        self._header = header
+        self._memory.header_line = line
+        if header is not None:
+            self._table = self._layout.tables.index(header.table)
+            self._fields = self._known_fields(header)
+
+    def _learn_decimals(self, header: Header, words: Words) -> None:
+        """A column that the spec does not know shows its decimals in its first row."""
+        for at, field in zip(header.value_at, header.fields, strict=True):
+            if not field.is_documented and field.key not in self._memory.decimals:
+                self._memory.decimals[field.key] = len(words.words[at].replace(",", ".").partition(".")[2][:9].rstrip("%"))
+        self._fields = self._known_fields(header)
+
+    def _known_fields(self, header: Header) -> tuple[Field, ...]:
+        return tuple(
+            field if field.is_documented else _with_decimals(field, self._memory.decimals.get(field.key, 0))
+            for field in header.fields
+        )
+
+
+def _with_decimals(field: Field, decimals: int) -> Field:
+    return replace(field, decimals=decimals)

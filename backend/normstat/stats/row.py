@@ -1,0 +1,98 @@
+"""One data line under a header, read word by word: the definition of what a row is. The bulk path must agree with it.
+
+12:53:22     1000      7900  359.42   53.55    0.00    8.47  412.96     2  gnome-shell
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from normstat.errors import shorten
+from normstat.stats.block import Row
+from normstat.stats.formats import read_number
+from normstat.stats.header import Header, Role
+from normstat.stats.layout import TimeStyle
+from normstat.stats.spec import Field
+from normstat.stats.stamp import ClockWords, parse_clock, parse_date, take_clock
+
+# Joins the words of several instance columns: "7900/gnome-shell".
+INSTANCE_JOINT = "/"
+ABSENT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A line that has as many words as its header has columns, its time set apart.
+
+    `clock` is a leading time; `moment` the date and clock behind a row, as seconds since the epoch by the wall.
+    """
+
+    words: Sequence[str]
+    clock: ClockWords | None
+    moment: float | None
+
+
+def split_row(header: Header, text: str) -> Words | str | None:
+    """The words of a line under a header.
+
+    Missing: None for a line that does not even begin like a row; a text, the reason, for one that does and does not fit.
+    """
+    table = header.table
+    words = text.split()
+    clock = None
+    if table.time is TimeStyle.LEADING and (header.clock_s is not None or header.is_marked_time):
+        clock = take_clock(words)
+        if clock is None:
+            return None
+        words = words[clock.n_words :]
+    n_columns = len(header.words)
+    moment = None
+    if header.has_trailing_time:
+        if len(words) == n_columns + 2:
+            moment = _moment(words[-2], words[-1])
+        if moment is None:
+            return f"{len(words)} words, {n_columns} values with date and clock expected"
+        words = words[:-2]
+    if table.has_last_text and len(words) > n_columns:
+        n_before = len(text.split()) - len(words)
+        words = text.split(None, n_before + n_columns - 1)[n_before:]
+        words[-1] = words[-1].rstrip()
+    if len(words) != n_columns:
+        return f"{len(words)} values for {n_columns} columns"
+    return Words(words, clock, moment)
+
+
+def _moment(day_text: str, clock_text: str) -> float | None:
+    day = parse_date(day_text)
+    clock = parse_clock(clock_text)
+    if day is None or clock is None or len(day_text) != 10:
+        return None
+    return (day.toordinal() - 719_163) * 86_400 + clock
+
+
+def instance_of(header: Header, words: Sequence[str]) -> str:
+    """The name of what the row is about; columns that hold "-" (the thread column of a process row) do not count."""
+    names = [words[at] for at in header.instance_at if words[at] != ABSENT]
+    return INSTANCE_JOINT.join(names)
+
+
+def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> Row | str:
+    """The values of a row, or the reason why they cannot be read."""
+    values: list[int | float] = []
+    missing: list[int] = []
+    is_canonical = True
+    for at, field in zip(header.value_at, fields, strict=True):
+        word = words[at]
+        number = read_number(word, field)
+        if number is not None:
+            values.append(number[0])
+            is_canonical = is_canonical and number[1]
+        elif word in header.table.missing or not field.is_documented:
+            missing.append(len(values))
+            values.append(0)
+            is_canonical = is_canonical and word in header.table.missing
+        else:
+            return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
+    if any(role is Role.INSTANCE and not words[at] for at, role in enumerate(header.roles)):
+        return "no instance"
+    printed = None if is_canonical else " ".join(words[at] for at in header.value_at)
+    return Row(values, tuple(missing), printed)

@@ -1,0 +1,194 @@
+"""Times as the tools print them.
+
+12:53:20   12:53:20 PM   20时56分03秒   1591016000       a clock or an epoch before a row
+2026-11-21 12:00:01                                     date and clock behind a row of vmstat -t
+2026-11-21T12:00:01+0000   11/21/26 12:00:01   21.11.2026 12:00:01   Time: 12:00:01      a line of iostat -t
+1795262401   Sat Nov 21 12:00:01 UTC 2026   November 21, 2026 12:00:01 PM UTC            a line of Solaris -T u, -T d
+"""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+SECONDS_A_DAY: Final = 86400
+# Epochs of stat tools lie between 1990 and 2286; other numbers of nine or ten digits are no time.
+EPOCH_LEAST: Final = 631_152_000
+
+CLOCK: Final = re.compile(r"(\d{1,2})[:时時](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?", re.ASCII)
+EPOCH: Final = re.compile(r"[0-9]{9,10}")
+HALVES: Final = {"am": 0, "pm": 12, "a.m.": 0, "p.m.": 12}
+DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})年(\d{1,2})月(\d{1,2})日", re.ASCII)
+ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
+WORDS_LINE: Final = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+"
+    r"(?:(?P<year1>\d{4})\s+)?(?:at\s+)?(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?"
+    r"(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?:\s+(?P<year2>\d{4}))?",
+    re.IGNORECASE | re.ASCII,
+)
+DAY_FIRST_LINE: Final = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<day>\d{1,2})\s+(?P<month>[a-z]{3,9})\.?\s+(?P<year1>\d{4})\s+"
+    r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?P<year2>)",
+    re.IGNORECASE | re.ASCII,
+)
+PREFIX: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t", re.ASCII)
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# The zone names that RFC 822 fixes, and European and Japanese ones of one meaning only. Others ("CST" outside America, "IST") are
+# not guessed at: the caller names the zone.
+ZONE_HOURS: Final = {
+    "UTC": 0, "GMT": 0, "UT": 0, "Z": 0, "UCT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
+    "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ClockWords:
+    """A time before the columns of a row: `n_words` words; seconds of the day, or of the epoch when `is_epoch`."""
+
+    n_words: int
+    seconds: float
+    is_epoch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A time on its own: seconds since the epoch by the clock on the wall, or `is_clock_only` seconds of some day.
+
+    `offset_s` is the zone's distance from UTC, None when the text does not say.
+    """
+
+    seconds: float
+    is_clock_only: bool
+    offset_s: int | None
+
+
+def parse_clock(text: str) -> float | None:
+    """Seconds of the day, or None: "12:53:20" -> 46400.
+
+    >>> parse_clock("12:53:20"), parse_clock("20时56分03秒"), parse_clock("25:00:00"), parse_clock("12:53")
+    (46400.0, 75363.0, None, None)
+    """
+    found = CLOCK.fullmatch(text)
+    if found is None or not text.isprintable():
+        return None
+    hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3])
+    if hours > 23 or minutes > 59 or seconds > 60:
+        return None
+    return hours * 3600 + minutes * 60 + seconds + float(f"0.{found[4] or 0}")
+
+
+def take_clock(words: Sequence[str]) -> ClockWords | None:
+    """The time that a row of mpstat or pidstat begins with, or None.
+
+    >>> take_clock(["03:15:06", "PM", "all"])
+    ClockWords(n_words=2, seconds=54906.0, is_epoch=False)
+    """
+    if not words or not words[0][:1].isdigit():
+        return None
+    if EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
+        return ClockWords(1, float(words[0]), is_epoch=True)
+    seconds = parse_clock(words[0])
+    if seconds is None:
+        return None
+    half = HALVES.get(words[1].lower()) if len(words) > 1 else None
+    if half is None:
+        return ClockWords(1, seconds, is_epoch=False)
+    if not 1 <= seconds // 3600 <= 12:
+        return None
+    return ClockWords(2, seconds % 43200 + half * 3600, is_epoch=False)
+
+
+def parse_date(text: str) -> dt.date | None:
+    """The day that a locale's short date names; month before day (C and American) wherever that is possible.
+
+    >>> parse_date("11/21/26"), parse_date("27/07/10"), parse_date("21.11.2026"), parse_date("2026年11月20日")
+    (datetime.date(2026, 11, 21), datetime.date(2010, 7, 27), datetime.date(2026, 11, 21), datetime.date(2026, 11, 20))
+    """
+    found = DATE.fullmatch(text)
+    if found is None:
+        return None
+    if found[5]:
+        year, month, day = int(found[5]), int(found[6]), int(found[7])
+    elif len(found[1]) == 4:
+        year, month, day = int(found[1]), int(found[3]), int(found[4])
+    elif len(found[1]) <= 2 and len(found[4]) in (2, 4):
+        year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
+        first, second = int(found[1]), int(found[3])
+        month, day = (second, first) if found[2] == "." or first > 12 else (first, second)
+    else:
+        return None
+    try:
+        return dt.date(year, month, day)
+    except ValueError:
+        return None
+
+
+def day_seconds(day: dt.date) -> int:
+    """Seconds from the epoch to the day's beginning."""
+    return (day.toordinal() - 719_163) * SECONDS_A_DAY
+
+
+def parse_zone(name: str) -> int | None:
+    """Seconds that a zone is ahead of UTC; None for a name of several meanings.
+
+    >>> parse_zone("PDT"), parse_zone("+0530"), parse_zone("-03"), parse_zone("IST")
+    (-25200, 19800, -10800, None)
+    """
+    if name.upper() in ZONE_HOURS:
+        return ZONE_HOURS[name.upper()] * 3600
+    found = re.fullmatch(r"([-+])(\d\d):?(\d\d)?", name)
+    if found is None:
+        return None
+    return (1 if found[1] == "+" else -1) * (int(found[2]) * 3600 + int(found[3] or 0) * 60)
+
+
+def parse_stamp(text: str) -> Stamp | None:
+    """The time that a line is, or None when the line is no time.
+
+    >>> parse_stamp("1795262401"), parse_stamp("Time: 11:01:52")
+    (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=0), Stamp(seconds=39712.0, is_clock_only=True, offset_s=None))
+    """
+    text = text.strip()
+    if not text or len(text) > 80:
+        return None
+    if EPOCH.fullmatch(text) is not None:
+        return Stamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
+    iso = ISO_LINE.fullmatch(text)
+    if iso is not None:
+        return _joined(parse_date(iso[1]), parse_clock(iso[2]), parse_zone(iso[3]) if iso[3] else None)
+    words = text.split()
+    if words[0].lower() == "time:":
+        clock = take_clock(words[1:])
+        fits = clock is not None and not clock.is_epoch and clock.n_words == len(words) - 1
+        return Stamp(clock.seconds, is_clock_only=True, offset_s=None) if clock is not None and fits else None
+    day = parse_date(words[0].rstrip(","))
+    if day is not None:
+        clock = take_clock(words[1:])
+        if clock is None or clock.is_epoch:
+            return None
+        rest = words[1 + clock.n_words :]
+        offset = parse_zone(rest[0]) if rest else None
+        return _joined(day, clock.seconds, offset) if len(rest) < 2 and (not rest or offset is not None) else None
+    return _stamp_in_words(text)
+
+
+def _stamp_in_words(text: str) -> Stamp | None:
+    found = WORDS_LINE.fullmatch(text) or DAY_FIRST_LINE.fullmatch(text)
+    if found is None or not (found["year1"] or found["year2"]):
+        return None
+    month = found["month"].lower()[:3]
+    clock = take_clock([found["clock"], *([found["half"]] if found["half"] else [])])
+    if month not in MONTHS or clock is None or clock.is_epoch:
+        return None
+    try:
+        day = dt.date(int(found["year1"] or found["year2"]), MONTHS.index(month) + 1, int(found["day"]))
+    except ValueError:
+        return None
+    return _joined(day, clock.seconds, parse_zone(found["zone"]) if found["zone"] else None)
+
+
+def _joined(day: dt.date | None, seconds: float | None, offset_s: int | None) -> Stamp | None:
+    if day is None or seconds is None:
+        return None
+    return Stamp(day_seconds(day) + seconds, is_clock_only=False, offset_s=offset_s)

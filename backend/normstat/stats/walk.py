@@ -1,0 +1,148 @@
+"""What a reader remembers from line to line: the report, the run, the stamp. Kept as JSON between chunks."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from normstat.stats.header import Header
+from normstat.stats.layout import Layout, SinceBoot
+from normstat.stats.records import NO_TIME, State
+
+STATE_VERSION: Final = 1
+# Reports are counted as 0 (none yet), 1 (the first) and 2 (a later one).
+FIRST: Final = 1
+LATER: Final = 2
+
+
+class Memory:
+    """The position in the story that a stream tells.
+
+    A run begins with the tool, a report with its header, its stamp, or an instance that comes again. A stamp dates one report of
+    every table; what follows it without a stamp of its own has no known time.
+    """
+
+    __slots__ = (
+        "decimals",
+        "group_line",
+        "header_group",
+        "header_line",
+        "is_in_long_line",
+        "is_single",
+        "line_no",
+        "n_header_rows",
+        "n_reports",
+        "omits_since_boot",
+        "period",
+        "seen",
+        "stamp_us",
+    )
+
+    def __init__(self, state: State, n_tables: int, *, omits_since_boot: bool) -> None:
+        self.line_no = _int(state, "line_no", 0)
+        self.header_line = str(state.get("header", ""))
+        # The group line above the present header; `group_line` may already be that of the next one.
+        self.header_group = str(state.get("header_group", ""))
+        self.group_line = str(state.get("group", ""))
+        self.is_in_long_line = state.get("long") is True
+        # False once a row bore another clock than its header: then the tool was called with an interval.
+        self.is_single = state.get("single", True) is True
+        self.n_header_rows = _int(state, "rows", 0)
+        self.period = _int(state, "period", 0)
+        self.stamp_us = _int(state, "stamp", NO_TIME)
+        self.omits_since_boot = omits_since_boot
+        decimals = state.get("decimals")
+        self.decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
+        reports = state.get("reports")
+        self.n_reports = [int(number) for number in reports] if isinstance(reports, list) else [0] * n_tables
+        seen = state.get("seen")
+        self.seen = [set(map(str, names)) for names in seen] if isinstance(seen, list) else [set() for _ in range(n_tables)]
+
+    def to_state(self) -> State:
+        """The memory as JSON values."""
+        return {
+            "version": STATE_VERSION,
+            "line_no": self.line_no,
+            "header": self.header_line,
+            "header_group": self.header_group,
+            "group": self.group_line,
+            "long": self.is_in_long_line,
+            "single": self.is_single,
+            "rows": self.n_header_rows,
+            "period": self.period,
+            "stamp": self.stamp_us,
+            "decimals": dict(self.decimals),
+            "reports": list(self.n_reports),
+            "seen": [sorted(names) for names in self.seen],
+        }
+
+    def begin_run(self) -> None:
+        """The tool was started anew."""
+        self.n_reports = [0] * len(self.n_reports)
+        self.seen = [set() for _ in self.seen]
+        self.is_single = True
+        self.n_header_rows = 0
+        self.period = 0
+        self.stamp_us = NO_TIME
+
+    def see_stamp(self, stamp_us: int) -> None:
+        """A stamp of its own line: whatever comes belongs to a new report."""
+        self.stamp_us = stamp_us
+        for table, names in enumerate(self.seen):
+            if names:
+                self.n_reports[table] = LATER
+                names.clear()
+
+    def see_header(self, layout: Layout, table: int) -> None:
+        """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
+        if layout.header_rows is not None:
+            least = layout.header_rows[0]
+            is_repeated = self.n_header_rows == self.period or (
+                self.period in (0, layout.header_rows[1]) and self.n_header_rows >= least
+            )
+            if self.n_reports[table] and not is_repeated:
+                stamp_us = self.stamp_us
+                self.begin_run()
+                self.stamp_us = stamp_us
+            elif self.n_reports[table]:
+                self.period = self.n_header_rows
+            self.n_header_rows = 0
+            return
+        if self.seen[table]:
+            self.n_reports[table] = LATER
+            self.seen[table].clear()
+            self.stamp_us = NO_TIME
+
+    def see_row(self, table: int, instance: str) -> None:
+        """A row of the table: opens a new report when the instance was in this one already."""
+        names = self.seen[table]
+        if not self.n_reports[table]:
+            self.n_reports[table] = FIRST
+        elif instance in names:
+            self.n_reports[table] = LATER
+            names.clear()
+            self.stamp_us = NO_TIME
+        names.add(instance)
+        self.n_header_rows += 1
+
+    def is_since_boot(self, layout: Layout, table: int, header: Header, clock_s: float | None) -> bool:
+        """Whether the row just seen belongs to a report about the time since boot."""
+        if self.omits_since_boot or layout.since_boot is SinceBoot.NEVER:
+            return False
+        if layout.since_boot is SinceBoot.FIRST:
+            return self.n_reports[table] == FIRST
+        if clock_s is None or header.clock_s is None:
+            return False
+        self.is_single = self.is_single and clock_s == header.clock_s
+        return self.is_single
+
+
+def omits_since_boot(layout: Layout, command: str) -> bool:
+    """Whether the command line has the option that suppresses the since-boot report, alone or among others (-xy)."""
+    if not layout.omit_option:
+        return False
+    words: Sequence[str] = command.split()[1:]
+    return any(word.startswith("-") and not word.startswith("--") and layout.omit_option in word[1:] for word in words)
+
+
+def _int(state: State, key: str, default: int) -> int:
+    value = state.get(key, default)
+    return value if isinstance(value, int) else default
