@@ -1,12 +1,24 @@
 """Hosts, their streams, instances and rejected lines."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.errors import NotFound
+from normstat.query import tables
+from normstat.stats.catalogue import load_catalogue
+from normstat.store.models import Host, Instance, RejectedLine, StatTable, Stream
 from normstat.window import Window
+
+LIVE_WITHIN: Final = timedelta(seconds=30)
+LATE_WITHIN: Final = timedelta(minutes=10)
+# Streams that have been silent for longer are only counted.
+OLD_AFTER: Final = timedelta(days=7)
 
 
 class StreamState(StrEnum):
@@ -109,8 +121,11 @@ class InstanceRecord:
 
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
-    """All hosts by name."""
-    raise NotImplementedError
+    """All hosts by name, with the state of their streams at `now`."""
+    hosts = sorted((await session.scalars(select(Host))).all(), key=lambda host: tables.natural_key(host.name))
+    totals = await _read_totals(session, now, None)
+    stats = await _read_stat_names(session, None)
+    return [_to_host(host, totals.get(host.id, NO_STREAMS), stats.get(host.id, []), now) for host in hosts]
 
 
 async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetailRecord:
@@ -118,7 +133,19 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
 
     Raises: NotFound
     """
-    raise NotImplementedError
+    host_id = await tables.require_host(session, name)
+    host = await session.get_one(Host, host_id)
+    totals = await _read_totals(session, now, host_id)
+    stats = await _read_stat_names(session, host_id)
+    last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
+    streams = await session.scalars(
+        select(Stream)
+        .where(Stream.host_id == host_id, last_heard > now - OLD_AFTER)
+        .order_by(Stream.created_at.desc(), Stream.id.desc())
+    )
+    records = [_to_stream(stream, now) for stream in streams]
+    own = totals.get(host_id, NO_STREAMS)
+    return HostDetailRecord(_to_host(host, own, stats.get(host_id, []), now), records, own.n_streams - len(records))
 
 
 async def list_rejected(session: AsyncSession, name: str, stream_id: int | None, limit: int) -> RejectedLines:
@@ -126,12 +153,141 @@ async def list_rejected(session: AsyncSession, name: str, stream_id: int | None,
 
     Raises: NotFound for an unknown host, or a stream that is not the host's
     """
-    raise NotImplementedError
+    host_id = await tables.require_host(session, name)
+    chosen = [Stream.host_id == host_id] + ([] if stream_id is None else [Stream.id == stream_id])
+    n_streams, n_total = (
+        await session.execute(select(func.count(Stream.id), func.coalesce(func.sum(Stream.n_rejected), 0)).where(*chosen))
+    ).one()
+    if stream_id is not None and n_streams == 0:
+        raise NotFound(
+            f"{name} has no stream {stream_id}; GET /api/v1/hosts/{name} lists them", {"host": name, "stream_id": stream_id}
+        )
+    rows = await session.execute(
+        select(RejectedLine, Stream.spec, Stream.key)
+        .join(Stream, Stream.id == RejectedLine.stream_id)
+        .where(*chosen)
+        .order_by(RejectedLine.id.desc())
+        .limit(limit)
+    )
+    lines = [
+        RejectedLineRecord(
+            stream_id=line.stream_id,
+            spec=spec,
+            key=key,
+            line_no=line.line_no,
+            offset=line.line_offset,
+            n_bytes=line.n_bytes,
+            text=line.line_text,
+            reason=line.reason,
+            received_at=line.received_at,
+        )
+        for line, spec, key in rows.tuples()
+    ]
+    return RejectedLines(lines, int(n_total))
 
 
 async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> list[InstanceRecord]:
-    """Instances of a stat with samples between the window's ends, in natural order (cpu 9 before cpu 10).
+    """Instances of a stat that began before the window's end and lasted into it, in natural order (cpu 9 before cpu 10).
 
     Raises: NotFound for an unknown host or stat
     """
-    raise NotImplementedError
+    host_id = await tables.require_host(session, name)
+    found = await tables.find_stat(session, stat)
+    if found is None:
+        return []
+    instances = await tables.list_instances(session, host_id, found.id, window=window)
+    return [InstanceRecord(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """Sums over all streams of a host."""
+
+    n_streams: int
+    n_live: int
+    n_rejected: int
+    last_received_at: datetime | None
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+
+
+NO_STREAMS: Final = _Totals(0, 0, 0, None, None, None)
+
+
+async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, _Totals]:
+    statement = select(
+        Stream.host_id,
+        func.count(Stream.id),
+        func.count(Stream.id).filter(Stream.last_received_at > now - LIVE_WITHIN),
+        func.sum(Stream.n_rejected),
+        func.max(Stream.last_received_at),
+        func.min(Stream.first_sample_at),
+        func.max(Stream.last_sample_at),
+    ).group_by(Stream.host_id)
+    if host_id is not None:
+        statement = statement.where(Stream.host_id == host_id)
+    rows = await session.execute(statement)
+    return {row[0]: _Totals(row[1], row[2], int(row[3]), *row[4:]) for row in rows.tuples()}
+
+
+async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
+    """The stats with samples, for each host: one look into the index of instances for each host and stat."""
+    has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
+    statement = select(Host.id, StatTable.name).join(StatTable, has_samples).order_by(StatTable.name)
+    if host_id is not None:
+        statement = statement.where(Host.id == host_id)
+    names: dict[int, list[str]] = {}
+    for own_id, stat in (await session.execute(statement)).tuples():
+        names.setdefault(own_id, []).append(stat)
+    return names
+
+
+def to_state(last_received_at: datetime | None, now: datetime) -> StreamState:
+    """The state of a stream that last sent at that time, by the server's clock."""
+    if last_received_at is None or last_received_at <= now - LATE_WITHIN:
+        return StreamState.SILENT
+    return StreamState.LIVE if last_received_at > now - LIVE_WITHIN else StreamState.LATE
+
+
+def _to_host(host: Host, totals: _Totals, stats: Sequence[str], now: datetime) -> HostRecord:
+    return HostRecord(
+        name=host.name,
+        os=host.os,
+        agent_version=host.agent_version,
+        created_at=host.created_at,
+        last_seen_at=host.last_seen_at,
+        first_sample_at=totals.first_sample_at,
+        last_sample_at=totals.last_sample_at,
+        clock_offset_s=host.clock_offset_s,
+        state=to_state(totals.last_received_at, now),
+        n_streams_live=totals.n_live,
+        n_streams=totals.n_streams,
+        n_rejected=totals.n_rejected,
+        stats=list(stats),
+    )
+
+
+def _to_stream(stream: Stream, now: datetime) -> StreamRecord:
+    spec = load_catalogue().specs.get(stream.spec)
+    return StreamRecord(
+        id=stream.id,
+        spec=stream.spec,
+        stats=[] if spec is None else [stat.name for stat in spec.stats],
+        key=stream.key,
+        command=stream.command,
+        state=to_state(stream.last_received_at, now),
+        created_at=stream.created_at,
+        last_received_at=stream.last_received_at,
+        last_sample_at=stream.last_sample_at,
+        acked_offset=stream.acked_offset,
+        n_lines=LineCounts(
+            header=stream.n_header,
+            sample=stream.n_sample,
+            since_boot=stream.n_since_boot,
+            timestamp=stream.n_timestamp,
+            state_change=stream.n_state_change,
+            ignored=stream.n_ignored,
+            rejected=stream.n_rejected,
+        ),
+        n_gap_bytes=stream.n_gap_bytes,
+    )

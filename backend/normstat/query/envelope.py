@@ -1,0 +1,145 @@
+"""The points of one graph line: every sample, or the first, lowest, highest and last of each pixel column (M4).
+
+M4 of M4 and more samples is M4 of all of them, so a line is thinned while its pages come in and memory stays bounded. Every point
+is a real sample with its real time; where samples are missing there is a gap, never a joined line.
+"""
+
+from typing import Final, cast
+
+import numpy as np
+
+from normstat.query.pages import BoolArray, Float64Array
+from normstat.stats.records import Int64Array
+
+# A distance this many times the usual one around it is a gap.
+GAP_FACTOR: Final = 3
+# The usual distance is a median over blocks of so many samples: it follows a change of the interval (1 s by day, 10 s by night).
+BLOCK: Final = 64
+# What is left of a page counts as a block of its own from here on.
+SMALL_BLOCK: Final = 8
+# In an envelope each column gives up to four points.
+POINTS_PER_COLUMN: Final = 4
+
+
+class GapFinder:
+    """Says which samples of one instance come after a gap, page by page."""
+
+    def __init__(self) -> None:
+        self._last_us: int | None = None
+        self._usual_us: float | None = None
+
+    def find(self, time_us: Int64Array) -> BoolArray:
+        """True for each sample that comes after a gap.
+
+        Shape: time_us (n,) int64 ascending, later than all before -> (n,) bool
+        """
+        after_gap = np.zeros(len(time_us), dtype=np.bool_)
+        known = time_us if self._last_us is None else np.concatenate([[self._last_us], time_us])
+        self._last_us = int(time_us[-1])
+        distances = np.diff(known)
+        # Two streams of one stat may give two samples for one instant; they say nothing of the interval.
+        positions = np.flatnonzero(distances) + (len(time_us) - len(distances))
+        distances = distances[distances > 0]
+        if len(distances):
+            after_gap[positions] = distances > GAP_FACTOR * self._usual(distances)
+        return after_gap
+
+    def _usual(self, distances: Int64Array) -> Float64Array:
+        """The usual distance around each of the distances."""
+        if self._usual_us is not None and distances.max() <= GAP_FACTOR * self._usual_us and distances.min() >= self._usual_us:
+            return np.full(len(distances), self._usual_us)
+        n_blocks = len(distances) // BLOCK
+        usual = np.empty(len(distances))
+        usual[: n_blocks * BLOCK] = np.repeat(np.median(distances[: n_blocks * BLOCK].reshape(n_blocks, BLOCK), axis=1), BLOCK)
+        if n_blocks:
+            self._usual_us = float(usual[n_blocks * BLOCK - 1])
+        rest = distances[n_blocks * BLOCK :]
+        if len(rest) >= SMALL_BLOCK or (len(rest) and self._usual_us is None):
+            self._usual_us = float(np.median(rest))
+        if len(rest):
+            usual[n_blocks * BLOCK :] = self._usual_us
+        return usual
+
+
+class Trace:
+    """The points of one series, thinned as they grow."""
+
+    def __init__(self, start_us: int, column_us: int, n_columns: int) -> None:
+        self._start_us = start_us
+        self._column_us = column_us
+        self._limit = POINTS_PER_COLUMN * n_columns
+        self._times: list[Int64Array] = []
+        self._values: list[Float64Array] = []
+        self._after_gap: list[BoolArray] = []
+        self._n_held = 0
+        self.n_raw = 0
+        self.is_thinned = False
+
+    def add(self, time_us: Int64Array, values: Float64Array, after_gap: BoolArray) -> None:
+        """Takes the next samples, in the order of time. Missing: NaN; the line breaks there."""
+        is_there = ~np.isnan(values)
+        if not is_there.all():
+            breaks = after_gap.copy()
+            breaks[1:] |= ~is_there[:-1]
+            time_us, values, after_gap = time_us[is_there], values[is_there], breaks[is_there]
+        self.n_raw += len(values)
+        self._n_held += len(values)
+        self._times.append(time_us)
+        self._values.append(values)
+        self._after_gap.append(after_gap)
+        # Twice the limit, so that each sample is looked at a few times only, however many pages come.
+        if self._n_held > 2 * self._limit:
+            self.thin()
+
+    @property
+    def has_too_many(self) -> bool:
+        """Whether this series alone has more samples than its graph can show."""
+        return self.is_thinned or self._n_held > self._limit
+
+    def thin(self) -> None:
+        """Keeps the first, lowest, highest and last sample of each column."""
+        time_us, values, after_gap = self._joined()
+        kept = choose_m4((time_us - self._start_us) // self._column_us, values)
+        self._times, self._values, self._after_gap = [time_us[kept]], [values[kept]], [after_gap[kept]]
+        self._n_held = len(kept)
+        self.is_thinned = True
+
+    def points(self) -> tuple[list[int], list[float | None], int]:
+        """Times in ms, values with None at gaps, and the number of samples among them."""
+        time_us, values, after_gap = self._joined()
+        n_points = len(values)
+        breaks = np.flatnonzero(after_gap)
+        # Before the first point there is no line to break.
+        breaks = breaks[breaks > 0]
+        if self.is_thinned:
+            # A gap that is narrower than a column cannot be seen.
+            breaks = breaks[time_us[breaks] - time_us[breaks - 1] > self._column_us]
+        middles = (time_us[breaks - 1] + time_us[breaks]) // 2
+        times_ms = np.insert(time_us, breaks, middles) // 1000
+        points = cast("list[float | None]", np.insert(values, breaks, np.nan).tolist())
+        for number, position in enumerate(breaks.tolist()):
+            points[position + number] = None
+        return times_ms.tolist(), points, n_points
+
+    def _joined(self) -> tuple[Int64Array, Float64Array, BoolArray]:
+        if not self._times:
+            return np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)
+        return np.concatenate(self._times), np.concatenate(self._values), np.concatenate(self._after_gap)
+
+
+def choose_m4(column: Int64Array, values: Float64Array) -> Int64Array:
+    """The positions of the first, lowest, highest and last sample of each column, ascending.
+
+    Shape: column (n,) int64 ascending, values (n,) float64 without NaN -> (m,) int64, m <= 4 for each column
+    Source: Jugel et al., M4: A Visualization-Oriented Time Series Data Aggregation, VLDB 2014
+    """
+    if len(values) == 0:
+        return np.empty(0, np.int64)
+    first = np.concatenate([[0], np.flatnonzero(np.diff(column)) + 1])
+    last = np.concatenate([first[1:], [len(values)]]) - 1
+    sizes = last - first + 1
+    chosen = [first, last]
+    for extreme in (np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)):
+        positions = np.flatnonzero(values == np.repeat(extreme, sizes))
+        chosen.append(positions[np.searchsorted(positions, first)])
+    return np.unique(np.concatenate(chosen))

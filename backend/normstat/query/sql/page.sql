@@ -1,0 +1,16 @@
+-- Purpose: one page of samples of a wide table, as one row of arrays in the order of time.
+-- Parameters: host_id int4; start, end timestamptz, half-open; instance_ids int4[] or NULL for all; n_rows int8.
+-- Filled in by pages.py: columns (time, instance_id, fields with a stand-in for NULL), arrays (array_agg of each), table.
+-- Result: one row; arrays of equal length, NULL instead of empty ones; units of the fields, time in microseconds of 2000-01-01.
+-- Index: (host_id, time), read in order up to n_rows.
+SELECT {arrays}
+FROM (
+    SELECT {columns}
+    FROM {table} AS t
+    WHERE host_id = %(host_id)s
+      AND time >= %(start)s
+      AND time < %(end)s
+      AND (%(instance_ids)s::int4[] IS NULL OR instance_id = ANY (%(instance_ids)s::int4[]))
+    ORDER BY time
+    LIMIT %(n_rows)s
+) AS page
