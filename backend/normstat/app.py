@@ -1,28 +1,94 @@
 """The application: wiring only."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.middleware import RequestContextMiddleware
+from normstat.api.page import Page
 from normstat.api.router import build_router, operation_id
+from normstat.api.state import AppState
+from normstat.auth.throttle import Throttle
+from normstat.jobs import run_jobs
+from normstat.live.notify import LiveHub
 from normstat.settings import Settings
+from normstat.store.session import make_engine, make_sessions
+
+log = structlog.get_logger()
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# Bodies of people are small; the ingest route has limits of its own.
+MAX_BODY_BYTES = 1024 * 1024
+GZIP_FROM_BYTES = 1024
+# Level 9 takes several times as long for a few percent.
+GZIP_LEVEL = 5
 
 
 def create_app(settings: Settings) -> FastAPI:
     """The application with all routes; nothing is connected before it is started."""
+    engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
     app = FastAPI(
         title="normstat",
         version=__version__,
         summary="Keeps every sample of the *stat tools, remembers what is normal, and ranks what changed",
+        # The document names every address; it is in the repository, and the server tells strangers nothing.
         openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
+        max_body_size=MAX_BODY_BYTES,
+        lifespan=_lifespan,
+    )
+    app.state.normstat = AppState(
+        settings=settings,
+        engine=engine,
+        sessions=make_sessions(engine),
+        throttle=Throttle(),
+        live=LiveHub(settings.database_url),
+        agents_dir=settings.agents_dir or _in_checkout("agents"),
     )
     app.include_router(build_router())
+    app.router.default = Page(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
+    # The last one added is the outermost.
     app.add_middleware(EnvelopeMiddleware)
+    app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(RequestContextMiddleware)
     return app
+
+
+def _in_checkout(folder: str) -> Path | None:
+    """The folder beside this package when it runs from a checkout, else None."""
+    path = CHECKOUT / folder
+    return path if path.is_dir() else None
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    state: AppState = app.state.normstat
+    tasks = [
+        asyncio.create_task(state.live.run(), name="live"),
+        asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
+    ]
+    for task in tasks:
+        task.add_done_callback(_report_end)
+    try:
+        yield
+    finally:
+        state.live.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await state.engine.dispose()
+
+
+def _report_end(task: asyncio.Task[None]) -> None:
+    # These tasks only end when they are cancelled; anything else is a defect, and silence would hide it.
+    if not task.cancelled():
+        log.error("task_ended", task=task.get_name(), exc_info=task.exception())

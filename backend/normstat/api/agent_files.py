@@ -1,25 +1,46 @@
 """The agent itself, so that a host can be added in one line."""
 
-from typing import Annotated
+from pathlib import Path as FilePath
+from typing import Annotated, Final
 
+import anyio
 from fastapi import APIRouter, Path
 from fastapi.responses import PlainTextResponse
 
 from normstat.api.deps import State
-from normstat.api.handlers import error_answers
-from normstat.errors import NormstatError, NotFound
+from normstat.api.handlers import error_answers, text_answers
+from normstat.errors import NotFound, shorten
 
 router = APIRouter(prefix="/agent", tags=["agent"])
+
+# Name in the address -> where it may lie below the agents' folder.
+FILES: Final = {
+    "normstat-agent": ("normstat-agent",),
+    "install.sh": ("install.sh", "install/install.sh"),
+    "stats.conf.linux": ("stats.conf.linux",),
+    "stats.conf.sunos": ("stats.conf.sunos",),
+}
 
 
 @router.get(
     "/{file}",
     response_class=PlainTextResponse,
-    responses=error_answers(NotFound)
-    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "the file"}},
+    responses=text_answers(error_answers(NotFound), media_type="text/plain", description="the file"),
 )
 async def get_agent_file(
     file: Annotated[str, Path(description="normstat-agent, install.sh, stats.conf.linux or stats.conf.sunos")], state: State
 ) -> PlainTextResponse:
     """Hands out the agent script, its installer or a list of commands; open to everybody, it holds no secret."""
-    raise NormstatError("not built yet")
+    path = await anyio.to_thread.run_sync(_require_file, state.agents_dir, file)
+    return PlainTextResponse(await anyio.Path(path).read_bytes(), headers={"Cache-Control": "no-cache"})
+
+
+def _require_file(agents_dir: FilePath | None, name: str) -> FilePath:
+    if name not in FILES:
+        raise NotFound(f"There is no agent file {shorten(name)}; there are {', '.join(FILES)}")
+    if agents_dir is None:
+        raise NotFound("This server has no folder of agent files; name it in NORMSTAT_AGENTS_DIR")
+    for place in FILES[name]:
+        if (agents_dir / place).is_file():
+            return agents_dir / place
+    raise NotFound(f"The agent file {name} is not in the server's folder of agent files")

@@ -4,21 +4,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.deps import HostPath, InWindow, ReadSession, Viewer
+from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import Coverage
-from normstat.errors import BadRequest, NormstatError, NotFound
+from normstat.errors import BadRequest, NotFound
+from normstat.query import coverage
 
-router = APIRouter(prefix="/hosts", tags=["coverage"])
+router = APIRouter(prefix="/hosts", tags=["coverage"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/{host}/coverage", responses=guarded_answers(BadRequest, NotFound))
 async def read_coverage(
     host: HostPath,
     window: InWindow,
-    principal: Viewer,
     session: ReadSession,
     width: Annotated[int, Query(ge=16, le=8000, description="width of the bar in pixels")] = 1000,
 ) -> Coverage:
     """Says when each stat of the host has samples inside the window, and which bytes were dropped."""
-    raise NormstatError("not built yet")
+    return Coverage.model_validate(await coverage.read_coverage(session, host, window, width))

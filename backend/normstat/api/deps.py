@@ -1,8 +1,6 @@
 """What routes ask for: sessions of the database, who is asking, the window."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
@@ -15,7 +13,9 @@ from normstat.api.state import AppState, state_of
 from normstat.auth import access, csrf
 from normstat.auth.access import AgentPrincipal, Principal
 from normstat.auth.roles import Role
-from normstat.errors import BadRequest, NotAllowed, NotAuthenticated
+from normstat.errors import NotAllowed, NotAuthenticated
+from normstat.store.session import open_read_session, open_write_session
+from normstat.window import Window
 
 SESSION_COOKIE = "normstat_session"
 cookie_scheme = APIKeyCookie(name=SESSION_COOKIE, scheme_name="session", description="set by login", auto_error=False)
@@ -27,7 +27,7 @@ State = Annotated[AppState, Depends(state_of)]
 
 async def read_session(state: State) -> AsyncIterator[AsyncSession]:
     """A session for reading; it ends without commit."""
-    async with state.sessions() as session:
+    async with open_read_session(state.sessions) as session:
         yield session
 
 
@@ -36,7 +36,7 @@ async def write_session(state: State) -> AsyncIterator[AsyncSession]:
 
     Declared with scope="function", so that the commit stands before the answer: a commit that fails is never a 2xx.
     """
-    async with state.sessions() as session, session.begin():
+    async with open_write_session(state.sessions) as session:
         yield session
 
 
@@ -99,33 +99,24 @@ Administrator = Annotated[Principal, Depends(RoleGuard(Role.ADMINISTRATOR))]
 Agent = Annotated[AgentPrincipal, Depends(require_agent)]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowQuery:
-    """Half-open [start, end) of a request."""
-
-    start: datetime
-    end: datetime
-
-
-def require_window(start: datetime, end: datetime, name: str = "window") -> WindowQuery:
-    """The window.
-
-    Raises: BadRequest when it is empty or ends before it starts
-    """
-    if start >= end:
-        raise BadRequest(f"The {name} is empty: start {start.isoformat()} is not before end {end.isoformat()}")
-    return WindowQuery(start, end)
+# For routes that need the role and not the name.
+NEEDS_VIEWER = Depends(RoleGuard(Role.VIEWER))
+NEEDS_OPERATOR = Depends(RoleGuard(Role.OPERATOR))
+NEEDS_ADMINISTRATOR = Depends(RoleGuard(Role.ADMINISTRATOR))
 
 
 async def read_window(
     start: Annotated[Instant, Query(description="first instant of the window")],
     end: Annotated[Instant, Query(description="first instant after the window")],
-) -> WindowQuery:
-    """The window of the parameters start and end."""
-    return require_window(start, end)
+) -> Window:
+    """The window of the parameters start and end.
+
+    Raises: BadRequest when it is empty
+    """
+    return Window(start, end)
 
 
-InWindow = Annotated[WindowQuery, Depends(read_window)]
+InWindow = Annotated[Window, Depends(read_window)]
 HostPath = Annotated[str, Path(description="name of the host", min_length=1, max_length=200, pattern=NO_NUL)]
 HostQuery = Annotated[str, Query(description="name of the host", min_length=1, max_length=200, pattern=NO_NUL)]
 StatPath = Annotated[str, Path(description="name of the stat", min_length=1, max_length=63, pattern=NO_NUL)]

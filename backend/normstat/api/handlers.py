@@ -32,16 +32,17 @@ ERRORS_OF_FRAMEWORK: Final[Mapping[int, type[NormstatError]]] = {
         errors.UnsupportedMediaType,
     )
 }
-RESPONSE = dict[int | str, dict[str, object]]
+ANSWERS = dict[int | str, dict[str, object]]
 
 
-def error_answers(*causes: type[NormstatError]) -> RESPONSE:
+def error_answers(*causes: type[NormstatError]) -> ANSWERS:
     """What a route declares in OpenAPI: the envelope for each status, with the codes that it may carry.
 
     Every route may say 422 (request shape), 500 and 503 (database away); these are added.
     """
     codes: dict[int, list[str]] = {}
-    for cause in (*causes, errors.InvalidRequest, NormstatError, errors.DatabaseAway):
+    always: tuple[type[NormstatError], ...] = (errors.InvalidRequest, NormstatError, errors.DatabaseAway)
+    for cause in causes + always:
         known = codes.setdefault(cause.status, [])
         if cause.code not in known:
             known.append(cause.code)
@@ -51,9 +52,22 @@ def error_answers(*causes: type[NormstatError]) -> RESPONSE:
     }
 
 
-def guarded_answers(*causes: type[NormstatError]) -> RESPONSE:
+def guarded_answers(*causes: type[NormstatError]) -> ANSWERS:
     """`error_answers` of a route that needs a login: 401 and 403 too."""
     return error_answers(errors.NotAuthenticated, errors.NotAllowed, *causes)
+
+
+def text_answers(errors_of_route: ANSWERS, *, media_type: str, description: str) -> ANSWERS:
+    """What a route declares whose good answer is no JSON; its errors are the envelope all the same.
+
+    FastAPI would give the errors the media type of the good answer, so the envelope is named by reference here.
+    """
+    envelope = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
+    answers: ANSWERS = {
+        status: {"description": answer["description"], "content": envelope} for status, answer in errors_of_route.items()
+    }
+    answers[200] = {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}
+    return answers
 
 
 def to_response(

@@ -3,15 +3,16 @@
 from fastapi import APIRouter
 
 from normstat import __version__
-from normstat.api.deps import State
+from normstat.api.deps import ReadSession
 from normstat.api.handlers import error_answers
 from normstat.api.schemas import Health
-from normstat.errors import NormstatError
+from normstat.store.version import check_connection
 
 router = APIRouter(tags=["health"])
 
 
 @router.get("/health", responses=error_answers())
-async def get_health(state: State) -> Health:
-    """Says whether the database answers, and what it is."""
-    raise NormstatError("not built yet")
+async def get_health(session: ReadSession) -> Health:
+    """Says that the database answers, and what it is; 503 when it does not."""
+    await check_connection(session)
+    return Health(status="ok", version=__version__, storage="unknown")

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
 from normstat.api.deps import Agent, State
-from normstat.api.handlers import guarded_answers
+from normstat.api.handlers import guarded_answers, text_answers
 from normstat.errors import BadFrame, BadRequest, NormstatError, TooLarge, TooManyRequests, UnsupportedMediaType
 
 router = APIRouter(tags=["ingest"])
@@ -13,13 +13,11 @@ router = APIRouter(tags=["ingest"])
 @router.post(
     "/ingest",
     response_class=PlainTextResponse,
-    responses=guarded_answers(BadFrame, BadRequest, TooLarge, UnsupportedMediaType, TooManyRequests)
-    | {
-        200: {
-            "content": {"text/plain": {"schema": {"type": "string"}}},
-            "description": "committed: one line `<key> <acknowledged offset>` for each stream named",
-        }
-    },
+    responses=text_answers(
+        guarded_answers(BadFrame, BadRequest, TooLarge, UnsupportedMediaType, TooManyRequests),
+        media_type="text/plain",
+        description="committed: one line `<key> <acknowledged offset>` for each stream named",
+    ),
     openapi_extra={
         "requestBody": {
             "required": True,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from normstat.api.instants import Instant
 from normstat.auth.roles import Role
+from normstat.query.hosts import StreamState
 
 # PostgreSQL's text cannot hold the character NUL; refusing it here makes it a 422 that says where.
 NO_NUL = r"^[^\x00]*$"
@@ -20,9 +21,12 @@ Password = Annotated[str, StringConstraints(min_length=8, max_length=1000)]
 
 
 class Body(BaseModel):
-    """Base of all bodies: unknown members of a request are errors, not ignored wishes."""
+    """Base of all bodies: unknown members of a request are errors, not ignored wishes.
 
-    model_config = ConfigDict(extra="forbid")
+    `model_validate` takes the records of query and baseline too, whose attributes have the same names.
+    """
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
 
 
 class ErrorInfo(Body):
@@ -148,14 +152,6 @@ class NewToken(Body):
 
 
 # --- hosts ---
-
-
-class StreamState(StrEnum):
-    """live: data within 30 s; late: within 10 min; silent: longer ago."""
-
-    LIVE = "live"
-    LATE = "late"
-    SILENT = "silent"
 
 
 class LineCounts(Body):

@@ -5,22 +5,23 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import StringConstraints
 
-from normstat.api.deps import HostPath, InWindow, ReadSession, StatPath, Viewer
+from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, StatPath
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, SeriesBlock
-from normstat.errors import BadRequest, NormstatError, NotFound
+from normstat.errors import BadRequest, NotFound
+from normstat.query import series
 
-router = APIRouter(prefix="/hosts", tags=["series"])
+router = APIRouter(prefix="/hosts", tags=["series"], dependencies=[NEEDS_VIEWER])
 FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 InstanceName = Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)]
 
 
 @router.get("/{host}/stats/{stat}/series", responses=guarded_answers(BadRequest, NotFound))
 async def read_series(
+    *,
     host: HostPath,
     stat: StatPath,
     window: InWindow,
-    principal: Viewer,
     session: ReadSession,
     width: Annotated[int, Query(ge=16, le=8000, description="width of the graph in pixels")],
     field: Annotated[list[FieldKey], Query(min_length=1, max_length=100, description="keys of the fields")],
@@ -32,4 +33,15 @@ async def read_series(
     ] = None,
 ) -> SeriesBlock:
     """Reads the series of a stat for a graph of this width: every sample, or the envelope of each pixel column."""
-    raise NormstatError("not built yet")
+    if instance and instances is not None:
+        raise BadRequest("Give either `instance` (names) or `instances` (top:N), not both")
+    request = series.SeriesRequest(
+        host=host,
+        stat=stat,
+        window=window,
+        width=width,
+        fields=tuple(dict.fromkeys(field)),
+        instances=tuple(dict.fromkeys(instance or ())),
+        top=None if instances is None else int(instances.removeprefix("top:")),
+    )
+    return SeriesBlock.model_validate(await series.read_series(session, request))

@@ -1,6 +1,7 @@
 """What one server process shares between its requests."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from fastapi import Request
@@ -13,13 +14,14 @@ from normstat.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Made by create_app, reached by `state_of`."""
+    """Made by create_app, reached by `state_of`. `agents_dir` is None where there are no agent files to hand out."""
 
     settings: Settings
     engine: AsyncEngine
     sessions: async_sessionmaker[AsyncSession]
     throttle: Throttle
     live: LiveHub
+    agents_dir: Path | None
 
 
 def state_of(request: Request) -> AppState:

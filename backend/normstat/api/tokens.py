@@ -2,10 +2,14 @@
 
 from fastapi import APIRouter
 
-from normstat.api.deps import Administrator, IdPath, ReadSession, State, Viewer, WriteSession
+from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, State, Viewer, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import AgentTokenCreate, ApiTokenCreate, Empty, NewToken, TokenList
-from normstat.errors import NormstatError, NotFound
+from normstat.api.schemas import AgentTokenCreate, ApiTokenCreate, Empty, NewToken, TokenInfo, TokenList
+from normstat.auth import accounts
+from normstat.auth.roles import Role
+from normstat.errors import NotFound
+from normstat.store.accounts import list_agent_tokens as list_agent_token_rows
+from normstat.store.models import AgentToken, ApiToken
 
 router = APIRouter(tags=["tokens"])
 
@@ -13,34 +17,56 @@ router = APIRouter(tags=["tokens"])
 @router.get("/api-tokens", responses=guarded_answers())
 async def list_api_tokens(principal: Viewer, session: ReadSession) -> TokenList:
     """Lists one's own API tokens; administrators see all."""
-    raise NormstatError("not built yet")
+    return TokenList(tokens=[_to_info(row, None) for row in await accounts.list_api_tokens(session, principal)])
 
 
 @router.post("/api-tokens", status_code=201, responses=guarded_answers())
 async def create_api_token(body: ApiTokenCreate, principal: Viewer, session: WriteSession) -> NewToken:
-    """Makes a token that acts for one's account with this role, or with the account's where that is lower."""
-    raise NormstatError("not built yet")
+    """Makes a token that acts for one's account, with this role or the account's where that becomes lower."""
+    token, row = await accounts.create_api_token(session, principal, name=body.name, role=body.role)
+    return NewToken(token=token, info=_to_info(row, None), command=None)
 
 
 @router.delete("/api-tokens/{id}", responses=guarded_answers(NotFound))
 async def revoke_api_token(id: IdPath, principal: Viewer, session: WriteSession) -> Empty:  # noqa: A002
     """Revokes one of one's own API tokens; administrators may revoke any."""
-    raise NormstatError("not built yet")
+    await accounts.revoke_api_token(session, principal, id)
+    return Empty()
 
 
-@router.get("/agent-tokens", responses=guarded_answers())
-async def list_agent_tokens(principal: Administrator, session: ReadSession) -> TokenList:
+@router.get("/agent-tokens", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers())
+async def list_agent_tokens(session: ReadSession) -> TokenList:
     """Lists all agent tokens."""
-    raise NormstatError("not built yet")
+    return TokenList(tokens=[_to_info(row, host) for row, host in await list_agent_token_rows(session)])
 
 
 @router.post("/agent-tokens", status_code=201, responses=guarded_answers())
 async def create_agent_token(body: AgentTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewToken:
     """Makes a token for one host (which is made if it is new), or for any host."""
-    raise NormstatError("not built yet")
+    token, row = await accounts.create_agent_token(session, name=body.name, host=body.host, created_by=principal.name)
+    return NewToken(token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token))
 
 
-@router.delete("/agent-tokens/{id}", responses=guarded_answers(NotFound))
-async def revoke_agent_token(id: IdPath, principal: Administrator, session: WriteSession) -> Empty:  # noqa: A002
+@router.delete("/agent-tokens/{id}", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
+async def revoke_agent_token(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Revokes an agent token; its agent keeps its data and is answered 401 from now on."""
-    raise NormstatError("not built yet")
+    await accounts.revoke_agent_token(session, id)
+    return Empty()
+
+
+def install_command(public_url: str, token: str) -> str:
+    """The line that installs the agent on a host and starts it."""
+    url = public_url.rstrip("/")
+    return f"curl -fsS {url}/api/v1/agent/install.sh | sh -s -- --server {url} --token {token}"
+
+
+def _to_info(row: ApiToken | AgentToken, host: str | None) -> TokenInfo:
+    return TokenInfo(
+        id=row.id,
+        name=row.name,
+        host=host,
+        role=Role(row.role) if isinstance(row, ApiToken) else None,
+        created_at=row.created_at,
+        last_used_at=row.last_used_at,
+        revoked_at=row.revoked_at,
+    )

@@ -4,34 +4,51 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from normstat.api.deps import Administrator, ReadSession, WriteSession
+from normstat.api.deps import NEEDS_ADMINISTRATOR, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, Empty, UserCreate, UserInfo, UserList, UserUpdate
-from normstat.errors import Conflict, NormstatError, NotFound
+from normstat.auth import accounts
+from normstat.auth.accounts import AccountChange
+from normstat.auth.roles import Role
+from normstat.errors import Conflict, NotFound
+from normstat.store.accounts import list_users as list_user_rows
+from normstat.store.models import User
 
-router = APIRouter(prefix="/users", tags=["users"])
+router = APIRouter(prefix="/users", tags=["users"], dependencies=[NEEDS_ADMINISTRATOR])
 UserPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
 
 
 @router.get("", responses=guarded_answers())
-async def list_users(principal: Administrator, session: ReadSession) -> UserList:
+async def list_users(session: ReadSession) -> UserList:
     """Lists all accounts by name."""
-    raise NormstatError("not built yet")
+    return UserList(users=[_to_info(user) for user in await list_user_rows(session)])
 
 
 @router.post("", status_code=201, responses=guarded_answers(Conflict))
-async def create_user(body: UserCreate, principal: Administrator, session: WriteSession) -> UserInfo:
+async def create_user(body: UserCreate, session: WriteSession) -> UserInfo:
     """Makes an account."""
-    raise NormstatError("not built yet")
+    return _to_info(await accounts.create_account(session, name=body.name, role=body.role, password=body.password))
 
 
 @router.patch("/{name}", responses=guarded_answers(NotFound, Conflict))
-async def update_user(name: UserPath, body: UserUpdate, principal: Administrator, session: WriteSession) -> UserInfo:
+async def update_user(name: UserPath, body: UserUpdate, session: WriteSession) -> UserInfo:
     """Changes role or password of an account, or disables it; a new password or disabling ends its sessions."""
-    raise NormstatError("not built yet")
+    change = AccountChange(role=body.role, password=body.password, is_disabled=body.is_disabled)
+    return _to_info(await accounts.change_account(session, name, change))
 
 
 @router.delete("/{name}", responses=guarded_answers(NotFound, Conflict))
-async def delete_user(name: UserPath, principal: Administrator, session: WriteSession) -> Empty:
+async def delete_user(name: UserPath, session: WriteSession) -> Empty:
     """Removes an account, its sessions and its API tokens; what it made stays."""
-    raise NormstatError("not built yet")
+    await accounts.delete_account(session, name)
+    return Empty()
+
+
+def _to_info(user: User) -> UserInfo:
+    return UserInfo(
+        name=user.name,
+        role=Role(user.role),
+        has_password=user.password_hash is not None,
+        is_disabled=user.disabled_at is not None,
+        created_at=user.created_at,
+    )

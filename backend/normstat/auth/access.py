@@ -1,11 +1,17 @@
-"""Who sent a request."""
+"""Who sent a request: the account behind a session or an API token, the agent behind an agent token."""
 
 from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.auth.roles import Role
+from normstat.auth.roles import Role, lower_role
+from normstat.auth.tokens import hash_token
 from normstat.errors import NotAuthenticated
+from normstat.store import accounts
+from normstat.store.models import AgentToken, ApiToken, User
+from normstat.store.session import open_read_session, open_write_session
+
+Sessions = async_sessionmaker[AsyncSession]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +34,54 @@ class AgentPrincipal:
     """An agent, by its token; `host` is None for a token that may send for any host."""
 
     token_id: int
-    token_name: str
+    name: str
     host: str | None
 
 
-async def enter_with_session(sessions: async_sessionmaker[AsyncSession], cookie: str | None) -> Principal:
-    """The account whose session the cookie names."""
-    raise NotAuthenticated("not built yet")
+def to_principal(user: User, session_hash: bytes | None) -> Principal:
+    """The account itself."""
+    return Principal(user.id, user.name, Role(user.role), user.password_hash is not None, session_hash)
 
 
-async def enter_with_api_token(sessions: async_sessionmaker[AsyncSession], token: str) -> Principal:
-    """The account for which the token acts."""
-    raise NotAuthenticated("not built yet")
+async def enter_with_session(sessions: Sessions, cookie: str | None) -> Principal:
+    """The account whose session the cookie names.
+
+    Raises: NotAuthenticated
+    """
+    if not cookie:
+        raise NotAuthenticated("Nobody is logged in; log in, or send `Authorization: Bearer <API token>`")
+    session_hash = hash_token(cookie)
+    async with open_read_session(sessions) as session:
+        user = await accounts.find_session_user(session, session_hash)
+    if user is None:
+        raise NotAuthenticated("This session has ended; log in again")
+    return to_principal(user, session_hash)
 
 
-async def enter_with_agent_token(sessions: async_sessionmaker[AsyncSession], token: str) -> AgentPrincipal:
-    """The agent that the token stands for."""
-    raise NotAuthenticated("not built yet")
+async def enter_with_api_token(sessions: Sessions, token: str) -> Principal:
+    """The account for which the token acts; never further than the account itself reaches now.
+
+    Raises: NotAuthenticated
+    """
+    async with open_write_session(sessions) as session:
+        found = await accounts.find_api_token(session, hash_token(token))
+        if found is None:
+            raise NotAuthenticated("This API token is unknown or revoked, or the account that made it is disabled")
+        api_token, user = found
+        await accounts.touch_token(session, ApiToken, api_token.id)
+    role = lower_role(Role(api_token.role), Role(user.role))
+    return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None)
+
+
+async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:
+    """The agent that the token stands for.
+
+    Raises: NotAuthenticated
+    """
+    async with open_write_session(sessions) as session:
+        found = await accounts.find_agent_token(session, hash_token(token))
+        if found is None:
+            raise NotAuthenticated("This agent token is unknown or revoked; make a new one under /agent-tokens")
+        agent_token, host = found
+        await accounts.touch_token(session, AgentToken, agent_token.id)
+    return AgentPrincipal(agent_token.id, agent_token.name, host)

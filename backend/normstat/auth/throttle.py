@@ -39,7 +39,7 @@ class Throttle:
         self._by_name: OrderedDict[Key, _Tries] = OrderedDict()
         self._by_address: OrderedDict[str, _Tries] = OrderedDict()
 
-    def begin(self, name: str, address: str) -> None:
+    def count_try(self, name: str, address: str) -> None:
         """Counts a try.
 
         Raises: TooManyRequests, when it comes too early; it is not counted then

@@ -1,5 +1,132 @@
-"""Tells open pages about new samples: one LISTEN connection for the process, one small bounded box for each reader."""
+"""Tells open pages about new samples: one LISTEN connection for the process, one small bounded box for each reader.
+
+The database is the messenger, so that it works with several server processes, and nobody hears of what was rolled back.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from typing import Final
+
+import psycopg
+import structlog
+from psycopg.conninfo import make_conninfo
+from pydantic import BaseModel, ValidationError
+
+from normstat.errors import shorten
+from normstat.store.session import connect_arguments
+
+log = structlog.get_logger()
+
+CHANNEL: Final = "normstat_live"
+# One entry for each host and spec; a reader that follows more of them than this misses some news, never the newest.
+MAX_WAITING: Final = 1000
+FIRST_RETRY_S: Final = 0.5
+LONGEST_RETRY_S: Final = 15.0
+# A connection whose other end vanished without a word is noticed after about a minute.
+KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+
+class LiveEvent(BaseModel, frozen=True):
+    """A host has samples of a spec up to an instant."""
+
+    host: str
+    spec: str
+    last_sample_at: datetime | None
+
+
+class Subscription:
+    """The box of one reader: the newest event for each host and spec that it has not taken yet."""
+
+    def __init__(self, host: str | None) -> None:
+        self._host = host
+        self._waiting: dict[tuple[str, str], LiveEvent] = {}
+        self._changed = asyncio.Event()
+        self._is_closed = False
+
+    def offer(self, event: LiveEvent) -> None:
+        """Puts the event in, in the place of an older one of its kind."""
+        if self._host is not None and event.host != self._host:
+            return
+        key = (event.host, event.spec)
+        self._waiting.pop(key, None)
+        self._waiting[key] = event
+        if len(self._waiting) > MAX_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+        self._changed.set()
+
+    def close(self) -> None:
+        """Ends the reader's iteration."""
+        self._is_closed = True
+        self._changed.set()
+
+    async def events(self) -> AsyncIterator[LiveEvent]:
+        """Events as they come, until the box is closed."""
+        while not self._is_closed:
+            await self._changed.wait()
+            self._changed.clear()
+            while self._waiting and not self._is_closed:
+                yield self._waiting.pop(next(iter(self._waiting)))
 
 
 class LiveHub:
-    """Gives every subscriber what the database announces."""
+    """Listens for what the database announces and gives it to every subscriber."""
+
+    def __init__(self, database_url: str) -> None:
+        self._database_url = database_url
+        self._subscriptions: set[Subscription] = set()
+        self._is_closed = False
+        self.is_listening = asyncio.Event()
+
+    @contextlib.contextmanager
+    def subscribe(self, host: str | None) -> Iterator[Subscription]:
+        """A box that is filled as long as the block runs; `host` None: news of all hosts."""
+        subscription = Subscription(host)
+        self._subscriptions.add(subscription)
+        if self._is_closed:
+            subscription.close()
+        try:
+            yield subscription
+        finally:
+            self._subscriptions.discard(subscription)
+
+    def publish(self, event: LiveEvent) -> None:
+        """Gives the event to all subscribers."""
+        for subscription in self._subscriptions:
+            subscription.offer(event)
+
+    def close(self) -> None:
+        """Ends all readers; called when the server stops, which waits for open answers."""
+        self._is_closed = True
+        for subscription in self._subscriptions:
+            subscription.close()
+
+    async def run(self) -> None:
+        """Listens until cancelled; connects again whenever the database was away."""
+        retry_s = FIRST_RETRY_S
+        while True:
+            try:
+                async with await psycopg.AsyncConnection.connect(
+                    make_conninfo("", **(KEEPALIVES | connect_arguments(self._database_url))), autocommit=True
+                ) as connection:
+                    await connection.execute(f"LISTEN {CHANNEL}")
+                    retry_s = FIRST_RETRY_S
+                    self.is_listening.set()
+                    log.info("live_listening")
+                    async for notice in connection.notifies():
+                        self._take(notice.payload)
+            except psycopg.Error as error:
+                log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=retry_s)
+            finally:
+                self.is_listening.clear()
+            await asyncio.sleep(retry_s)
+            retry_s = min(retry_s * 2, LONGEST_RETRY_S)
+
+    def _take(self, payload: str) -> None:
+        try:
+            event = LiveEvent.model_validate_json(payload)
+        except ValidationError:
+            log.warning("live_payload_unreadable", payload=shorten(payload))
+            return
+        self.publish(event)

@@ -1,0 +1,120 @@
+"""Changes to accounts and tokens by people, and the rules that hold for them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.auth.access import Principal
+from normstat.auth.passwords import hash_password
+from normstat.auth.roles import Role
+from normstat.auth.tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
+from normstat.errors import Conflict, NotAllowed, NotFound, shorten
+from normstat.store import accounts as rows
+from normstat.store.models import AgentToken, ApiToken, User
+
+LAST: Final = "{name} is the last enabled administrator; make another account an administrator first"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountChange:
+    """What to change; what is None stays."""
+
+    role: Role | None
+    password: str | None
+    is_disabled: bool | None
+
+
+async def create_account(session: AsyncSession, *, name: str, role: Role, password: str) -> User:
+    """The new account.
+
+    Raises: Conflict when the name is taken
+    """
+    password_hash = await hash_password(password)
+    user = await rows.add_user(session, name=name, role=role, password_hash=password_hash)
+    if user is None:
+        raise Conflict(f"There is an account {shorten(name)} already")
+    return user
+
+
+async def change_account(session: AsyncSession, name: str, change: AccountChange) -> User:
+    """The account after the change; disabling it or a new password ends its sessions.
+
+    Raises: NotFound, Conflict
+    """
+    password_hash = None if change.password is None else await hash_password(change.password)
+    user = await _lock(session, name, loses_rights=change.is_disabled is True or change.role not in {None, Role.ADMINISTRATOR})
+    changed = await rows.update_user(
+        session, user.id, role=change.role, password_hash=password_hash, is_disabled=change.is_disabled
+    )
+    if change.is_disabled or password_hash is not None:
+        await rows.delete_sessions_of(session, user.id)
+    return changed
+
+
+async def delete_account(session: AsyncSession, name: str) -> None:
+    """Removes the account; its API tokens are revoked, so that a later account of the name does not inherit them.
+
+    Raises: NotFound, Conflict
+    """
+    user = await _lock(session, name, loses_rights=True)
+    await rows.revoke_api_tokens_of(session, user.name)
+    await rows.delete_user(session, user.id)
+
+
+async def _lock(session: AsyncSession, name: str, *, loses_rights: bool) -> User:
+    administrators = await rows.lock_administrators(session)
+    user = await rows.lock_user(session, name)
+    if user is None:
+        raise NotFound(f"There is no account {shorten(name)}")
+    if loses_rights and [admin.id for admin in administrators] == [user.id]:
+        raise Conflict(LAST.format(name=name))
+    return user
+
+
+async def create_api_token(session: AsyncSession, principal: Principal, *, name: str, role: Role) -> tuple[str, ApiToken]:
+    """The secret and the row of a new API token that acts for the principal's account.
+
+    Raises: NotAllowed
+    """
+    if principal.session_hash is None:
+        raise NotAllowed("An API token cannot make API tokens: they would outlive it; log in")
+    if not principal.role.reaches(role):
+        raise NotAllowed(f"A token may not reach further than its account: {principal.name} has the role {principal.role}")
+    secret = new_secret(API_TOKEN_PREFIX)
+    row = await rows.add_api_token(session, name=name, role=role, token_hash=secret.token_hash, created_by=principal.name)
+    return secret.token, row
+
+
+async def list_api_tokens(session: AsyncSession, principal: Principal) -> list[ApiToken]:
+    """The principal's own tokens; all, for an administrator."""
+    return await rows.list_api_tokens(session, _own(principal))
+
+
+async def revoke_api_token(session: AsyncSession, principal: Principal, token_id: int) -> None:
+    """Revokes one of the principal's own tokens; any, for an administrator.
+
+    Raises: NotFound
+    """
+    if not await rows.revoke_api_token(session, token_id, _own(principal)):
+        raise NotFound(f"There is no API token {token_id}")
+
+
+def _own(principal: Principal) -> str | None:
+    return None if principal.role is Role.ADMINISTRATOR else principal.name
+
+
+async def create_agent_token(session: AsyncSession, *, name: str, host: str | None, created_by: str) -> tuple[str, AgentToken]:
+    """The secret and the row of a new agent token."""
+    secret = new_secret(AGENT_TOKEN_PREFIX)
+    row = await rows.add_agent_token(session, name=name, host=host, token_hash=secret.token_hash, created_by=created_by)
+    return secret.token, row
+
+
+async def revoke_agent_token(session: AsyncSession, token_id: int) -> None:
+    """Revokes an agent token.
+
+    Raises: NotFound
+    """
+    if not await rows.revoke_agent_token(session, token_id):
+        raise NotFound(f"There is no agent token {token_id}")

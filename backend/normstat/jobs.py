@@ -1,0 +1,47 @@
+"""Jobs that run by the clock, in the one server process that holds the lock. Each is a function of the package it belongs to."""
+
+import asyncio
+from datetime import UTC
+from typing import Final
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.auth.login import delete_expired_logins
+from normstat.store.leader import try_lead
+
+log = structlog.get_logger()
+
+# How often a process asks whether it leads, or still does.
+CHECK_S: Final = 30.0
+
+
+def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
+    """All jobs with their times; not started."""
+    scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
+    scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
+    return scheduler
+
+
+async def run_jobs(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], *, check_s: float = CHECK_S) -> None:
+    """Runs the scheduler whenever this process holds the lock; until cancelled."""
+    while True:
+        try:
+            async with try_lead(engine) as leadership:
+                if leadership is not None:
+                    scheduler = build_scheduler(sessions)
+                    scheduler.start()
+                    log.info("jobs_started")
+                    try:
+                        while True:
+                            await asyncio.sleep(check_s)
+                            await leadership.check()
+                    finally:
+                        scheduler.shutdown(wait=False)
+                        log.info("jobs_stopped")
+        except (DBAPIError, PoolTimeout) as error:
+            log.warning("jobs_lost_database", error=type(error).__name__)
+        await asyncio.sleep(check_s)

@@ -1,0 +1,37 @@
+"""Whether the database has the schema of this program."""
+
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import DatabaseAway, MigrationError
+from normstat.store.migrations import make_config
+from normstat.store.session import make_sync_engine
+
+
+async def check_connection(session: AsyncSession) -> None:
+    """Nothing, when the database answers; its error otherwise."""
+    await session.scalar(select(1))
+
+
+def require_current_schema(database_url: str) -> None:
+    """Nothing, when the database is at the version of this program.
+
+    Raises: MigrationError when it is at another one; DatabaseAway when it does not answer
+    """
+    expected = ScriptDirectory.from_config(make_config(database_url)).get_current_head()
+    engine = make_sync_engine(database_url)
+    try:
+        with engine.connect() as connection:
+            found = MigrationContext.configure(connection).get_current_revision()
+    except OperationalError as error:
+        cause = str(error.orig).strip().splitlines()[0]
+        raise DatabaseAway(f"The database does not answer ({cause}); is it running, and is NORMSTAT_DATABASE_URL right?") from error
+    finally:
+        engine.dispose()
+    if found != expected:
+        raise MigrationError(
+            f"The database is at schema version {found or 'none'}, this program needs {expected}; run `normstat migrate` first"
+        )

@@ -1,0 +1,64 @@
+"""Fixtures of the API's tests: the application on a fresh database, and people of each role in it.
+
+What differs between PostgreSQL and TimescaleDB is tested in store and query; here one of them is enough, for the sake of time.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from normstat.api.state import AppState
+from normstat.app import create_app
+from normstat.settings import Settings
+from tests.api.people import People
+from tests.databases import DatabaseUnavailable, ServerPool, TestServer
+
+
+@pytest.fixture(scope="session")
+def server(servers: ServerPool) -> TestServer:
+    try:
+        return servers.require("postgresql")
+    except DatabaseUnavailable as error:
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings(
+        NORMSTAT_DATABASE_URL=database_url,
+        database_pool_size=4,
+        public_url="http://normstat.test",
+        page_dir=tmp_path / "page",
+    )
+
+
+@pytest.fixture
+async def app(settings: Settings) -> AsyncIterator[FastAPI]:
+    """The application without its background tasks."""
+    app = create_app(settings)
+    yield app
+    await app.state.normstat.engine.dispose()
+
+
+@pytest.fixture
+def state(app: FastAPI) -> AppState:
+    return app.state.normstat
+
+
+@pytest.fixture
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """Nobody: no cookie, no token."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://normstat.test") as client:
+        yield client
+
+
+@pytest.fixture
+def people(app: FastAPI, state: AppState) -> People:
+    return People(app, state, timedelta(days=1))

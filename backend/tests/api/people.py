@@ -1,0 +1,52 @@
+"""People and agents that send requests in tests."""
+
+from datetime import timedelta
+
+import httpx
+from fastapi import FastAPI
+
+from normstat.api.deps import SESSION_COOKIE
+from normstat.api.state import AppState
+from normstat.auth.accounts import create_agent_token
+from normstat.auth.roles import Role
+from normstat.auth.tokens import new_secret
+from normstat.store import accounts
+from normstat.store.session import open_write_session
+
+
+class People:
+    """Makes accounts with a session, as a login would, but without the time that a password takes."""
+
+    def __init__(self, app: FastAPI, state: AppState, lifetime: timedelta) -> None:
+        self._app = app
+        self._state = state
+        self._lifetime = lifetime
+
+    def client(self, **headers: str) -> httpx.AsyncClient:
+        """A client without a login."""
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(self._app),
+            base_url="http://normstat.test",
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+        )
+
+    async def enter(self, role: Role, name: str | None = None) -> httpx.AsyncClient:
+        """A browser with the page open, logged in."""
+        secret = new_secret()
+        async with open_write_session(self._state.sessions) as session:
+            user = await accounts.find_user(session, name or role) or await accounts.add_user(
+                session, name=name or role, role=role, password_hash=None
+            )
+            assert user is not None
+            await accounts.add_session(
+                session, user_id=user.id, password_hash=user.password_hash, token_hash=secret.token_hash, lifetime=self._lifetime
+            )
+        client = self.client(x_normstat_request="1")
+        client.cookies.set(SESSION_COOKIE, secret.token)
+        return client
+
+    async def agent(self, host: str | None = None) -> httpx.AsyncClient:
+        """An agent with its token."""
+        async with open_write_session(self._state.sessions) as session:
+            token, _ = await create_agent_token(session, name="test", host=host, created_by="test")
+        return self.client(authorization=f"Bearer {token}")

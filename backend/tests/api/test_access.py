@@ -1,0 +1,168 @@
+"""Who reaches what, over every route that the application has; and that no route answers in a form of its own."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+
+from normstat.api.schemas import ErrorBody
+from normstat.app import create_app
+from normstat.auth.roles import Role
+from normstat.settings import Settings
+from tests.api.people import People
+from tests.databases import TestServer
+
+# The rule: operation -> the least role that reaches it. A new route needs a line here, written with care.
+OPEN = "open"
+AGENT = "agent"
+POLICY = {
+    "getHealth": OPEN,
+    "logIn": OPEN,
+    "useLink": OPEN,
+    "getAgentFile": OPEN,
+    "ingest": AGENT,
+    "logOut": Role.VIEWER,
+    "getMe": Role.VIEWER,
+    "changePassword": Role.VIEWER,
+    "listUsers": Role.ADMINISTRATOR,
+    "createUser": Role.ADMINISTRATOR,
+    "updateUser": Role.ADMINISTRATOR,
+    "deleteUser": Role.ADMINISTRATOR,
+    "listApiTokens": Role.VIEWER,
+    "createApiToken": Role.VIEWER,
+    "revokeApiToken": Role.VIEWER,
+    "listAgentTokens": Role.ADMINISTRATOR,
+    "createAgentToken": Role.ADMINISTRATOR,
+    "revokeAgentToken": Role.ADMINISTRATOR,
+    "listHosts": Role.VIEWER,
+    "getHost": Role.VIEWER,
+    "listRejectedLines": Role.VIEWER,
+    "listInstances": Role.VIEWER,
+    "listStats": Role.VIEWER,
+    "readSeries": Role.VIEWER,
+    "readCoverage": Role.VIEWER,
+    "listBaselines": Role.VIEWER,
+    "createBaseline": Role.OPERATOR,
+    "getBaseline": Role.VIEWER,
+    "updateBaseline": Role.OPERATOR,
+    "deleteBaseline": Role.OPERATOR,
+    "compare": Role.VIEWER,
+    "exportCsv": Role.VIEWER,
+    "follow": Role.VIEWER,
+}
+# What the path's parameters stand for; the guard answers before anybody looks the thing up.
+PARAMETERS = {"id": "1", "name": "somebody", "host": "web1", "stat": "vmstat_linux", "file": "normstat-agent"}
+
+DOCUMENT: dict[str, Any] = create_app(Settings()).openapi()
+OPERATIONS = {
+    operation["operationId"]: (method.upper(), path, operation)
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+}
+GUARDED = [name for name, role in POLICY.items() if role not in {OPEN, AGENT}]
+ABOVE_VIEWER = [name for name, role in POLICY.items() if role in {Role.OPERATOR, Role.ADMINISTRATOR}]
+
+
+@pytest.fixture(scope="module")
+def database_url(server: TestServer) -> Iterator[str]:
+    """One database for this file: nothing here changes what another test sees."""
+    with server.fresh_database() as url:
+        yield url
+
+
+def address_of(operation_id: str) -> tuple[str, str]:
+    method, path, _ = OPERATIONS[operation_id]
+    return method, re.sub(r"\{(\w+)\}", lambda match: PARAMETERS[match[1]], path)
+
+
+def assert_envelope(response: httpx.Response, status: int, code: str) -> None:
+    assert response.status_code == status, response.text
+    error = ErrorBody.model_validate(response.json()).error
+    assert error.code == code
+    assert error.request_id == response.headers["X-Request-Id"] != ""
+    assert error.message
+
+
+def test_policy_names_every_route(app: FastAPI) -> None:
+    assert set(POLICY) == set(OPERATIONS), "write the least role of each new route into POLICY"
+    paths = {context.path for context in iter_route_contexts(app.routes)}
+    assert paths == set(DOCUMENT["paths"]), "every route is in the OpenAPI document; none is hidden"
+
+
+@pytest.mark.parametrize("operation_id", [*GUARDED, *(name for name, role in POLICY.items() if role == AGENT)])
+async def test_nobody_gets_401(client: httpx.AsyncClient, operation_id: str) -> None:
+    method, path = address_of(operation_id)
+    response = await client.request(method, path, headers={"X-Normstat-Request": "1"})
+    assert_envelope(response, 401, "not_authenticated")
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("operation_id", ABOVE_VIEWER)
+async def test_too_small_a_role_gets_403(people: People, operation_id: str) -> None:
+    method, path = address_of(operation_id)
+    smaller = Role.VIEWER if POLICY[operation_id] is Role.OPERATOR else Role.OPERATOR
+    async with await people.enter(smaller) as client:
+        assert_envelope(await client.request(method, path), 403, "not_allowed")
+
+
+@pytest.mark.parametrize("operation_id", [name for name in GUARDED if OPERATIONS[name][0] != "GET"])
+async def test_change_without_our_header_gets_403(people: People, operation_id: str) -> None:
+    method, path = address_of(operation_id)
+    async with await people.enter(Role.ADMINISTRATOR) as client:
+        del client.headers["X-Normstat-Request"]
+        assert_envelope(await client.request(method, path), 403, "not_allowed")
+
+
+async def test_tokens_open_only_what_they_are_for(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.agent() as agent:
+        made = await admin.post("/api/v1/api-tokens", json={"name": "script", "role": "administrator"})
+        script = people.client(authorization=f"Bearer {made.json()['token']}")
+        assert (await script.get("/api/v1/users")).status_code == 200
+        assert_envelope(await script.post("/api/v1/ingest"), 401, "not_authenticated")
+        assert_envelope(await agent.get("/api/v1/hosts"), 401, "not_authenticated")
+        # The cookie of an administrator does not make up for a wrong token.
+        assert_envelope(await admin.get("/api/v1/users", headers={"Authorization": "Bearer x"}), 401, "not_authenticated")
+        assert_envelope(await admin.get("/api/v1/users", headers={"Authorization": "Basic eDp5"}), 401, "not_authenticated")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/v1/nothing", 404, "not_found"),
+        ("GET", "/api/v2/hosts", 404, "not_found"),
+        ("GET", "/api", 404, "not_found"),
+        ("POST", "/api/v1/health", 405, "method_not_allowed"),
+        ("PUT", "/api/v1/hosts", 405, "method_not_allowed"),
+        ("POST", "/somewhere", 405, "method_not_allowed"),
+        ("POST", "/api/v1/auth/login", 422, "invalid_request"),
+        ("GET", "/api/v1/agent/passwd", 404, "not_found"),
+        ("GET", "/api/v1/agent/..%2f..%2fetc%2fpasswd", 404, "not_found"),
+        ("GET", "/docs", 503, ""),
+    ],
+)
+async def test_unknown_addresses_and_methods(client: httpx.AsyncClient, method: str, path: str, status: int, code: str) -> None:
+    response = await client.request(method, path)
+    if code:
+        assert_envelope(response, status, code)
+    else:
+        assert response.status_code == status
+    if status == 405:
+        assert response.headers["Allow"]
+
+
+def test_every_operation_declares_its_errors() -> None:
+    for operation_id, (_, _, operation) in OPERATIONS.items():
+        declared = set(operation["responses"])
+        needed = {"422", "500", "503"} | (set() if POLICY[operation_id] == OPEN else {"401", "403"})
+        assert needed <= declared, operation_id
+        for status, answer in operation["responses"].items():
+            if not status.startswith("2"):
+                schema = answer["content"]["application/json"]["schema"]
+                assert schema == {"$ref": "#/components/schemas/ErrorBody"}, f"{operation_id} {status}"
+        assert operation["summary"]
+        assert operation["description"]
+        assert operation["tags"]
