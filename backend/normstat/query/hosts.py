@@ -181,7 +181,7 @@ async def list_rejected(session: AsyncSession, name: str, stream_id: int | None,
             reason=line.reason,
             received_at=line.received_at,
         )
-        for line, spec, key in rows.tuples()
+        for line, spec, key in rows
     ]
     return RejectedLines(lines, int(n_total))
 
@@ -227,7 +227,7 @@ async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None
     if host_id is not None:
         statement = statement.where(Stream.host_id == host_id)
     rows = await session.execute(statement)
-    return {row[0]: _Totals(row[1], row[2], int(row[3]), *row[4:]) for row in rows.tuples()}
+    return {row[0]: _Totals(row[1], row[2], int(row[3]), *row[4:]) for row in rows}
 
 
 async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
@@ -237,7 +237,7 @@ async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mappin
     if host_id is not None:
         statement = statement.where(Host.id == host_id)
     names: dict[int, list[str]] = {}
-    for own_id, stat in (await session.execute(statement)).tuples():
+    for own_id, stat in await session.execute(statement):
         names.setdefault(own_id, []).append(stat)
     return names
 

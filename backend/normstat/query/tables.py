@@ -89,7 +89,7 @@ async def list_instances(
     if names is not None:
         statement = statement.where(Instance.name.in_(names))
     rows = await session.execute(statement)
-    return sorted((InstanceRef(*row) for row in rows.tuples()), key=lambda instance: natural_key(instance.name))
+    return sorted((InstanceRef(*row) for row in rows), key=lambda instance: natural_key(instance.name))
 
 
 async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:
@@ -102,7 +102,7 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
         .order_by(StatTable.name, StatField.position)
     )
     stats: dict[str, tuple[int, str, int, list[Field]]] = {}
-    for stat_id, name, spec, version, definition, is_documented in rows.tuples():
+    for stat_id, name, spec, version, definition, is_documented in rows:
         _, _, _, fields = stats.setdefault(name, (stat_id, spec, version, []))
         fields.append(_to_field(definition, is_documented=is_documented))
     return [StatRef(stat_id, name, spec, version, tuple(fields)) for name, (stat_id, spec, version, fields) in stats.items()]
