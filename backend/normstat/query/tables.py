@@ -69,6 +69,11 @@ async def find_stat(session: AsyncSession, name: str) -> StatRef | None:
     return None
 
 
+async def list_stats(session: AsyncSession) -> list[StatRef]:
+    """The stats of which any host has sent a sample, by name."""
+    return await _read_stats(session, (await session.scalars(select(StatTable.name))).all())
+
+
 async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
     """The stats of which a host has samples, by name."""
     # One look into the index of instances for each stat, however many instances the host has had.
