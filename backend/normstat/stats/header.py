@@ -51,6 +51,8 @@ class Header:
     has_trailing_time: bool
     clock_s: float | None
     is_marked_time: bool
+    has_last_text: bool
+    n_optional: int
     width: int
 
 
@@ -86,17 +88,20 @@ def _header(
     if has_trailing_time:
         zone_name = words[-1]
         words = words[:-1]
+    words = [word for word in words if word not in table.titles]
+    if table.lead_instance:
+        words.insert(0, table.lead_instance)
     stat = next((stat for stat in spec.stats if stat.name == table.stat), None)
     groups = _groups(table, words)
     roles = []
     value_at = []
     instance_at = []
     for number, word in enumerate(words):
-        if word in table.instance:
+        if word in table.instance or (number == 0 and table.lead_instance):
             instance_at.append(number)
         if word in table.labels or word in table.skipped:
             roles.append(Role.LABEL)
-        elif word in table.instance and not _is_documented(stat, word):
+        elif instance_at[-1:] == [number] and not _is_documented(stat, word):
             roles.append(Role.INSTANCE)
         else:
             roles.append(Role.VALUE)
@@ -114,8 +119,18 @@ def _header(
         has_trailing_time=has_trailing_time,
         clock_s=clock_s,
         is_marked_time=is_marked,
+        has_last_text=table.has_last_text and roles[-1] is not Role.VALUE,
+        n_optional=_n_optional(table, words),
         width=len(line.rstrip()),
     )
+
+
+def _n_optional(table: TableLayout, words: list[str]) -> int:
+    """How many columns at the end only some rows have."""
+    number = 0
+    while number < len(words) and words[-1 - number] in table.optional:
+        number += 1
+    return number if number < len(words) else 0
 
 
 def _is_documented(stat: Stat | None, word: str) -> bool:
@@ -195,15 +210,17 @@ def _field(stat: Stat, group: str, word: str, *, by_group: bool) -> Field:
     )
 
 
-SIGNS: Final = {"%": "pct_", "/": "_per_", "#": "n_"}
+SIGNS: Final = {"/": "_per_", "#": "n_", "+": "_plus_"}
 
 
 def slug(text: str, lead: str = "") -> str:
     """The text as a key: lower case [a-z0-9_]; `lead` is put before what does not begin with a letter.
 
     >>> slug("%usr"), slug("r/s"), slug("c0t0d0"), slug("3", "x_")
-    ('pct_usr', 'r_per_s', 'c0t0d0', 'x_3')
+    ('usr_pct', 'r_per_s', 'c0t0d0', 'x_3')
     """
+    if "%" in text:
+        text = f"{text.replace('%', '')}_pct"
     for sign, words in SIGNS.items():
         text = text.replace(sign, words)
     key = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "column"

@@ -9,8 +9,8 @@ Keys of `[layout]` (all but `tables` optional):
     ignored      regular expressions of lines that say nothing
     messages     regular expressions of lines that tell of a change of state
     blank_ends_table   true when rows after a blank line need a new header
-    header_rows  [least, usual]: a header that comes back after fewer rows than `least`, or not after as many rows as the time
-                 before, begins a new run; absent when every report has its header
+    header_rows  least number of rows after which a header comes back on a new screen; one that comes earlier, or not after as many
+                 rows as the time before, begins a new run. Absent when every report has its header
 Keys of `[[layout.tables]]`:
     stat         the stat of its rows, "" for a table that is known and not read
     header       columns that must be there; "Device|Device:" are alternatives
@@ -21,7 +21,11 @@ Keys of `[[layout.tables]]`:
                  the name of the zone), "line" (a line of its own before the report)
     missing      words that the tool prints for "no value"
     groups       [["kthr", "r"], ...]: a group and the column that begins it; "<sr" begins behind column sr
-    last_text    true when the last column may contain blanks
+    last_text    true when the last column may contain blanks, if it is a column of text
+    titles       words of the header line that stand before the columns and have nothing below them ("avg-cpu:")
+    lead_instance   the instance that every row begins with although the header has no word for it
+    optional     columns at the end that only the first row of a report has
+    counters     true when the values count from boot in every report, so that no report is about something else
 """
 
 import re
@@ -72,6 +76,10 @@ class TableLayout:
     missing: frozenset[str]
     groups: tuple[GroupMark, ...]
     has_last_text: bool
+    titles: frozenset[str]
+    lead_instance: str
+    optional: frozenset[str]
+    has_counters: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +94,29 @@ class Layout:
     ignored: re.Pattern[str] | None
     messages: re.Pattern[str] | None
     has_blank_end: bool
-    header_rows: tuple[int, int] | None
+    header_rows: int | None
 
 
 LAYOUT_KEYS: Final = frozenset(
     {"since_boot", "omit_option", "banner", "group_line", "ignored", "messages", "blank_ends_table", "header_rows", "tables"}
 )
-TABLE_KEYS: Final = frozenset({"stat", "header", "instance", "labels", "skipped", "time", "missing", "groups", "last_text"})
+TABLE_KEYS: Final = frozenset(
+    {
+        "stat",
+        "header",
+        "instance",
+        "labels",
+        "skipped",
+        "time",
+        "missing",
+        "groups",
+        "last_text",
+        "titles",
+        "lead_instance",
+        "optional",
+        "counters",
+    }
+)
 
 
 def build_layout(spec: Spec) -> Layout:
@@ -107,8 +131,8 @@ def build_layout(spec: Spec) -> Layout:
         raise ValueError("tables: at least one is needed")
     names = {stat.name for stat in spec.stats}
     header_rows = raw.get("header_rows")
-    if header_rows is not None and not (isinstance(header_rows, list) and len(header_rows) == 2):
-        raise ValueError("header_rows: two numbers are needed, [least, usual]")
+    if header_rows is not None and not isinstance(header_rows, int):
+        raise TypeError("header_rows: a number is needed")
     return Layout(
         tables=tuple(_table(table, names) for table in tables),
         since_boot=SinceBoot(_text(raw, "since_boot", "never")),
@@ -118,7 +142,7 @@ def build_layout(spec: Spec) -> Layout:
         ignored=_pattern(_texts(raw, "ignored")),
         messages=_pattern(_texts(raw, "messages")),
         has_blank_end=raw.get("blank_ends_table") is True,
-        header_rows=(int(header_rows[0]), int(header_rows[1])) if header_rows else None,
+        header_rows=header_rows,
     )
 
 
@@ -143,6 +167,10 @@ def _table(raw: object, names: set[str]) -> TableLayout:
         missing=frozenset(_texts(raw, "missing")),
         groups=tuple(GroupMark(str(name), str(first).removeprefix("<"), str(first).startswith("<")) for name, first in groups),
         has_last_text=raw.get("last_text") is True,
+        titles=frozenset(_texts(raw, "titles")),
+        lead_instance=_text(raw, "lead_instance", ""),
+        optional=frozenset(_texts(raw, "optional")),
+        has_counters=raw.get("counters") is True,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from normstat.errors import shorten
 from normstat.stats.block import Row
 from normstat.stats.formats import read_number
-from normstat.stats.header import Header, Role
+from normstat.stats.header import Header
 from normstat.stats.layout import TimeStyle
 from normstat.stats.spec import Field
 from normstat.stats.stamp import ClockWords, parse_clock, parse_date, take_clock
@@ -52,10 +52,12 @@ def split_row(header: Header, text: str) -> Words | str | None:
         if moment is None:
             return f"{len(words)} words, {n_columns} values with date and clock expected"
         words = words[:-2]
-    if table.has_last_text and len(words) > n_columns:
+    if header.has_last_text and len(words) > n_columns:
         n_before = len(text.split()) - len(words)
         words = text.split(None, n_before + n_columns - 1)[n_before:]
         words[-1] = words[-1].rstrip()
+    if header.n_optional and len(words) == n_columns - header.n_optional:
+        words = [*words, *[""] * header.n_optional]
     if len(words) != n_columns:
         return f"{len(words)} values for {n_columns} columns"
     return Words(words, clock, moment)
@@ -82,17 +84,18 @@ def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> R
     is_canonical = True
     for at, field in zip(header.value_at, fields, strict=True):
         word = words[at]
-        number = read_number(word, field)
+        number = read_number(word, field) if word else None
         if number is not None:
             values.append(number[0])
             is_canonical = is_canonical and number[1]
-        elif word in header.table.missing or not field.is_documented:
+        elif not word or word in header.table.missing:
             missing.append(len(values))
             values.append(0)
-            is_canonical = is_canonical and word in header.table.missing
+        elif not field.is_documented:
+            missing.append(len(values))
+            values.append(0)
+            is_canonical = False
         else:
             return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
-    if any(role is Role.INSTANCE and not words[at] for at, role in enumerate(header.roles)):
-        return "no instance"
-    printed = None if is_canonical else " ".join(words[at] for at in header.value_at)
+    printed = None if is_canonical else " ".join(words[at] or ABSENT for at in header.value_at)
     return Row(values, tuple(missing), printed)

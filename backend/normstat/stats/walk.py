@@ -9,8 +9,11 @@ from normstat.stats.records import NO_TIME, State
 
 STATE_VERSION: Final = 1
 # Reports are counted as 0 (none yet), 1 (the first) and 2 (a later one).
+NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
+# Marks a header among the rows that were seen in a report.
+HEADER_MARK: Final = "\n"
 
 
 class Memory:
@@ -84,48 +87,54 @@ class Memory:
         self.stamp_us = NO_TIME
 
     def see_stamp(self, stamp_us: int) -> None:
-        """A stamp of its own line: whatever comes belongs to a new report."""
+        """A stamp of its own line: whatever comes belongs to a new report, if there was one."""
         self.stamp_us = stamp_us
         for table, names in enumerate(self.seen):
-            if names:
+            if self.n_reports[table] != NONE:
                 self.n_reports[table] = LATER
                 names.clear()
 
-    def see_header(self, layout: Layout, table: int) -> None:
+    def see_header(self, layout: Layout, table: int, line: str) -> None:
         """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
         if layout.header_rows is not None:
-            least = layout.header_rows[0]
-            is_repeated = self.n_header_rows == self.period or (
-                self.period in (0, layout.header_rows[1]) and self.n_header_rows >= least
-            )
-            if self.n_reports[table] and not is_repeated:
-                stamp_us = self.stamp_us
-                self.begin_run()
-                self.stamp_us = stamp_us
-            elif self.n_reports[table]:
-                self.period = self.n_header_rows
-            self.n_header_rows = 0
+            self._see_screen(layout.header_rows, table)
             return
-        if self.seen[table]:
-            self.n_reports[table] = LATER
-            self.seen[table].clear()
-            self.stamp_us = NO_TIME
-
-    def see_row(self, table: int, instance: str) -> None:
-        """A row of the table: opens a new report when the instance was in this one already."""
         names = self.seen[table]
-        if not self.n_reports[table]:
+        if HEADER_MARK + line in names:
+            self._next_report(table)
+        names.add(HEADER_MARK + line)
+
+    def _see_screen(self, header_rows: int, table: int) -> None:
+        """A header that is repeated on every screen: at another moment than the time before it is a new run's."""
+        is_repeated = abs(self.n_header_rows - self.period) <= 1 if self.period else self.n_header_rows >= header_rows
+        if self.n_reports[table] != NONE and not is_repeated:
+            stamp_us = self.stamp_us
+            self.begin_run()
+            self.stamp_us = stamp_us
+        elif self.n_reports[table] != NONE:
+            self.period = self.n_header_rows
+        self.n_header_rows = 0
+
+    def see_row(self, table: int, header: Header, instance: str) -> None:
+        """A row of the table: opens a new report when the instance was under this header already in this one."""
+        row = f"{header.words[header.value_at[0]]} {instance}" if header.value_at else instance
+        if self.n_reports[table] == NONE:
             self.n_reports[table] = FIRST
-        elif instance in names:
-            self.n_reports[table] = LATER
-            names.clear()
-            self.stamp_us = NO_TIME
-        names.add(instance)
+        elif row in self.seen[table]:
+            self._next_report(table)
+        self.seen[table].add(row)
         self.n_header_rows += 1
+
+    def _next_report(self, table: int) -> None:
+        """A report begins that bears no stamp of its own, unless the one before was empty."""
+        if self.n_reports[table] != NONE:
+            self.stamp_us = NO_TIME
+        self.n_reports[table] = LATER
+        self.seen[table].clear()
 
     def is_since_boot(self, layout: Layout, table: int, header: Header, clock_s: float | None) -> bool:
         """Whether the row just seen belongs to a report about the time since boot."""
-        if self.omits_since_boot or layout.since_boot is SinceBoot.NEVER:
+        if self.omits_since_boot or header.table.has_counters or layout.since_boot is SinceBoot.NEVER:
             return False
         if layout.since_boot is SinceBoot.FIRST:
             return self.n_reports[table] == FIRST

@@ -135,7 +135,7 @@ class Reading:
         """A last line without a newline: taken only where nothing can be missing from its end."""
         header = self._header
         is_whole = header is None or (
-            not header.table.has_last_text and header.value_at[-1:] == (len(header.words) - 1,) and len(line) >= header.width
+            not header.has_last_text and header.value_at[-1:] == (len(header.words) - 1,) and len(line) >= header.width
         )
         if is_whole:
             self._take_line(line, at, len(line))
@@ -168,6 +168,7 @@ class Reading:
         if kind is not None:
             self._ledger.book(kind, n_bytes)
         else:
+            self._memory.n_header_rows += 1
             why = reason or (
                 "a line before any header" if self._header is None else f"no line that {self._spec.tool} is known to print"
             )
@@ -194,7 +195,7 @@ class Reading:
         instance = instance_of(header, words.words)
         clock_s = None if words.clock is None else words.clock.seconds
         if header.table.time is not TimeStyle.LEADING:
-            self._memory.see_row(self._table, instance)
+            self._memory.see_row(self._table, header, instance)
         is_since_boot = self._memory.is_since_boot(self._layout, self._table, header, clock_s)
         self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(header, words), instance, offset)
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
@@ -239,7 +240,7 @@ class Reading:
         if header is not None:
             self._memory.header_group = self._memory.group_line
             self._set_header(header, text)
-            self._memory.see_header(layout, self._table)
+            self._memory.see_header(layout, self._table, text)
             if header.clock_s is not None and header.clock_s < 86_400:
                 self._timeline.see_clock(header.clock_s)
             return LineKind.HEADER
