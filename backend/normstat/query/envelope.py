@@ -41,11 +41,14 @@ class GapFinder:
         positions = np.flatnonzero(distances) + (len(time_us) - len(distances))
         distances = distances[distances > 0]
         if len(distances):
-            after_gap[positions] = distances > GAP_FACTOR * self._usual(distances)
+            after_gap[positions] = distances > GAP_FACTOR * self.usual(distances)
         return after_gap
 
-    def _usual(self, distances: Int64Array) -> Float64Array:
-        """The usual distance around each of the distances."""
+    def usual(self, distances: Int64Array) -> Float64Array:
+        """The usual distance around each of some distances that follow those seen before.
+
+        Shape: distances (n,) int64 microseconds, positive -> (n,) float64
+        """
         if self._usual_us is not None and distances.max() <= GAP_FACTOR * self._usual_us and distances.min() >= self._usual_us:
             return np.full(len(distances), self._usual_us)
         n_blocks = len(distances) // BLOCK

@@ -18,6 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.records import Int64Array, ValueArray
 from normstat.stats.spec import Field, Storage
+from normstat.store.session import driver_of
+from normstat.store.stat_tables import table_of
 from normstat.window import Window, from_us
 
 # What keeps a page of any table near 20 MB on the wire.
@@ -86,20 +88,14 @@ def load_sql(name: str) -> sql.SQL:
     return sql.SQL(resources.files("normstat.query").joinpath("sql", f"{name}.sql").read_text())
 
 
-def to_table(name: str) -> sql.Identifier:
-    """The wide table of a stat, as an identifier."""
-    return sql.Identifier("stat", name)
-
-
-async def driver_connection(session: AsyncSession) -> AsyncConnection[tuple[object, ...]]:
-    """The driver's connection under a session, inside the session's transaction."""
-    raw = await (await session.connection()).get_raw_connection()
-    return cast("AsyncConnection[tuple[object, ...]]", raw.driver_connection)
+async def read_page(session: AsyncSession, query: PageQuery) -> Page:
+    """The first page alone; it may end between two rows of one instant."""
+    return await _fetch(await driver_of(session), _statement(query), query, query.window.start_us, query.n_rows_per_page)
 
 
 async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncIterator[Page]:
     """All samples of the query, page by page; none when there are none."""
-    connection = await driver_connection(session)
+    connection = await driver_of(session)
     statement = _statement(query)
     start_us, n_rows = query.window.start_us, query.n_rows_per_page
     while True:
@@ -147,7 +143,7 @@ def _statement(query: PageQuery) -> sql.Composed:
         columns.append(sql.SQL("printed"))
         arrays.append(sql.SQL("array_agg(printed)"))
     return load_sql("page").format(
-        arrays=sql.SQL(", ").join(arrays), columns=sql.SQL(", ").join(columns), table=to_table(query.table)
+        arrays=sql.SQL(", ").join(arrays), columns=sql.SQL(", ").join(columns), table=table_of(query.table)
     )
 
 

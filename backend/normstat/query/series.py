@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
 from normstat.query.envelope import GapFinder, Trace
-from normstat.query.pages import Float64Array, Page, PageQuery, driver_connection, load_sql, read_pages, to_floats, to_table
+from normstat.query.pages import Float64Array, Page, PageQuery, load_sql, read_pages, to_floats
 from normstat.query.tables import InstanceRef, StatRef, find_stat, list_instances, require_host
 from normstat.stats.spec import Field, Storage
+from normstat.store.session import driver_of
+from normstat.store.stat_tables import table_of
 from normstat.window import Window
 
 # More lines than this nobody can tell apart, and a browser draws them slowly.
@@ -192,8 +194,8 @@ async def _rank(
     session: AsyncSession, stat: StatRef, field: Field, request: SeriesRequest, *, host_id: int, instances: Sequence[InstanceRef]
 ) -> list[InstanceRef]:
     """The instances with the largest sums of the field in the window, the largest first."""
-    statement = load_sql("top_instances").format(table=to_table(stat.name), field=sql.Identifier(field.key))
-    connection = await driver_connection(session)
+    statement = load_sql("top_instances").format(table=table_of(stat.name), field=sql.Identifier(field.key))
+    connection = await driver_of(session)
     by_id = {instance.id: instance for instance in instances}
     cursor = await connection.execute(
         statement,
