@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NewType
 
-from psycopg import ProgrammingError
+from psycopg import AsyncConnection, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
@@ -73,3 +73,11 @@ async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> Asyn
     """A session that is committed when the block ends, and rolled back when it raises."""
     async with sessions() as session, session.begin():
         yield WriteSession(session)
+
+
+async def driver_of(session: AsyncSession) -> AsyncConnection[tuple[object, ...]]:
+    """The psycopg connection of the session's transaction, for COPY and for statements that are put together from names."""
+    raw = await (await session.connection()).get_raw_connection()
+    connection = raw.driver_connection
+    assert isinstance(connection, AsyncConnection)
+    return connection

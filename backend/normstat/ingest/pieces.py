@@ -1,0 +1,156 @@
+"""Bytes of a stream -> everything that is to be stored of them. Pure: no database, no clock; it may run in a thread.
+
+A request may bring many MiB of one stream. They are read piece by piece, so that a stream of garbage, where every line becomes a
+rejected line, costs bounded memory.
+"""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineKind, RejectedLine, SampleBlock, State
+from normstat.stats.spec import Spec
+from normstat.store.chunks import RawChunk, compress_chunk
+from normstat.store.stat_tables import TablePlan
+from normstat.store.streams import MOST_KEPT_PER_REASON, MOST_KEPT_PER_STREAM
+from normstat.window import to_us
+
+PIECE_BYTES: Final = 1 << 20
+# The unfinished last line of a stream without a spec is taken when it is longer than this, as readers do.
+LONGEST_LINE: Final = 1 << 20
+NO_TIME_REASON: Final = "no time known: no date or time was printed before this line"
+ODD_TIME_REASON: Final = "the time printed is not between the years 1 and 9999"
+# What a timestamp of Python can hold. PostgreSQL can hold more, and then nobody could read it.
+FIRST_US: Final = to_us(dt.datetime.min.replace(tzinfo=dt.UTC))
+LAST_US: Final = to_us(dt.datetime.max.replace(tzinfo=dt.UTC))
+
+
+@dataclass(slots=True)
+class Taken:
+    """What was taken of a stream: [start, end) as chunks, and all that the reader found in it.
+
+    `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as would be kept, its counts are in `n_lines`.
+    """
+
+    start: int
+    end: int
+    state: State
+    chunks: list[RawChunk] = field(default_factory=list)
+    blocks: list[SampleBlock] = field(default_factory=list)
+    rejected: list[RejectedLine] = field(default_factory=list)
+    n_lines: Counter[LineKind] = field(default_factory=Counter)
+    n_bytes: Counter[LineKind] = field(default_factory=Counter)
+
+
+class Piecewise:
+    """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines."""
+
+    def __init__(self, spec: Spec | None, plan: TablePlan, *, command: str, start: int, state: State, n_lines_before: int) -> None:
+        self._spec = spec
+        self._plan = plan
+        self._command = command
+        self._n_lines_before = n_lines_before
+        self._n_kept: Counter[str] = Counter()
+        self.taken = Taken(start=start, end=start, state=state)
+
+    def read(self, data: bytes) -> Taken:
+        """Takes as much of the data as can be taken: all whole lines."""
+        begin, size = 0, PIECE_BYTES
+        while begin < len(data):
+            piece = data[begin : begin + size]
+            n_taken = self._read_spec(self._spec, piece) if self._spec else self._read_unknown(piece)
+            if n_taken:
+                self.taken.chunks.append(compress_chunk(self.taken.end, piece[:n_taken]))
+                self.taken.end += n_taken
+                begin, size = begin + n_taken, PIECE_BYTES
+            elif begin + size >= len(data):
+                break
+            else:
+                size *= 2
+        return self.taken
+
+    def _read_unknown(self, piece: bytes) -> int:
+        """Without a spec the bytes are kept, and lines only counted."""
+        n_taken = piece.rfind(b"\n") + 1
+        if not n_taken and len(piece) > LONGEST_LINE:
+            n_taken = len(piece)
+        self._book(LineKind.IGNORED, piece.count(b"\n"), n_taken)
+        return n_taken
+
+    def _read_spec(self, spec: Spec, piece: bytes) -> int:
+        taken = self.taken
+        result = read(spec, piece, state=taken.state, offset=taken.end, command=self._command)
+        n_lines_before = self._n_lines_before + taken.n_lines.total()
+        taken.n_lines.update(result.accounts.n_lines)
+        taken.n_bytes.update(result.accounts.n_bytes)
+        taken.state = result.state
+        self._keep(result.rejected)
+        for block in result.blocks:
+            self._take_block(block, piece, n_lines_before)
+        return result.n_taken
+
+    def _take_block(self, block: SampleBlock, piece: bytes, n_lines_before: int) -> None:
+        """Keeps the rows that have a time and a place; the lines of the others are rejected."""
+        refusal = self._plan.admit(block)
+        if refusal is not None:
+            self._reject_rows(block.line_offset, piece, n_lines_before, refusal)
+            return
+        time_us = block.time_us
+        has_time = time_us != NO_TIME
+        is_odd = has_time & ((time_us < FIRST_US) | (time_us > LAST_US))
+        for rows, reason in ((~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON)):
+            if rows.any():
+                self._reject_rows(block.line_offset[rows], piece, n_lines_before, reason)
+        kept = has_time & ~is_odd
+        if kept.all():
+            self.taken.blocks.append(block)
+        elif kept.any():
+            self.taken.blocks.append(select_rows(block, kept))
+
+    def _reject_rows(self, offsets: npt.NDArray[np.int64], piece: bytes, n_lines_before: int, reason: str) -> None:
+        """Moves lines from the samples to the rejected lines."""
+        lines: list[RejectedLine] = []
+        at, line_no = 0, n_lines_before + 1
+        # Several rows may stand in one line.
+        for offset in np.unique(offsets).tolist():
+            begin = offset - self.taken.end
+            end = piece.find(b"\n", begin) + 1 or len(piece)
+            line_no += piece.count(b"\n", at, begin)
+            at = begin
+            text = piece[begin : min(end, begin + REJECTED_TEXT_LIMIT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
+            lines.append(RejectedLine(offset, line_no, end - begin, text[:REJECTED_TEXT_LIMIT], reason))
+        n_bytes = sum(line.n_bytes for line in lines)
+        self._book(LineKind.SAMPLE, -len(lines), -n_bytes)
+        self._book(LineKind.REJECTED, len(lines), n_bytes)
+        self._keep(lines)
+
+    def _keep(self, lines: Sequence[RejectedLine]) -> None:
+        for line in lines:
+            self._n_kept[line.reason] += 1
+            if self._n_kept[line.reason] <= MOST_KEPT_PER_REASON and len(self.taken.rejected) < MOST_KEPT_PER_STREAM:
+                self.taken.rejected.append(line)
+
+    def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
+        self.taken.n_lines[kind] += n_lines
+        self.taken.n_bytes[kind] += n_bytes
+
+
+def select_rows(block: SampleBlock, rows: npt.NDArray[np.bool_]) -> SampleBlock:
+    """The block with only the rows that are True."""
+    at = np.flatnonzero(rows)
+    place = {int(old): new for new, old in enumerate(at)}
+    return replace(
+        block,
+        time_us=block.time_us[at],
+        instances=[block.instances[number] for number in at.tolist()],
+        values=tuple(values[at] for values in block.values),
+        line_offset=block.line_offset[at],
+        missing=tuple(None if missing is None else missing[at] for missing in block.missing),
+        printed={place[row]: text for row, text in block.printed.items() if row in place},
+    )

@@ -1,0 +1,12 @@
+"""What a reader still knows behind bytes that were lost."""
+
+from normstat.stats.records import NO_TIME, State
+
+
+def state_after_gap(state: State) -> State:
+    """The state to go on with behind a gap. Headers are still known.
+
+    The rest of a line that may have lost its beginning is skipped and booked as rejected: what is left of `1234 5 6` can be
+    `34 5 6`, and look whole. Rows wait for the next stamp, since the last one may belong to a report before the gap.
+    """
+    return state | {"long": True, "stamp": NO_TIME}

@@ -1,0 +1,55 @@
+"""The raw bytes of streams: compressed in pieces, as they were received, and read back."""
+
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.store.models import Chunk
+from normstat.store.session import WriteSession
+
+# Text of tools compresses to about a fifth at this level; higher ones cost twice the time for a twentieth.
+COMPRESSION_LEVEL: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RawChunk:
+    """Bytes [start, end) of a stream; `body` is them compressed."""
+
+    start: int
+    end: int
+    body: bytes
+
+
+def compress_chunk(start: int, data: bytes) -> RawChunk:
+    """The bytes from `start` on as a chunk."""
+    return RawChunk(start, start + len(data), zlib.compress(data, COMPRESSION_LEVEL))
+
+
+async def add_chunks(session: WriteSession, stream_id: int, chunks: list[RawChunk]) -> None:
+    """Keeps the chunks; the database refuses one that begins where another one does."""
+    rows = [{"stream_id": stream_id, "start_offset": chunk.start, "end_offset": chunk.end, "body": chunk.body} for chunk in chunks]
+    if rows:
+        await session.execute(insert(Chunk), rows)
+
+
+async def read_chunks(session: AsyncSession, stream_id: int, *, start: int = 0) -> AsyncIterator[tuple[int, bytes]]:
+    """Offset and bytes of each chunk that ends after `start`, in the order of the stream, one at a time.
+
+    A gap shows as a chunk that begins later than the one before ended.
+    """
+    while True:
+        query = (
+            select(Chunk.start_offset, Chunk.end_offset, Chunk.body)
+            .where(Chunk.stream_id == stream_id, Chunk.end_offset > start)
+            .order_by(Chunk.start_offset)
+            .limit(1)
+        )
+        row = (await session.execute(query)).one_or_none()
+        if row is None:
+            return
+        yield row.start_offset, zlib.decompress(row.body)
+        start = row.end_offset

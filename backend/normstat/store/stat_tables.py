@@ -1,0 +1,255 @@
+"""The wide tables in schema `stat`: one for each stat, made from its spec when its first sample comes.
+
+    stat."vmstat_linux"(time, host_id, instance_id, stream_id, line_offset, printed, r, b, swpd, ...)
+    stat."vmstat_linux_named"  the same for people: the names of host and instance in the place of ids
+
+(stream_id, line_offset) is the line in the raw bytes that a row was printed as. `printed` holds those words of the row that would
+not come back digit for digit from their columns (store/printed.py). What `stats` and `stat_fields` say of a column never changes
+once it was made: type and decimals are what its rows were stored with.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import SpecError
+from normstat.stats.records import SampleBlock
+from normstat.stats.spec import Field, Spec, Stat, Storage
+from normstat.store.hypertables import make_hypertable
+from normstat.store.models import StatField, StatTable
+from normstat.store.session import WriteSession, driver_of
+
+SCHEMA: Final = "stat"
+BASE_COLUMNS: Final = ("time", "host_id", "instance_id", "stream_id", "line_offset", "printed")
+# Names that a column of the tool cannot have in the table or in its view.
+RESERVED_KEYS: Final = frozenset({*BASE_COLUMNS, "host", "instance"})
+SQL_TYPES: Final[Mapping[Storage, str]] = {
+    Storage.INT8: "bigint",
+    Storage.FLOAT4: "real",
+    Storage.FLOAT8: "double precision",
+}
+# A stream of garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in
+# twenty years, or any host has disks in one line of Solaris vmstat.
+MOST_EXTRA_COLUMNS: Final = 200
+# With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
+LONGEST_NAME: Final = 40
+# Any number that no other advisory lock has.
+TABLES_LOCK: Final = 0x6E6F726D_00000002
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as its table has it."""
+
+    key: str
+    position: int
+    storage: Storage
+    decimals: int
+    is_documented: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStat:
+    """A wide table that exists: `columns` by key, in the order in which they were made."""
+
+    id: int
+    name: str
+    columns: Mapping[str, Column]
+
+    @property
+    def table(self) -> sql.Identifier:
+        """The table's qualified name."""
+        return table_of(self.name)
+
+    def lacks(self, fields: Iterable[Field]) -> list[Field]:
+        """Those of the fields that have no column yet."""
+        return [field for field in fields if field.key not in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTable:
+    """A wide table that must exist, with at least these columns."""
+
+    spec: Spec
+    stat: Stat
+    fields: tuple[Field, ...]
+
+
+class TablePlan:
+    """Which columns the blocks of a request need, and which of them must be made first."""
+
+    def __init__(self, specs: Iterable[Spec], stored: Mapping[str, StoredStat]) -> None:
+        self._stored = stored
+        self._wanted: dict[str, tuple[Spec, Stat, dict[str, Field]]] = {}
+        for spec in specs:
+            for stat in spec.stats:
+                self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
+
+    def admit(self, block: SampleBlock) -> str | None:
+        """Plans the block's columns, or says why the table cannot have them."""
+        _, stat, wanted = self._wanted[block.stat.name]
+        stored = self._stored.get(stat.name)
+        known = wanted.keys() | (stored.columns.keys() if stored else set())
+        extra = {field.key: field for field in block.fields if field.key not in known}
+        if not extra:
+            return None
+        reserved = RESERVED_KEYS & extra.keys()
+        if reserved:
+            return f"a column unknown to the spec is called like one that every table has: {', '.join(sorted(reserved))}"
+        if len(known) + len(extra) - len(stat.fields) > MOST_EXTRA_COLUMNS:
+            return f"more than {MOST_EXTRA_COLUMNS} columns unknown to the spec: not the text of this tool"
+        wanted |= extra
+        return None
+
+    def lacking(self, names: Iterable[str]) -> list[WantedTable]:
+        """The tables of these stats that do not exist yet, or not with all columns."""
+        found = []
+        for name in sorted(set(names)):
+            spec, stat, wanted = self._wanted[name]
+            stored = self._stored.get(name)
+            if stored is None or stored.lacks(wanted.values()):
+                found.append(WantedTable(spec, stat, tuple(wanted.values())))
+        return found
+
+    def require(self, name: str) -> StoredStat:
+        """The table, which must exist."""
+        return self._stored[name]
+
+
+def table_of(name: str) -> sql.Identifier:
+    """The qualified name of a stat's table."""
+    return sql.Identifier(SCHEMA, name)
+
+
+async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
+    """Those of the stats whose tables exist, by name."""
+    rows = await session.execute(
+        select(StatTable.id, StatTable.name, StatField.key, StatField.position, StatField.definition, StatField.is_documented)
+        .join(StatField, StatField.stat_id == StatTable.id)
+        .where(StatTable.name.in_(list(names)))
+        .order_by(StatTable.id, StatField.position)
+    )
+    ids: dict[str, int] = {}
+    columns: dict[str, dict[str, Column]] = {}
+    for stat_id, name, key, position, definition, is_documented in rows:
+        ids[name] = stat_id
+        columns.setdefault(name, {})[key] = Column(
+            key=key,
+            position=position,
+            storage=Storage(str(definition["storage"])),
+            decimals=int(str(definition["decimals"])),
+            is_documented=is_documented,
+        )
+    return {name: StoredStat(ids[name], name, columns[name]) for name in ids}
+
+
+async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable]) -> None:
+    """Makes the tables and columns that are not there yet; concurrent callers wait for each other.
+
+    Call it in a short transaction of its own, that holds no other lock: a new column waits for all who read or write the table.
+    Raises: SpecError for a name that cannot be a table's or a column's
+    """
+    connection = await driver_of(session)
+    await session.execute(text("SET LOCAL lock_timeout = '5s'"))
+    await session.execute(text("SET LOCAL statement_timeout = '60s'"))
+    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    stored = await read_stored_stats(session, [want.stat.name for want in wanted])
+    for want in wanted:
+        _require_names(want)
+        found = stored.get(want.stat.name)
+        added = list(want.fields) if found is None else found.lacks(want.fields)
+        if not added:
+            continue
+        if found is None:
+            stat_id = await _make_table(session, connection, want)
+        else:
+            stat_id = found.id
+            await _add_columns(connection, want.stat.name, added)
+        known = list(found.columns) if found else []
+        await _write_fields(session, stat_id, added, first=len(known))
+        await _make_view(connection, want.stat.name, [*known, *(field.key for field in added)])
+
+
+def _require_names(want: WantedTable) -> None:
+    if len(want.stat.name) > LONGEST_NAME:
+        raise SpecError(f"The stat {want.stat.name!r} of {want.spec.name} has a name longer than {LONGEST_NAME} characters")
+    for field in want.fields:
+        if field.key in RESERVED_KEYS:
+            raise SpecError(f"The key {field.key!r} of {want.stat.name} is one of the columns that every table has; choose another")
+
+
+async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: WantedTable) -> int:
+    name = want.stat.name
+    columns = sql.SQL(", ").join(_column_sql(field) for field in want.fields)
+    await connection.execute(
+        sql.SQL(
+            "CREATE TABLE {table} (time timestamptz NOT NULL, host_id int4 NOT NULL, instance_id int4 NOT NULL,"
+            " stream_id int4 NOT NULL, line_offset int8 NOT NULL, printed text, {columns})"
+        ).format(table=table_of(name), columns=columns)
+    )
+    await make_hypertable(connection, table_of(name))
+    for index, keys in (("host_instance_time", "host_id, instance_id, time"), ("host_time", "host_id, time")):
+        await connection.execute(
+            sql.SQL("CREATE INDEX {index} ON {table} ({keys})").format(
+                index=sql.Identifier(f"ix_{name}__{index}"), table=table_of(name), keys=sql.SQL(keys)
+            )
+        )
+    await _comment(connection, sql.SQL("TABLE {}").format(table_of(name)), f"{want.stat.title} (spec {want.spec.name})")
+    await _comment_columns(connection, name, want.fields)
+    values = {"name": name, "spec": want.spec.name, "spec_version": want.spec.version}
+    return (await session.execute(insert(StatTable).values(values).returning(StatTable.id))).scalar_one()
+
+
+def _column_sql(field: Field) -> sql.Composed:
+    return sql.SQL("{} {}").format(sql.Identifier(field.key), sql.SQL(SQL_TYPES[field.storage]))
+
+
+async def _add_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
+    if fields:
+        added = sql.SQL(", ").join(sql.SQL("ADD COLUMN {}").format(_column_sql(field)) for field in fields)
+        await connection.execute(sql.SQL("ALTER TABLE {} {}").format(table_of(name), added))
+        await _comment_columns(connection, name, fields)
+
+
+async def _comment_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
+    for field in fields:
+        target = sql.SQL("COLUMN {}").format(sql.Identifier(SCHEMA, name, field.key))
+        await _comment(connection, target, f"{field.help} [{field.unit}]" if field.unit else field.help)
+
+
+async def _comment(connection: psycopg.AsyncConnection, target: sql.Composed, comment: str) -> None:
+    await connection.execute(sql.SQL("COMMENT ON {} IS {}").format(target, sql.Literal(comment)))
+
+
+async def _write_fields(session: WriteSession, stat_id: int, fields: Sequence[Field], *, first: int) -> None:
+    rows = [
+        {
+            "stat_id": stat_id,
+            "key": field.key,
+            "position": position,
+            "definition": definition_of(field),
+            "is_documented": field.is_documented,
+        }
+        for position, field in enumerate(fields, start=first)
+    ]
+    await session.execute(insert(StatField), rows)
+
+
+def definition_of(field: Field) -> dict[str, object]:
+    """All of a field as JSON values; `Field(**definition)` with its enums made again is the field."""
+    return asdict(field)
+
+
+async def _make_view(connection: psycopg.AsyncConnection, name: str, keys: Sequence[str]) -> None:
+    columns = sql.SQL(", ").join(sql.Identifier("s", key) for key in keys)
+    await connection.execute(
+        sql.SQL(
+            "CREATE OR REPLACE VIEW {view} AS SELECT s.time, h.name AS host, i.name AS instance, {columns}"
+            " FROM {table} AS s JOIN public.hosts AS h ON h.id = s.host_id JOIN public.instances AS i ON i.id = s.instance_id"
+        ).format(view=table_of(f"{name}_named"), columns=columns, table=table_of(name))
+    )
