@@ -10,10 +10,11 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.api.body_limit import BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.middleware import RequestContextMiddleware
 from normstat.api.page import Page
-from normstat.api.router import build_router, operation_id
+from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.state import AppState
 from normstat.auth.throttle import Throttle
 from normstat.jobs import run_jobs
@@ -24,7 +25,7 @@ from normstat.store.session import make_engine, make_sessions
 log = structlog.get_logger()
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-# Bodies of people are small; the ingest route has limits of its own.
+# Bodies of people are small; those of agents have a limit in the settings.
 MAX_BODY_BYTES = 1024 * 1024
 GZIP_FROM_BYTES = 1024
 # Level 9 takes several times as long for a few percent.
@@ -42,7 +43,6 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url=None,
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
-        max_body_size=MAX_BODY_BYTES,
         lifespan=_lifespan,
     )
     app.state.normstat = AppState(
@@ -52,11 +52,15 @@ def create_app(settings: Settings) -> FastAPI:
         throttle=Throttle(),
         live=LiveHub(settings.database_url),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
+        ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
     )
     app.include_router(build_router())
     app.router.default = Page(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
     # The last one added is the outermost.
+    app.add_middleware(
+        BodyLimitMiddleware, limit=MAX_BODY_BYTES, limits_by_path={f"{PREFIX}/ingest": settings.ingest_max_body_bytes}
+    )
     app.add_middleware(EnvelopeMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(RequestContextMiddleware)

@@ -26,9 +26,9 @@ def configure_logging(level: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    # The console form prints tracebacks itself.
+    # Plain tracebacks in both forms: the fancy ones print local variables, and some of those are passwords.
     ending: list[Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if is_terminal
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
@@ -41,7 +41,7 @@ def configure_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for chatty in ("uvicorn", "uvicorn.error", "apscheduler", "sqlalchemy", "asyncio", "psycopg"):
+    for chatty in ("uvicorn", "uvicorn.error", "alembic", "apscheduler", "sqlalchemy", "asyncio", "psycopg"):
         # Their info tells of every step; their warnings matter.
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     # It repeats every event that it sends.

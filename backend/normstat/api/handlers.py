@@ -134,8 +134,6 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
             message = f"There is nothing at {errors.shorten(request.url.path)}; the addresses are listed in docs/api.md"
         case 405:
             message = f"This address does not take {request.method}; it takes {allowed}"
-        case 413:
-            message = "The body is larger than this address takes"
         case _:
             message = str(error.detail)
     return to_response(

@@ -6,7 +6,7 @@ from normstat import __version__
 from normstat.api.deps import ReadSession
 from normstat.api.handlers import error_answers
 from normstat.api.schemas import Health
-from normstat.store.version import check_connection
+from normstat.store.hypertables import read_storage
 
 router = APIRouter(tags=["health"])
 
@@ -14,5 +14,4 @@ router = APIRouter(tags=["health"])
 @router.get("/health", responses=error_answers())
 async def get_health(session: ReadSession) -> Health:
     """Says that the database answers, and what it is; 503 when it does not."""
-    await check_connection(session)
-    return Health(status="ok", version=__version__, storage="unknown")
+    return Health(status="ok", version=__version__, storage=await read_storage(session))

@@ -23,7 +23,7 @@ NOT_BUILT: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>normstat: page not built</title></head>
 <body><h1>The page is not built</h1>
 <p>The server runs and its API answers under <code>/api/v1</code>, but there is no built page{where}.</p>
-<p>Build it with <code>make build</code> and start the server again, or name its folder in <code>NORMSTAT_PAGE_DIR</code>.</p>
+<p>Build it with <code>make page</code> and start the server again, or name its folder in <code>NORMSTAT_PAGE_DIR</code>.</p>
 </body></html>
 """
 

@@ -1,5 +1,6 @@
 """What one server process shares between its requests."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -14,7 +15,11 @@ from normstat.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Made by create_app, reached by `state_of`. `agents_dir` is None where there are no agent files to hand out."""
+    """Made by create_app, reached by `state_of`.
+
+    `agents_dir` is None where there are no agent files to hand out. `ingest_slots` bounds how many ingest requests hold a connection
+    at once, so that agents that come back after a pause leave some for people.
+    """
 
     settings: Settings
     engine: AsyncEngine
@@ -22,6 +27,7 @@ class AppState:
     throttle: Throttle
     live: LiveHub
     agents_dir: Path | None
+    ingest_slots: asyncio.Semaphore
 
 
 def state_of(request: Request) -> AppState:

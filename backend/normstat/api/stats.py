@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from normstat.api.deps import NEEDS_VIEWER
+from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import FieldInfo, PanelInfo, StatInfo, StatList
+from normstat.query import tables
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Spec, Stat
 
@@ -14,12 +15,15 @@ router = APIRouter(prefix="/stats", tags=["stats"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("", responses=guarded_answers())
-async def list_stats() -> StatList:
+async def list_stats(session: ReadSession) -> StatList:
     """Lists every stat that can be read, with the columns that hosts have sent and no spec describes."""
-    return StatList(stats=[_to_info(spec, stat, ()) for spec, stat in load_catalogue().stats.values()])
+    seen = {stored.name: stored.fields for stored in await tables.list_stats(session)}
+    return StatList(stats=[_to_info(spec, stat, seen.get(stat.name, ())) for spec, stat in load_catalogue().stats.values()])
 
 
-def _to_info(spec: Spec, stat: Stat, seen_fields: Sequence[Field]) -> StatInfo:
+def _to_info(spec: Spec, stat: Stat, seen: Sequence[Field]) -> StatInfo:
+    described = {field.key for field in stat.fields}
+    fields = [*stat.fields, *(field for field in seen if field.key not in described)]
     return StatInfo(
         name=stat.name,
         title=stat.title,
@@ -28,6 +32,6 @@ def _to_info(spec: Spec, stat: Stat, seen_fields: Sequence[Field]) -> StatInfo:
         os=spec.os,
         commands=list(spec.commands),
         instance_title=stat.instance_title,
-        fields=[FieldInfo.model_validate(field) for field in (*stat.fields, *seen_fields)],
+        fields=[FieldInfo.model_validate(field) for field in fields],
         panels=[PanelInfo.model_validate(panel) for panel in stat.panels],
     )

@@ -7,7 +7,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import AgentTokenCreate, ApiTokenCreate, Empty, NewToken, TokenInfo, TokenList
 from normstat.auth import accounts
 from normstat.auth.roles import Role
-from normstat.errors import NotFound
+from normstat.errors import BadRequest, NotFound
 from normstat.store.accounts import list_agent_tokens as list_agent_token_rows
 from normstat.store.models import AgentToken, ApiToken
 
@@ -40,7 +40,7 @@ async def list_agent_tokens(session: ReadSession) -> TokenList:
     return TokenList(tokens=[_to_info(row, host) for row, host in await list_agent_token_rows(session)])
 
 
-@router.post("/agent-tokens", status_code=201, responses=guarded_answers())
+@router.post("/agent-tokens", status_code=201, responses=guarded_answers(BadRequest))
 async def create_agent_token(body: AgentTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewToken:
     """Makes a token for one host (which is made if it is new), or for any host."""
     token, row = await accounts.create_agent_token(session, name=body.name, host=body.host, created_by=principal.name)

@@ -31,11 +31,10 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class AgentPrincipal:
-    """An agent, by its token; `host` is None for a token that may send for any host."""
+    """An agent, by its token; `host_id` is None for a token that may send for any host."""
 
     token_id: int
-    name: str
-    host: str | None
+    host_id: int | None
 
 
 def to_principal(user: User, session_hash: bytes | None) -> Principal:
@@ -82,6 +81,5 @@ async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincip
         found = await accounts.find_agent_token(session, hash_token(token))
         if found is None:
             raise NotAuthenticated("This agent token is unknown or revoked; make a new one under /agent-tokens")
-        agent_token, host = found
-        await accounts.touch_token(session, AgentToken, agent_token.id)
-    return AgentPrincipal(agent_token.id, agent_token.name, host)
+        await accounts.touch_token(session, AgentToken, found.id)
+    return AgentPrincipal(found.id, found.host_id)

@@ -9,7 +9,8 @@ from normstat.auth.access import Principal
 from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
 from normstat.auth.tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
-from normstat.errors import Conflict, NotAllowed, NotFound, shorten
+from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
+from normstat.ingest.intake import HOST_NAME
 from normstat.store import accounts as rows
 from normstat.store.models import AgentToken, ApiToken, User
 
@@ -105,7 +106,12 @@ def _own(principal: Principal) -> str | None:
 
 
 async def create_agent_token(session: AsyncSession, *, name: str, host: str | None, created_by: str) -> tuple[str, AgentToken]:
-    """The secret and the row of a new agent token."""
+    """The secret and the row of a new agent token.
+
+    Raises: BadRequest for a name that ingest would not take from a host
+    """
+    if host is not None and HOST_NAME.fullmatch(host) is None:
+        raise BadRequest(f"{shorten(host)} cannot be the name of a host: up to 200 of the characters A-Z a-z 0-9 . _ : -")
     secret = new_secret(AGENT_TOKEN_PREFIX)
     row = await rows.add_agent_token(session, name=name, host=host, token_hash=secret.token_hash, created_by=created_by)
     return secret.token, row

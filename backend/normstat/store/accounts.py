@@ -209,16 +209,9 @@ async def list_agent_tokens(session: AsyncSession) -> list[tuple[AgentToken, str
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
-async def find_agent_token(session: AsyncSession, token_hash: bytes) -> tuple[AgentToken, str | None] | None:
-    """The token, unless revoked, and the name of its host."""
-    row = (
-        await session.execute(
-            select(AgentToken, Host.name)
-            .join(Host, Host.id == AgentToken.host_id, isouter=True)
-            .where(AgentToken.token_hash == token_hash, AgentToken.revoked_at.is_(None))
-        )
-    ).one_or_none()
-    return None if row is None else (row[0], row[1])
+async def find_agent_token(session: AsyncSession, token_hash: bytes) -> AgentToken | None:
+    """The token, or None when it is unknown or revoked."""
+    return await session.scalar(select(AgentToken).where(AgentToken.token_hash == token_hash, AgentToken.revoked_at.is_(None)))
 
 
 async def revoke_agent_token(session: AsyncSession, token_id: int) -> bool:

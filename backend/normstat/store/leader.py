@@ -7,8 +7,8 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-# Any number does, as long as it never changes and differs from the one of the migrations.
-LEADER_LOCK: Final = 0x6E6F726D_00000002
+# Any number does, as long as it never changes and no other advisory lock of the store has it.
+LEADER_LOCK: Final = 0x6E6F726D_00000010
 
 
 class Leadership:

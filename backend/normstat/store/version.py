@@ -2,18 +2,11 @@
 
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import DatabaseAway, MigrationError
 from normstat.store.migrations import make_config
 from normstat.store.session import make_sync_engine
-
-
-async def check_connection(session: AsyncSession) -> None:
-    """Nothing, when the database answers; its error otherwise."""
-    await session.scalar(select(1))
 
 
 def require_current_schema(database_url: str) -> None:

@@ -4,19 +4,28 @@ What differs between PostgreSQL and TimescaleDB is tested in store and query; he
 """
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
+import structlog
 from fastapi import FastAPI
+from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.settings import Settings
+from normstat.store.session import open_write_session
 from tests.api.people import People
 from tests.databases import DatabaseUnavailable, ServerPool, TestServer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_log() -> None:
+    """Tracebacks without the values of all variables, which take seconds to print."""
+    structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()])
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +36,13 @@ def server(servers: ServerPool) -> TestServer:
         if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
             pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def database_url(server: TestServer) -> Iterator[str]:
+    """One database for all tests of the API; `app` empties it."""
+    with server.fresh_database() as url:
+        yield url
 
 
 @pytest.fixture
@@ -41,8 +57,10 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
-    """The application without its background tasks."""
+    """The application without its background tasks, on an empty database."""
     app = create_app(settings)
+    async with open_write_session(app.state.normstat.sessions) as session:
+        await session.execute(text("TRUNCATE users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines CASCADE"))
     yield app
     await app.state.normstat.engine.dispose()
 

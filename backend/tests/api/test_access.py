@@ -1,7 +1,6 @@
 """Who reaches what, over every route that the application has; and that no route answers in a form of its own."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -14,7 +13,6 @@ from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.settings import Settings
 from tests.api.people import People
-from tests.databases import TestServer
 
 # The rule: operation -> the least role that reaches it. A new route needs a line here, written with care.
 OPEN = "open"
@@ -65,13 +63,6 @@ OPERATIONS = {
 }
 GUARDED = [name for name, role in POLICY.items() if role not in {OPEN, AGENT}]
 ABOVE_VIEWER = [name for name, role in POLICY.items() if role in {Role.OPERATOR, Role.ADMINISTRATOR}]
-
-
-@pytest.fixture(scope="module")
-def database_url(server: TestServer) -> Iterator[str]:
-    """One database for this file: nothing here changes what another test sees."""
-    with server.fresh_database() as url:
-        yield url
 
 
 def address_of(operation_id: str) -> tuple[str, str]:

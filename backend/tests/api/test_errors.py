@@ -1,0 +1,153 @@
+"""Every failure has the one form, and nothing that failed looks as if it had worked."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import StreamingResponse
+from sqlalchemy import text
+
+from normstat.api.deps import ReadSession, State, WriteSession
+from normstat.api.schemas import Empty
+from normstat.api.state import AppState
+from normstat.app import create_app
+from normstat.auth.roles import Role
+from normstat.settings import Settings
+from normstat.store.session import open_read_session
+from tests.api.people import People
+from tests.api.test_access import assert_envelope
+
+TABLE = "CREATE TABLE deferred (n int REFERENCES users (id) DEFERRABLE INITIALLY DEFERRED)"
+router = APIRouter(prefix="/api/test")
+
+
+@router.get("/defect")
+async def defect() -> Empty:
+    raise ZeroDivisionError("the secret of the stack")
+
+
+@router.get("/bad-sql")
+async def bad_sql(session: ReadSession) -> Empty:
+    await session.execute(text("SELECT no_such_column"))
+    return Empty()
+
+
+@router.post("/commit-fails")
+async def commit_fails(session: WriteSession) -> Empty:
+    # A deferred constraint: PostgreSQL finds out at COMMIT, when the route has returned already.
+    await session.execute(text("INSERT INTO deferred VALUES (999)"))
+    return Empty()
+
+
+@router.post("/loses-connection")
+async def loses_connection(session: WriteSession, state: State) -> Empty:
+    pid = (await session.execute(text("SELECT pg_backend_pid()"))).scalar_one()
+    async with open_read_session(state.sessions) as other:
+        await other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": pid})
+    return Empty()
+
+
+@router.post("/fails-after-writing")
+async def fails_after_writing(session: WriteSession) -> Empty:
+    await session.execute(text("INSERT INTO users (name, role) VALUES ('half', 'viewer')"))
+    raise ZeroDivisionError
+
+
+@router.get("/breaks-off")
+async def breaks_off() -> StreamingResponse:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"time,epoch\r\n"
+        raise ZeroDivisionError
+
+    return StreamingResponse(pieces(), media_type="text/csv")
+
+
+@pytest.fixture
+def failing(app: FastAPI) -> FastAPI:
+    app.include_router(router)
+    return app
+
+
+async def test_defects_are_enveloped_and_tell_nothing(failing: FastAPI, client: httpx.AsyncClient) -> None:
+    response = await client.get("/api/test/defect")
+    assert_envelope(response, 500, "internal")
+    assert "secret" not in response.text
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+async def test_errors_of_our_sql_are_defects(failing: FastAPI, client: httpx.AsyncClient) -> None:
+    response = await client.get("/api/test/bad-sql")
+    assert_envelope(response, 500, "internal")
+    assert "no_such_column" not in response.text
+
+
+async def test_a_failed_commit_is_no_success(failing: FastAPI, client: httpx.AsyncClient, state: AppState) -> None:
+    async with state.engine.begin() as connection:
+        await connection.execute(text(TABLE))
+    try:
+        response = await client.post("/api/test/commit-fails")
+        assert_envelope(response, 500, "internal")
+    finally:
+        async with state.engine.begin() as connection:
+            await connection.execute(text("DROP TABLE deferred"))
+
+
+async def test_a_lost_connection_at_commit_is_no_success(failing: FastAPI, client: httpx.AsyncClient) -> None:
+    response = await client.post("/api/test/loses-connection")
+    assert_envelope(response, 503, "database_away")
+    assert int(response.headers["Retry-After"]) >= 1
+
+
+async def test_what_was_written_before_a_failure_is_gone(failing: FastAPI, client: httpx.AsyncClient, state: AppState) -> None:
+    assert_envelope(await client.post("/api/test/fails-after-writing"), 500, "internal")
+    async with open_read_session(state.sessions) as session:
+        assert (await session.execute(text("SELECT count(*) FROM users"))).scalar_one() == 0
+
+
+async def test_a_stream_that_fails_is_cut_off(failing: FastAPI, client: httpx.AsyncClient) -> None:
+    # In the server the exception makes uvicorn cut the connection; here it comes out.
+    with pytest.raises(ZeroDivisionError):
+        await client.get("/api/test/breaks-off")
+
+
+async def test_without_a_database_every_answer_is_503() -> None:
+    app = create_app(Settings(NORMSTAT_DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing"))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://x", headers={"Authorization": "Bearer x"}
+    ) as client:
+        for method, path in [("GET", "/api/v1/health"), ("GET", "/api/v1/hosts"), ("POST", "/api/v1/ingest")]:
+            response = await client.request(method, path)
+            assert_envelope(response, 503, "database_away")
+            assert int(response.headers["Retry-After"]) >= 1
+    await app.state.normstat.engine.dispose()
+
+
+async def test_request_ids_of_proxies_are_kept_when_they_are_harmless(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/api/v1/nothing", headers={"X-Request-Id": "a.b-c_1"})).headers["X-Request-Id"] == "a.b-c_1"
+    for odd in ("a b", "x" * 65, "é".encode("latin-1"), ""):
+        response = await client.get("/api/v1/nothing", headers={"X-Request-Id": odd})
+        assert_envelope(response, 404, "not_found")
+        assert len(response.headers["X-Request-Id"]) == 32
+
+
+async def test_large_bodies_of_people_are_refused(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin:
+        response = await admin.post("/api/v1/users", content=b" " * (1024 * 1024 + 1), headers={"Content-Type": "application/json"})
+        assert_envelope(response, 413, "too_large")
+
+        async def endless() -> AsyncIterator[bytes]:
+            while True:
+                yield b" " * 65536
+
+        response = await admin.post("/api/v1/users", content=endless(), headers={"Content-Type": "application/json"})
+        assert_envelope(response, 413, "too_large")
+
+
+async def test_json_is_packed_when_the_client_can(people: People) -> None:
+    async with await people.enter(Role.VIEWER) as viewer:
+        stats = await viewer.get("/api/v1/stats")
+        assert stats.headers["Content-Encoding"] == "gzip"
+        assert stats.json()["stats"]
+        assert "Content-Encoding" not in (await viewer.get("/api/v1/stats", headers={"Accept-Encoding": "identity"})).headers
+        assert "Content-Encoding" not in (await viewer.get("/api/v1/auth/me")).headers

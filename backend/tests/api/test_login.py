@@ -1,0 +1,185 @@
+"""Ways into an account and out of it."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
+from normstat.api.deps import SESSION_COOKIE
+from normstat.api.state import AppState
+from normstat.auth import login, passwords
+from normstat.auth.accounts import AccountChange, change_account, create_account
+from normstat.auth.roles import Role
+from normstat.auth.throttle import FREE_TRIES
+from normstat.errors import Conflict, NotFound
+from normstat.store.session import open_read_session, open_write_session
+from tests.api.people import People
+from tests.api.test_access import assert_envelope
+
+PASSWORD = "correct horse battery"
+CHANGE = {"X-Normstat-Request": "1"}
+
+
+@pytest.fixture
+async def ann(state: AppState) -> str:
+    async with open_write_session(state.sessions) as session:
+        await create_account(session, name="ann", role=Role.OPERATOR, password=PASSWORD)
+    return "ann"
+
+
+async def link_token(state: AppState, name: str | None = None, *, must_forget_password: bool = False) -> str:
+    async with open_write_session(state.sessions) as session:
+        _, token = await login.make_link(session, name=name, must_forget_password=must_forget_password)
+    return token
+
+
+async def log_in(client: httpx.AsyncClient, name: str = "ann", password: str = PASSWORD) -> httpx.Response:
+    return await client.post("/api/v1/auth/login", json={"name": name, "password": password})
+
+
+async def test_password_login_sets_a_careful_cookie(client: httpx.AsyncClient, ann: str, state: AppState) -> None:
+    response = await log_in(client)
+    assert response.status_code == 200
+    assert response.json() == {"name": "ann", "role": "operator", "has_password": True}
+    cookie = response.headers["Set-Cookie"]
+    for part in ("HttpOnly", "SameSite=lax", "Path=/", "Max-Age=2592000"):
+        assert part in cookie
+    assert "Secure" not in cookie
+    assert (await client.get("/api/v1/auth/me")).json()["name"] == "ann"
+    token = client.cookies[SESSION_COOKIE]
+    async with open_read_session(state.sessions) as session:
+        stored = (await session.execute(text("SELECT token_hash FROM sessions"))).scalars().all()
+        hashes = (await session.execute(text("SELECT password_hash FROM users"))).scalars().all()
+    assert [len(value) for value in stored] == [32]
+    assert token.encode() not in stored
+    assert hashes[0].startswith("$argon2id$")
+
+
+async def test_cookie_is_secure_where_the_setting_says_so(state: AppState, app: FastAPI, people: People, ann: str) -> None:
+    secure = state.settings.model_copy(update={"cookie_secure": True})
+    app.state.normstat = AppState(**{name: getattr(state, name) for name in AppState.__slots__} | {"settings": secure})
+    async with people.client() as client:
+        assert "Secure" in (await log_in(client)).headers["Set-Cookie"]
+
+
+async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
+    client: httpx.AsyncClient, people: People, ann: str, state: AppState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_verified = 0
+    verify = passwords.PasswordHasher.verify
+
+    def count(self: passwords.PasswordHasher, password_hash: str, password: str) -> bool:
+        nonlocal n_verified
+        n_verified += 1
+        return verify(self, password_hash, password)
+
+    monkeypatch.setattr(passwords.PasswordHasher, "verify", count)
+    await people.enter(Role.VIEWER, "nopassword")
+    answers = [await log_in(client, "nobody"), await log_in(client, "ann", "wrong"), await log_in(client, "nopassword")]
+    async with open_write_session(state.sessions) as session:
+        await change_account(session, "ann", AccountChange(role=None, password=None, is_disabled=True))
+    answers.append(await log_in(client, "ann"))
+    for answer in answers:
+        assert_envelope(answer, 401, "not_authenticated")
+        assert answer.json()["error"]["message"] == login.WRONG
+    # The time is that of one argon2 verification in each case.
+    assert n_verified == len(answers)
+
+
+async def test_guessing_is_slowed_down(client: httpx.AsyncClient, ann: str) -> None:
+    for _ in range(FREE_TRIES):
+        assert (await log_in(client, password="guess")).status_code == 401
+    response = await log_in(client)
+    assert_envelope(response, 429, "too_many_requests")
+    assert int(response.headers["Retry-After"]) >= 1
+
+
+async def test_another_sites_page_cannot_log_in(client: httpx.AsyncClient, ann: str) -> None:
+    body = {"name": "ann", "password": PASSWORD}
+    response = await client.post("/api/v1/auth/login", json=body, headers={"Origin": "https://evil.example"})
+    assert_envelope(response, 403, "not_allowed")
+    # What a plain HTML form can send is not JSON.
+    form = await client.post(
+        "/api/v1/auth/login", content=f'{{"name":"ann","password":"{PASSWORD}"}}', headers={"Content-Type": "text/plain"}
+    )
+    assert_envelope(form, 422, "invalid_request")
+    assert PASSWORD not in form.text
+
+
+async def test_log_out_ends_this_session_alone(people: People) -> None:
+    async with await people.enter(Role.VIEWER) as here, await people.enter(Role.VIEWER) as there:
+        assert (await here.post("/api/v1/auth/logout")).json() == {}
+        here.cookies.set(SESSION_COOKIE, here.cookies.get(SESSION_COOKIE) or "gone")
+        assert_envelope(await here.get("/api/v1/auth/me"), 401, "not_authenticated")
+        assert (await there.get("/api/v1/auth/me")).status_code == 200
+
+
+async def test_session_ends_by_itself(app: FastAPI, state: AppState) -> None:
+    people = People(app, state, timedelta(seconds=-1))
+    async with await people.enter(Role.VIEWER) as client:
+        assert_envelope(await client.get("/api/v1/auth/me"), 401, "not_authenticated")
+    await login.delete_expired_logins(state.sessions)
+    async with open_read_session(state.sessions) as session:
+        assert (await session.execute(text("SELECT count(*) FROM sessions"))).scalar_one() == 0
+
+
+async def test_link_makes_the_first_administrator_and_works_once(client: httpx.AsyncClient, state: AppState) -> None:
+    token = await link_token(state)
+    response = await client.post("/api/v1/auth/link", json={"token": token})
+    assert response.json() == {"name": "admin", "role": "administrator", "has_password": False}
+    assert (await client.get("/api/v1/users")).status_code == 200
+    again = await client.post("/api/v1/auth/link", json={"token": token})
+    assert_envelope(again, 409, "conflict")
+    assert again.json()["error"]["details"] == {"reason": "used"}
+    assert_envelope(await client.post("/api/v1/auth/link", json={"token": "x"}), 401, "not_authenticated")
+    # A second link opens the same account.
+    assert (await client.post("/api/v1/auth/link", json={"token": await link_token(state)})).json()["name"] == "admin"
+
+
+async def test_old_link_says_so(client: httpx.AsyncClient, state: AppState) -> None:
+    token = await link_token(state)
+    async with open_write_session(state.sessions) as session:
+        await session.execute(text("UPDATE login_links SET expires_at = now()"))
+    response = await client.post("/api/v1/auth/link", json={"token": token})
+    assert_envelope(response, 409, "conflict")
+    assert response.json()["error"]["details"] == {"reason": "expired"}
+
+
+async def test_link_of_a_named_account(state: AppState, client: httpx.AsyncClient, ann: str) -> None:
+    response = await client.post("/api/v1/auth/link", json={"token": await link_token(state, "ann")})
+    assert response.json() == {"name": "ann", "role": "operator", "has_password": True}
+    with pytest.raises(NotFound):
+        await link_token(state, "nobody")
+    async with open_write_session(state.sessions) as session:
+        await change_account(session, "ann", AccountChange(role=None, password=None, is_disabled=True))
+    with pytest.raises(Conflict):
+        await link_token(state, "ann")
+
+
+async def test_forgotten_password(state: AppState, client: httpx.AsyncClient, people: People, ann: str) -> None:
+    async with await people.enter(Role.OPERATOR, "ann") as elsewhere:
+        token = await link_token(state, "ann", must_forget_password=True)
+        assert_envelope(await elsewhere.get("/api/v1/auth/me"), 401, "not_authenticated")
+    assert (await client.post("/api/v1/auth/link", json={"token": token})).json()["has_password"] is False
+    changed = await client.put("/api/v1/auth/password", json={"new_password": "another password"}, headers=CHANGE)
+    assert changed.json()["has_password"] is True
+    assert (await log_in(people.client(), password="another password")).status_code == 200
+
+
+async def test_changing_the_password_ends_other_sessions(client: httpx.AsyncClient, people: People, ann: str) -> None:
+    await log_in(client)
+    async with await people.enter(Role.OPERATOR, "ann") as other:
+        old = client.cookies[SESSION_COOKIE]
+        wrong = await client.put(
+            "/api/v1/auth/password", json={"old_password": "wrong", "new_password": "another password"}, headers=CHANGE
+        )
+        assert_envelope(wrong, 403, "not_allowed")
+        body = {"old_password": PASSWORD, "new_password": "another password"}
+        assert (await client.put("/api/v1/auth/password", json=body, headers=CHANGE)).status_code == 200
+        assert client.cookies[SESSION_COOKIE] != old
+        assert (await client.get("/api/v1/auth/me")).status_code == 200
+        assert_envelope(await other.get("/api/v1/auth/me"), 401, "not_authenticated")
+    assert (await log_in(people.client())).status_code == 401
+    assert (await log_in(people.client(), password="another password")).status_code == 200

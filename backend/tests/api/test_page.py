@@ -1,0 +1,64 @@
+"""The built page: its own addresses, its files, and what caches may do with them."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from normstat.settings import Settings
+
+INDEX = "<!doctype html><title>normstat</title>"
+
+
+@pytest.fixture
+def page(settings: Settings) -> Path:
+    folder = settings.page_dir
+    assert folder is not None
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text(INDEX)
+    (folder / "favicon.svg").write_text("<svg/>")
+    (folder / "assets/index-3f2a.js").write_text("export {}")
+    (folder.parent / "secret.txt").write_text("hidden words")
+    return folder
+
+
+@pytest.mark.parametrize("path", ["/", "/login", "/hosts/web1", "/hosts/web.1.js", "/a/b/c?x=1", "/index.html", "/assets"])
+async def test_the_pages_own_addresses_get_index(client: httpx.AsyncClient, page: Path, path: str) -> None:
+    response = await client.get(path)
+    assert response.status_code == 200
+    assert response.text == INDEX
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+
+
+async def test_hashed_files_may_be_kept_for_ever(client: httpx.AsyncClient, page: Path) -> None:
+    response = await client.get("/assets/index-3f2a.js")
+    assert response.headers["Content-Type"].startswith("text/javascript")
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    svg = await client.get("/favicon.svg")
+    assert svg.headers["Content-Type"] == "image/svg+xml"
+    assert svg.headers["Cache-Control"] == "no-cache"
+    assert (await client.head("/")).status_code == 200
+
+
+async def test_files_of_an_older_build_are_missing_and_not_index(client: httpx.AsyncClient, page: Path) -> None:
+    response = await client.get("/assets/index-0000.js")
+    assert response.status_code == 404
+    assert response.json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    "path", ["/../secret.txt", "/..%2fsecret.txt", "/assets/..%2f..%2fsecret.txt", "/%2e%2e/secret.txt", "/a%00b"]
+)
+async def test_nothing_outside_of_the_folder(client: httpx.AsyncClient, page: Path, path: str) -> None:
+    response = await client.get(path)
+    assert response.status_code in {200, 404}
+    assert "hidden words" not in response.text
+
+
+async def test_a_page_that_is_not_built_says_what_to_do(client: httpx.AsyncClient) -> None:
+    response = await client.get("/hosts")
+    assert response.status_code == 503
+    assert "make page" in response.text

@@ -1,0 +1,168 @@
+"""Accounts and tokens, and the rules that hold for them."""
+
+import asyncio
+
+import httpx
+import pytest
+from sqlalchemy import text
+
+from normstat.api.state import AppState
+from normstat.auth.accounts import AccountChange, change_account
+from normstat.auth.roles import Role
+from normstat.errors import Conflict
+from normstat.store.session import open_read_session, open_write_session
+from tests.api.people import People
+from tests.api.test_access import assert_envelope
+
+NEW = {"name": "bob", "role": "viewer", "password": "a password of bob"}
+
+
+async def test_make_change_list_and_remove_accounts(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin:
+        made = await admin.post("/api/v1/users", json=NEW)
+        assert made.status_code == 201
+        assert made.json().items() >= {"name": "bob", "role": "viewer", "has_password": True, "is_disabled": False}.items()
+        assert_envelope(await admin.post("/api/v1/users", json=NEW), 409, "conflict")
+        assert [user["name"] for user in (await admin.get("/api/v1/users")).json()["users"]] == ["administrator", "bob"]
+        changed = await admin.patch("/api/v1/users/bob", json={"role": "operator"})
+        assert changed.json()["role"] == "operator"
+        assert changed.json()["is_disabled"] is False
+        assert (await admin.delete("/api/v1/users/bob")).json() == {}
+        assert_envelope(await admin.patch("/api/v1/users/bob", json={}), 404, "not_found")
+        assert_envelope(await admin.delete("/api/v1/users/bob"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"name": ""}, {"name": "a\0b"}, {"role": "root"}, {"password": "short"}, {"nickname": "b"}, {"name": "x" * 201}]
+)
+async def test_accounts_of_the_wrong_shape(people: People, wrong: dict[str, str]) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin:
+        response = await admin.post("/api/v1/users", json=NEW | wrong)
+        assert_envelope(response, 422, "invalid_request")
+        assert "a password of bob" not in response.text
+        assert "short" not in response.text.replace("string_too_short", "")
+
+
+@pytest.mark.parametrize("change", [{"is_disabled": True}, {"password": "another password"}])
+async def test_disabling_and_a_new_password_end_sessions(people: People, change: dict[str, object]) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR) as operator:
+        assert (await operator.get("/api/v1/auth/me")).status_code == 200
+        assert (await admin.patch("/api/v1/users/operator", json=change)).status_code == 200
+        assert_envelope(await operator.get("/api/v1/auth/me"), 401, "not_authenticated")
+
+
+async def test_a_changed_role_holds_at_once(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.ADMINISTRATOR, "second") as second:
+        assert (await second.get("/api/v1/users")).status_code == 200
+        await admin.patch("/api/v1/users/second", json={"role": "viewer"})
+        assert_envelope(await second.get("/api/v1/users"), 403, "not_allowed")
+
+
+@pytest.mark.parametrize("change", [{"is_disabled": True}, {"role": "operator"}, None])
+async def test_the_last_administrator_stays(people: People, change: dict[str, object] | None) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.ADMINISTRATOR, "second"):
+        assert (await admin.patch("/api/v1/users/second", json={"is_disabled": True})).status_code == 200
+        path = "/api/v1/users/administrator"
+        response = await admin.delete(path) if change is None else await admin.patch(path, json=change)
+        assert_envelope(response, 409, "conflict")
+        assert (await admin.get("/api/v1/users")).status_code == 200
+
+
+async def test_two_administrators_cannot_remove_each_other_at_once(people: People, state: AppState) -> None:
+    async with await people.enter(Role.ADMINISTRATOR, "one"), await people.enter(Role.ADMINISTRATOR, "two"):
+        pass
+
+    async def demote(name: str) -> None:
+        async with open_write_session(state.sessions) as session:
+            await change_account(session, name, AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
+
+    results = await asyncio.gather(demote("one"), demote("two"), return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["Conflict", "NoneType"]
+    assert any(isinstance(result, Conflict) for result in results)
+
+
+async def script_of(client: httpx.AsyncClient, people: People, role: Role) -> httpx.AsyncClient:
+    response = await client.post("/api/v1/api-tokens", json={"name": "script", "role": role})
+    assert response.status_code == 201
+    assert response.json()["info"].items() >= {"name": "script", "role": role, "host": None, "revoked_at": None}.items()
+    return people.client(authorization=f"Bearer {response.json()['token']}")
+
+
+async def test_api_tokens_reach_as_far_as_their_role_and_account(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.ADMINISTRATOR, "ann") as ann:
+        low, high = await script_of(ann, people, Role.VIEWER), await script_of(ann, people, Role.ADMINISTRATOR)
+        assert (await low.get("/api/v1/auth/me")).json() == {"name": "ann", "role": "viewer", "has_password": False}
+        assert_envelope(await low.get("/api/v1/users"), 403, "not_allowed")
+        # No header against other sites' pages: a browser does not send this token by itself.
+        assert (await high.post("/api/v1/users", json=NEW)).status_code == 201
+        assert_envelope(await high.post("/api/v1/api-tokens", json={"name": "x", "role": "viewer"}), 403, "not_allowed")
+        assert_envelope(await high.put("/api/v1/auth/password", json={"new_password": "another one"}), 403, "not_allowed")
+        await admin.patch("/api/v1/users/ann", json={"role": "operator"})
+        assert_envelope(await high.get("/api/v1/users"), 403, "not_allowed")
+        await admin.patch("/api/v1/users/ann", json={"is_disabled": True})
+        assert_envelope(await low.get("/api/v1/auth/me"), 401, "not_authenticated")
+
+
+async def test_api_tokens_die_with_their_account(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR, "ann") as ann:
+        script = await script_of(ann, people, Role.VIEWER)
+        await admin.delete("/api/v1/users/ann")
+        await admin.post("/api/v1/users", json=NEW | {"name": "ann"})
+        assert_envelope(await script.get("/api/v1/auth/me"), 401, "not_authenticated")
+
+
+async def test_who_sees_and_revokes_api_tokens(people: People) -> None:
+    async with (
+        await people.enter(Role.ADMINISTRATOR) as admin,
+        await people.enter(Role.VIEWER) as viewer,
+        await people.enter(Role.OPERATOR) as operator,
+    ):
+        assert_envelope(await viewer.post("/api/v1/api-tokens", json={"name": "x", "role": "operator"}), 403, "not_allowed")
+        script = await script_of(viewer, people, Role.VIEWER)
+        tokens = (await viewer.get("/api/v1/api-tokens")).json()["tokens"]
+        assert [token["name"] for token in tokens] == ["script"]
+        assert (await operator.get("/api/v1/api-tokens")).json()["tokens"] == []
+        assert len((await admin.get("/api/v1/api-tokens")).json()["tokens"]) == 1
+        path = f"/api/v1/api-tokens/{tokens[0]['id']}"
+        assert_envelope(await operator.delete(path), 404, "not_found")
+        assert (await viewer.delete(path)).json() == {}
+        assert_envelope(await script.get("/api/v1/auth/me"), 401, "not_authenticated")
+        assert (await viewer.get("/api/v1/api-tokens")).json()["tokens"][0]["revoked_at"] is not None
+
+
+async def test_agent_tokens(people: People, state: AppState) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin:
+        made = (await admin.post("/api/v1/agent-tokens", json={"name": "rack 4", "host": "web1"})).json()
+        assert made["info"].items() >= {"name": "rack 4", "host": "web1", "role": None, "last_used_at": None}.items()
+        assert made["token"] in made["command"]
+        assert "http://normstat.test/api/v1/agent/install.sh" in made["command"]
+        anywhere = (await admin.post("/api/v1/agent-tokens", json={"name": "any"})).json()
+        assert anywhere["info"]["host"] is None
+        listed = (await admin.get("/api/v1/agent-tokens")).json()["tokens"]
+        assert [(token["name"], token["host"]) for token in listed] == [("any", None), ("rack 4", "web1")]
+        async with open_read_session(state.sessions) as session:
+            assert (await session.execute(text("SELECT name FROM hosts"))).scalars().all() == ["web1"]
+            stored = (await session.execute(text("SELECT token_hash FROM agent_tokens"))).scalars().all()
+        assert all(len(value) == 32 for value in stored)
+        assert_envelope(await admin.delete("/api/v1/agent-tokens/99"), 404, "not_found")
+        agent = people.client(authorization=f"Bearer {made['token']}")
+        assert (await agent.post("/api/v1/ingest")).status_code != 401
+        assert (await admin.delete(f"/api/v1/agent-tokens/{made['info']['id']}")).json() == {}
+        assert_envelope(await agent.post("/api/v1/ingest"), 401, "not_authenticated")
+
+
+async def test_last_use_is_noted_once_a_minute(people: People, state: AppState) -> None:
+    async with await people.enter(Role.VIEWER) as viewer:
+        script = await script_of(viewer, people, Role.VIEWER)
+
+        async def used_at() -> object:
+            await script.get("/api/v1/auth/me")
+            async with open_read_session(state.sessions) as session:
+                return (await session.execute(text("SELECT last_used_at FROM api_tokens"))).scalar_one()
+
+        first = await used_at()
+        assert first is not None
+        assert await used_at() == first
+        async with open_write_session(state.sessions) as session:
+            await session.execute(text("UPDATE api_tokens SET last_used_at = last_used_at - interval '61 seconds'"))
+        assert await used_at() != first
