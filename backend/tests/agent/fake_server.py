@@ -1,0 +1,202 @@
+"""A small normstat server: takes frames as docs/wire-format.md says, and fails in the ways that a test asks for."""
+
+import contextlib
+import gzip
+import socketserver
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Final
+
+MAX_PLAIN: Final = 4 << 20
+TOKEN: Final = "agent-token_for.tests~1"
+
+
+class BadFrameError(Exception):
+    """The body is not frames."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame as it came."""
+
+    kind: str
+    spec: str
+    key: str
+    offset: int
+    length: int
+    text: str
+    body: bytes
+
+
+@dataclass(slots=True)
+class Stream:
+    """What the server has of one stream; a gap is filled with zeroes and noted."""
+
+    spec: str
+    command: str
+    data: bytearray = field(default_factory=bytearray)
+    gaps: list[tuple[int, int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request that was answered, kept for assertions."""
+
+    headers: dict[str, str]
+    frames: list[Frame]
+    n_plain: int
+    status: int
+
+
+Rule = Callable[[list[Frame], int], int | None]
+"""Says with which status a request is refused, from its frames and its plain length; None: taken."""
+
+
+def parse_frames(body: bytes) -> Iterator[Frame]:
+    """Yields the frames of a plain body.
+
+    Raises: BadFrameError, when a header is odd or the bytes it promises are not there.
+    """
+    at = 0
+    while at < len(body):
+        end = body.find(b"\n", at)
+        if end < 0:
+            raise BadFrameError(f"no newline after a header: {body[at : at + 80]!r}")
+        words = body[at:end].decode("ascii").split(" ", 5)
+        at = end + 1
+        if len(words) != 6 or words[0] not in {"stream", "gap"} or not words[3].isdecimal() or not words[4].isdecimal():
+            raise BadFrameError(f"odd header: {words!r}")
+        length = int(words[4])
+        taken = length if words[0] == "stream" else 0
+        if at + taken > len(body):
+            raise BadFrameError(f"{words!r} promises more than the {len(body) - at} bytes that are there")
+        yield Frame(words[0], words[1], words[2], int(words[3]), length, words[5], body[at : at + taken])
+        at += taken
+
+
+class _Listener(socketserver.ThreadingMixIn, HTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+
+class FakeServer:
+    """Listens on a port of its own; `port` stays the same when it is stopped and started again."""
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        self.streams: dict[str, Stream] = {}
+        self.requests: list[Request] = []
+        self.errors: list[str] = []
+        self.failures: deque[str] = deque()
+        self.rule: Rule | None = None
+        self.host: str | None = None
+        self.token = TOKEN
+        self.port = 0
+        self.acknowledge: Callable[[str, int], int] = lambda key, offset: offset
+        self._tls = tls
+        self._lock = threading.Lock()
+        self._listener: _Listener | None = None
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Begins to listen."""
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *args: object) -> None:
+                pass
+
+            def do_POST(self) -> None:
+                server.answer(self)
+
+        self._listener = _Listener(("127.0.0.1", self.port), Handler)
+        self.port = self._listener.server_address[1]
+        if self._tls:
+            self._listener.socket = self._tls.wrap_socket(self._listener.socket, server_side=True)
+        threading.Thread(target=self._listener.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def stop(self) -> None:
+        """Refuses connections from now on; what was taken stays."""
+        if self._listener:
+            self._listener.shutdown()
+            self._listener.server_close()
+            self._listener = None
+
+    def fail_next(self, *failures: str) -> None:
+        """Answers the next requests with these: a status (`503`, `429 retry 3`), `slow`, `hang up`, `lose the answer`."""
+        self.failures.extend(failures)
+
+    def data(self, spec: str) -> dict[str, bytes]:
+        """The bytes of every stream of a spec."""
+        with self._lock:
+            return {key: bytes(stream.data) for key, stream in self.streams.items() if stream.spec == spec}
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answers one request, as the product does or as the next failure says."""
+        with contextlib.suppress(OSError), self._lock:
+            body = handler.rfile.read(int(handler.headers["Content-Length"]))
+            failure = self.failures.popleft() if self.failures else ""
+            if failure == "hang up":
+                return
+            if failure == "slow":
+                time.sleep(2)
+            status, text = self._judge(handler, body, failure)
+            if failure == "lose the answer":
+                return
+            handler.send_response(status)
+            if failure.partition(" retry ")[2]:
+                handler.send_header("Retry-After", failure.partition(" retry ")[2])
+            handler.send_header("Content-Type", "text/plain")
+            handler.send_header("Content-Length", str(len(text)))
+            handler.end_headers()
+            handler.wfile.write(text)
+
+    def _judge(self, handler: BaseHTTPRequestHandler, body: bytes, failure: str) -> tuple[int, bytes]:
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        frames: list[Frame] = []
+        try:
+            plain = gzip.decompress(body) if headers.get("content-encoding") == "gzip" else body
+            frames = list(parse_frames(plain))
+        except (BadFrameError, EOFError, OSError, UnicodeDecodeError) as error:
+            self.errors.append(f"bad frame: {error}")
+            return self._record(headers, frames, 0, 400, b"bad frame")
+        if len(plain) > MAX_PLAIN + 4096 * max(1, len(frames)):
+            self.errors.append(f"a request of {len(plain)} bytes")
+        if failure[:3].isdecimal():
+            return self._record(headers, frames, len(plain), int(failure[:3]), b'{"error": {"code": "x", "message": "as asked"}}')
+        if headers.get("authorization") != f"Bearer {self.token}":
+            return self._record(headers, frames, len(plain), 401, b'{"error": {"code": "x", "message": "unknown token"}}')
+        if self.host and headers.get("normstat-host") != self.host:
+            return self._record(headers, frames, len(plain), 403, b'{"error": {"code": "x", "message": "another host"}}')
+        refusal = self.rule(frames, len(plain)) if self.rule else None
+        if refusal:
+            return self._record(headers, frames, len(plain), refusal, b'{"error": {"code": "x", "message": "refused"}}')
+        acknowledged = {frame.key: self._take(frame) for frame in frames}
+        lines = "".join(f"{key} {self.acknowledge(key, offset)}\n" for key, offset in acknowledged.items())
+        return self._record(headers, frames, len(plain), 200, lines.encode())
+
+    def _record(self, headers: dict[str, str], frames: list[Frame], n_plain: int, status: int, text: bytes) -> tuple[int, bytes]:
+        self.requests.append(Request(headers, frames, n_plain, status))
+        return status, text
+
+    def _take(self, frame: Frame) -> int:
+        """Whole lines only; nothing of a frame from beyond what is acknowledged; an overlap is skipped."""
+        stream = self.streams.setdefault(frame.key, Stream(frame.spec, frame.text if frame.kind == "stream" else ""))
+        have = len(stream.data)
+        end = frame.offset + frame.length
+        if frame.offset > have or end <= have:
+            return have
+        if frame.kind == "gap":
+            stream.gaps.append((have, end, frame.text))
+            stream.data.extend(bytes(end - have))
+        else:
+            fresh = frame.body[have - frame.offset :]
+            stream.data.extend(fresh[: fresh.rfind(b"\n") + 1])
+        return len(stream.data)
