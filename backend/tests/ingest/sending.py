@@ -1,0 +1,45 @@
+"""What an agent does, for tests of ingest: sends bytes of streams and hears where they stand."""
+
+import dataclasses
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.ingest.intake import AgentIdentity, take_request
+from normstat.ingest.wire import Frame, FrameKind
+
+ANY_HOST = AgentIdentity(host_id=None, token_id=1)
+
+
+@dataclasses.dataclass
+class Agent:
+    """An agent of one host."""
+
+    engine: AsyncEngine
+    host: str = "alpha"
+    identity: AgentIdentity = ANY_HOST
+
+    async def send(self, *frames: Frame) -> dict[str, int]:
+        """The acknowledged offsets by key."""
+        acks = await take_request(
+            self.engine,
+            agent=self.identity,
+            host_name=self.host,
+            os="Linux 6.1.0 x86_64",
+            agent_version="1.0",
+            host_time=None,
+            frames=frames,
+        )
+        assert len({ack.key for ack in acks}) == len(acks)
+        return {ack.key: ack.offset for ack in acks}
+
+    async def send_file(self, text: bytes, spec: str = "vmstat_linux", key: str = "k", *, offset: int = 0) -> int:
+        """The acknowledged offset after the text was sent from there."""
+        return (await self.send(stream(text, spec, key, offset=offset)))[key]
+
+
+def stream(data: bytes, spec: str = "vmstat_linux", key: str = "k", *, offset: int = 0, command: str = "vmstat -n -t 1") -> Frame:
+    return Frame(FrameKind.STREAM, spec, key, offset, len(data), command, data)
+
+
+def gap(offset: int, length: int, spec: str = "vmstat_linux", key: str = "k") -> Frame:
+    return Frame(FrameKind.GAP, spec, key, offset, length, "spool limit reached")
