@@ -432,7 +432,12 @@ class Summary(Body):
 
 
 class Finding(Body):
-    """A series that differs. `shift` = incident median - baseline median; `score` = |shift| / scale; `ks` is 0..1."""
+    """A series that differs, in the order of impact * score / (score + 8).
+
+    `kind`: what moved: the level (median), or the top or bottom (what the highest, lowest 2 % of samples reach). `shift`: how far
+    it moved, in the unit; `scale`: how far it moves by itself in the baseline; `score` = |shift| / scale. `ks`: greatest distance
+    of both distributions, 0..1. `impact`: how much of it there is, 0..1.
+    """
 
     rank: int
     stat: str
@@ -447,6 +452,7 @@ class Finding(Body):
     scale: float
     score: float
     ks: float
+    impact: float
     direction: Literal["up", "down", "same"]
     is_worse: bool | None
     sentence: str
