@@ -68,11 +68,7 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
     Raises: NotFound for an unknown host
     """
     host_id = await require_host(session, host)
-    first, last = (
-        await session.execute(
-            select(func.min(Stream.first_sample_at), func.max(Stream.last_sample_at)).where(Stream.host_id == host_id)
-        )
-    ).one()
+    first, last = await read_first_and_last(session, host_id)
     gaps = await session.execute(
         select(Stream.spec, Stream.key, Gap.reported_at, Gap.end_offset - Gap.start_offset)
         .join(Stream, Stream.id == Gap.stream_id)
@@ -89,6 +85,13 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
         stats=[stat for stat in stats if stat.n_samples],
         gaps=[GapRecord(*gap) for gap in gaps],
     )
+
+
+async def read_first_and_last(session: AsyncSession, host_id: int) -> tuple[datetime | None, datetime | None]:
+    """The first and the last sample of a host over all time. Missing: None when it has none."""
+    first, last = func.min(Stream.first_sample_at), func.max(Stream.last_sample_at)
+    row = (await session.execute(select(first, last).where(Stream.host_id == host_id))).one()
+    return row[0], row[1]
 
 
 async def read_stat_coverage(session: AsyncSession, host_id: int, stat: StatRef, window: Window, width: int) -> StatCoverage:

@@ -1,7 +1,7 @@
 """Raw samples as CSV, digit for digit, in constant memory.
 
-Wide, one stat: `time,epoch,instance,usr_pct[%],r_per_s[1/s],...`, a column for each field that has a value in the window. The header
-of a field is its key up to the bracket and its unit in the brackets; a field without a unit is its key alone.
+Wide, one stat: `time,epoch,instance,usr_pct[%],r_per_s[1/s],...`, a column for each field that has a value in the window. A
+header is the field's key and, in brackets, its unit; a field without a unit is its key alone.
 Long, all stats: `time,epoch,stat,instance,field,value,unit`, stat by stat, a line for each value that is there.
 
 Both are UTF-8 with CRLF (RFC 4180), in the order of time, instance, stream and line. `time` is ISO 8601 with Z, `epoch` seconds;

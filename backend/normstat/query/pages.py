@@ -123,6 +123,11 @@ def to_floats(column: ValueArray) -> Float64Array:
     return floats
 
 
+def to_printed(field: Field, values: Float64Array) -> Float64Array:
+    """The values with the digits that the tool prints: 0.1 stored in four bytes is not 0.10000000149."""
+    return np.round(values, field.decimals) if field.storage is Storage.FLOAT4 else values
+
+
 def to_missing(column: ValueArray) -> BoolArray:
     """True where the column holds no value."""
     return column == NO_INTEGER if column.dtype.kind == "i" else np.isnan(column)
@@ -136,7 +141,7 @@ def _statement(query: PageQuery) -> sql.Composed:
     # Aliases of our own: a field may be called like one of the columns above.
     for number, field in enumerate(query.fields):
         alias = sql.Identifier(f"v{number}")
-        nothing = sql.SQL("-9223372036854775808::int8") if field.storage is Storage.INT8 else sql.SQL("'NaN'")
+        nothing = sql.SQL("'-9223372036854775808'::int8") if field.storage is Storage.INT8 else sql.SQL("'NaN'")
         columns.append(sql.SQL("COALESCE(t.{}, {}) AS {}").format(sql.Identifier(field.key), nothing, alias))
         arrays.append(sql.SQL("array_agg({})").format(alias))
     if query.has_lines:

@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
 from normstat.query.envelope import GapFinder, Trace
-from normstat.query.pages import Float64Array, Page, PageQuery, load_sql, read_pages, to_floats
+from normstat.query.pages import Page, PageQuery, load_sql, read_pages, to_floats, to_printed
 from normstat.query.tables import InstanceRef, StatRef, find_stat, list_instances, require_host
-from normstat.stats.spec import Field, Storage
+from normstat.stats.spec import Field
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
 from normstat.window import Window
@@ -110,7 +110,7 @@ class Figure:
         order = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[order], np.arange(len(self._ids) + 1)).tolist()
         time_us = page.time_us[order]
-        columns = [_to_printed(field, to_floats(column)[order]) for field, column in zip(self._fields, page.values, strict=True)]
+        columns = [to_printed(field, to_floats(column)[order]) for field, column in zip(self._fields, page.values, strict=True)]
         for code, instance_id in enumerate(self._ids.tolist()):
             rows = slice(bounds[code], bounds[code + 1])
             if rows.start == rows.stop:
@@ -150,11 +150,6 @@ class Figure:
 def to_column_ms(window: Window, width: int) -> int:
     """Milliseconds that a pixel column stands for: at least 1, and so many that the columns fill the window."""
     return max(1, -(-(window.end_us - window.start_us) // (1000 * width)))
-
-
-def _to_printed(field: Field, values: Float64Array) -> Float64Array:
-    """The values with the digits that the tool prints: 0.1 stored in four bytes is not 0.10000000149."""
-    return np.round(values, field.decimals) if field.storage is Storage.FLOAT4 else values
 
 
 def _choose_fields(stat: StatRef, keys: Sequence[str]) -> list[Field]:

@@ -1,0 +1,353 @@
+"""What differs in an incident from a baseline: method 1, pure arithmetic over arrays.
+
+For each series: how many times larger is the change than what the series does by itself? Two changes are looked at: that of the
+median, and that of the ends (the value that the highest, or lowest, 2 % of the samples reach, three of them at least), because a
+disk that writes every fifth second never moves a median. What a series does by itself is read off the baseline: it is cut into
+windows of the incident's length, and each is compared with the whole as the incident is. Autocorrelation, bursts and rounding
+are thereby in the yardstick. Floors keep it from being absurdly small: the digits that the tool prints, 2 % of the usual level,
+half a point of a percentage; for a series that is zero mostly, its usual size when it is not.
+
+Findings are ordered by weight = impact * score / (score + 8): far outside is far outside, then it counts how much of it there is.
+Names are never looked at. Units decide: a field without a unit is an id, a counter only ever grows; neither is compared.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.spec import Field, Kind, Worse
+
+METHOD_VERSION: Final = 1
+# With fewer samples on a side a series is listed apart and not judged.
+LEAST_BASELINE: Final = 10
+LEAST_INCIDENT: Final = 5
+# A change this many times larger than the usual one is a finding.
+FINDING_SCORE: Final = 3.0
+END_FINDING_SCORE: Final = 4.0
+# The score at which the order stops caring much about how far outside a series is, and begins to about impact.
+HALF_SCORE: Final = 8.0
+MOST_PIECES: Final = 32
+# With fewer pieces than this the baseline does not say how much its ends move by themselves.
+LEAST_PIECES_FOR_ENDS: Final = 4
+END_SHARE: Final = 0.02
+LEAST_AT_END: Final = 3
+LEVEL_FLOOR: Final = 0.02
+PERCENT_FLOOR: Final = 0.5
+# So many decades above the floor count as much as a percentage that moves from 0 to 100.
+DECADES: Final = 5.0
+# Better than normal is worth a look as well, only later.
+BETTER_FACTOR: Final = 0.7
+
+FloatArray = npt.NDArray[np.float64]
+ChangeKind = Literal["level", "top", "bottom"]
+Direction = Literal["up", "down", "same"]
+Side = Literal["baseline", "incident"]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceInput:
+    """The samples of one instance. Shape: (n_samples, n_fields) in the order of time. Missing: NaN; no rows where it was away."""
+
+    name: str
+    baseline: FloatArray
+    incident: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class StatInput:
+    """Both sides of one stat."""
+
+    stat: str
+    fields: Sequence[Field]
+    instances: Sequence[InstanceInput]
+
+
+@dataclass(frozen=True, slots=True)
+class SideStats:
+    """One side of a series. Missing: `n` is 0 and the rest NaN."""
+
+    n: int
+    mean: float
+    median: float
+    p5: float
+    p95: float
+    p99: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesId:
+    """Which series of the host; the field knows unit, digits and which direction is worse."""
+
+    stat: str
+    instance: str
+    field: Field
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A series that differs.
+
+    `kind` says what moved: the level (median) or one of the ends. `shift` is how far it moved, in the unit of the field; `scale`
+    how far it moves by itself; `score` = |shift| / scale. `ks`: greatest distance of both distribution functions, 0..1.
+    `impact`: how much of it there is, 0..1.
+    """
+
+    series: SeriesId
+    kind: ChangeKind
+    baseline: SideStats
+    incident: SideStats
+    before: float
+    after: float
+    scale: float
+    ks: float
+    impact: float
+
+    @property
+    def shift(self) -> float:
+        """How far it moved."""
+        return self.after - self.before
+
+    @property
+    def score(self) -> float:
+        """How many times as far as it usually moves."""
+        return abs(self.shift) / self.scale
+
+    @property
+    def direction(self) -> Direction:
+        """Where it moved."""
+        return "same" if self.shift == 0 else "up" if self.shift > 0 else "down"
+
+    @property
+    def is_worse(self) -> bool | None:
+        """Whether that is bad news; None where the field does not say."""
+        if self.series.field.worse is Worse.NEITHER or self.shift == 0:
+            return None
+        return (self.series.field.worse is Worse.HIGHER) == (self.shift > 0)
+
+    @property
+    def weight(self) -> float:
+        """What findings are ordered by, 0..1."""
+        factor = BETTER_FACTOR if self.is_worse is False else 1.0
+        return factor * self.impact * self.score / (self.score + HALF_SCORE)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """A series that only one side has. `weight`: its part of all there was of that field, or of 100 %."""
+
+    series: SeriesId
+    side: Side
+    stats: SideStats
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Thin:
+    """A series with too few samples on a side, or of which a side says nothing at all (the tool did not run, or print it)."""
+
+    series: SeriesId
+    n_baseline: int
+    n_incident: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All series of one or more stats: each is in exactly one of the lists, or unchanged."""
+
+    findings: Sequence[Finding]
+    one_sided: Sequence[OneSided]
+    thin: Sequence[Thin]
+    n_unchanged: int
+
+    @property
+    def n_series(self) -> int:
+        """All series that were looked at."""
+        return len(self.findings) + len(self.one_sided) + len(self.thin) + self.n_unchanged
+
+
+def is_comparable(field: Field) -> bool:
+    """Whether values of the field say how much: ids have no unit, and counters only say how long the host is up."""
+    return bool(field.unit) and field.kind is not Kind.COUNTER
+
+
+def compare_stat(given: StatInput) -> Outcome:
+    """Sorts all series of a stat into findings, one-sided, thin and unchanged ones."""
+    findings: list[Finding] = []
+    one_sided: list[OneSided] = []
+    thin: list[Thin] = []
+    n_unchanged = 0
+    for column, field in enumerate(given.fields):
+        if not is_comparable(field):
+            continue
+        totals = _Totals(given.instances, column)
+        for instance in given.instances:
+            baseline, incident = _known(instance.baseline[:, column]), _known(instance.incident[:, column])
+            series = SeriesId(given.stat, instance.name, field)
+            if len(baseline) == 0 and len(incident) == 0:
+                continue
+            if totals.is_one_sided:
+                thin.append(Thin(series, len(baseline), len(incident)))
+            elif len(baseline) == 0:
+                one_sided.append(_to_one_sided(series, "incident", incident, totals))
+            elif len(incident) == 0:
+                one_sided.append(_to_one_sided(series, "baseline", baseline, totals))
+            elif len(baseline) < LEAST_BASELINE or len(incident) < LEAST_INCIDENT:
+                thin.append(Thin(series, len(baseline), len(incident)))
+            elif (finding := compare_series(series, baseline, incident)) is not None:
+                findings.append(finding)
+            else:
+                n_unchanged += 1
+    return Outcome(findings, one_sided, thin, n_unchanged)
+
+
+def rank(outcomes: Iterable[Outcome]) -> Outcome:
+    """All outcomes as one, each list with what matters most first; the order is the same every time."""
+    outcomes = list(outcomes)
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    one_sided = [series for outcome in outcomes for series in outcome.one_sided]
+    thin = [series for outcome in outcomes for series in outcome.thin]
+    # Where two weigh about the same, the one that speaks of the whole host (a stat of one row) comes first.
+    findings.sort(key=lambda item: (-round(item.weight, 2), item.series.instance != "", -item.weight, _name(item.series)))
+    one_sided.sort(key=lambda item: (-item.weight, -item.stats.mean, item.side, _name(item.series)))
+    thin.sort(key=lambda item: (-item.n_incident, -item.n_baseline, _name(item.series)))
+    return Outcome(findings, one_sided, thin, sum(outcome.n_unchanged for outcome in outcomes))
+
+
+def compare_series(series: SeriesId, baseline: FloatArray, incident: FloatArray) -> Finding | None:
+    """The change of one series. Missing: None when it is no larger than what the series does by itself.
+
+    Shape: baseline, incident (n,) in the order of time, without NaN
+    """
+    left, right = np.sort(baseline), np.sort(incident)
+    ks = _ks_distance(left, right)
+    if ks == 0:
+        return None
+    median = float(np.median(left))
+    # Half the usual distance from the median, as a standard deviation would measure it.
+    spread = 0.5 * 1.4826 * float(np.median(np.abs(left - median)))
+    floor = _floor(series.field, left, median)
+    pieces = _cut(baseline, len(incident))
+    restless = float(np.abs(np.median(pieces, axis=1) - median).max())
+    before, after, scale = median, float(np.median(right)), max(restless, spread, floor)
+    kind: ChangeKind = "level"
+    if abs(after - before) < FINDING_SCORE * scale:
+        found = _compare_ends(pieces, right, median, max(spread, floor))
+        if found is None:
+            return None
+        kind, before, after, scale = found
+    impact = _impact(series.field, float(left.mean()), float(right.mean()), floor)
+    return Finding(series, kind, summarise(left), summarise(right), before, after, scale, ks, impact)
+
+
+def summarise(values: FloatArray) -> SideStats:
+    """What one side shows."""
+    if len(values) == 0:
+        return SideStats(0, *[float("nan")] * 7)
+    p5, median, p95, p99 = np.quantile(values, [0.05, 0.5, 0.95, 0.99]).tolist()
+    return SideStats(len(values), float(values.mean()), median, p5, p95, p99, float(values.min()), float(values.max()))
+
+
+def _compare_ends(
+    pieces: FloatArray, incident: FloatArray, median: float, floor: float
+) -> tuple[ChangeKind, float, float, float] | None:
+    """The end that moved most: kind, usual value, value now, and how far it moves by itself."""
+    if len(pieces) < LEAST_PIECES_FOR_ENDS:
+        return None
+    best: tuple[ChangeKind, float, float, float] | None = None
+    best_score = END_FINDING_SCORE
+    pieces = np.sort(pieces, axis=1)
+    kinds: tuple[tuple[ChangeKind, int, int], ...] = (
+        ("top", -_n_at_end(pieces.shape[1]), -_n_at_end(len(incident))),
+        ("bottom", _n_at_end(pieces.shape[1]) - 1, _n_at_end(len(incident)) - 1),
+    )
+    for kind, place, place_now in kinds:
+        ends = pieces[:, place]
+        before, after = float(np.median(ends)), float(incident[place_now])
+        # An end that stands far out must move by as much to be another one.
+        scale = max(float(np.abs(ends - before).max()), floor, 0.25 * abs(before - median))
+        if abs(after - before) >= best_score * scale:
+            best, best_score = (kind, before, after, scale), abs(after - before) / scale
+    return best
+
+
+def _n_at_end(n: int) -> int:
+    return max(min(LEAST_AT_END, n), round(END_SHARE * n))
+
+
+def _cut(values: FloatArray, n_wanted: int) -> FloatArray:
+    """The baseline as windows of the incident's length, overlapping by half; shorter ones when it holds fewer than three.
+
+    Shape: values (n,) -> (n_pieces, length)
+    """
+    length = max(1, min(n_wanted, len(values) // 2))
+    n_pieces = min(MOST_PIECES, max(2, 2 * len(values) // length - 1))
+    starts = np.linspace(0, len(values) - length, n_pieces).astype(np.intp)
+    return np.stack([values[start : start + length] for start in starts])
+
+
+def _floor(field: Field, values: FloatArray, median: float) -> float:
+    """The smallest change of the field that can mean anything, given its sorted values."""
+    step = 10.0**-field.decimals
+    if field.kind is Kind.PERCENT:
+        return max(step, PERCENT_FLOOR)
+    sizes = np.abs(values[values != 0])
+    if len(sizes) == 0:
+        return step
+    usual = float(np.median(sizes))
+    return max(step, usual if median == 0 and 2 * len(sizes) < len(values) else LEVEL_FLOOR * usual)
+
+
+def _impact(field: Field, before: float, after: float, floor: float) -> float:
+    """How much more or less of it there is, by the means: points of a percentage, else decades."""
+    if field.kind is Kind.PERCENT:
+        return min(1.0, abs(after - before) / 100)
+    return min(1.0, abs(float(np.log10((abs(after) + floor) / (abs(before) + floor)))) / DECADES)
+
+
+def _ks_distance(left: FloatArray, right: FloatArray) -> float:
+    """The greatest distance between the distribution functions of two sorted samples."""
+    both = np.concatenate([left, right])
+    shares = [np.searchsorted(side, both, side="right") / len(side) for side in (left, right)]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
+class _Totals:
+    """What all instances of a field have together, on each side."""
+
+    def __init__(self, instances: Sequence[InstanceInput], column: int) -> None:
+        self.n_reports: dict[Side, int] = {"baseline": 0, "incident": 0}
+        self.sums: dict[Side, float] = {"baseline": 0.0, "incident": 0.0}
+        has_values: dict[Side, bool] = {"baseline": False, "incident": False}
+        for instance in instances:
+            sides: tuple[tuple[Side, FloatArray], ...] = (("baseline", instance.baseline), ("incident", instance.incident))
+            for side, rows in sides:
+                values = _known(rows[:, column])
+                self.n_reports[side] = max(self.n_reports[side], len(rows))
+                self.sums[side] += float(np.abs(values).sum())
+                has_values[side] |= len(values) > 0
+        # Nothing of the field on one side: then nobody looked there, and nothing appeared or vanished.
+        self.is_one_sided = not all(has_values.values())
+
+
+def _to_one_sided(series: SeriesId, side: Side, values: FloatArray, totals: _Totals) -> OneSided:
+    if series.field.kind is Kind.PERCENT:
+        # An instance that was there for a part of the reports had nothing in the others.
+        weight = min(1.0, abs(float(values.sum())) / totals.n_reports[side] / 100)
+    else:
+        # A little less than a percentage of the same size: how scarce it is nobody knows.
+        weight = 0.9 * float(np.abs(values).sum()) / (totals.sums[side] or 1.0)
+    return OneSided(series, side, summarise(values), weight)
+
+
+def _known(column: FloatArray) -> FloatArray:
+    is_known = ~np.isnan(column)
+    return column if is_known.all() else column[is_known]
+
+
+def _name(series: SeriesId) -> tuple[str, str, str]:
+    return series.stat, series.instance, series.field.key

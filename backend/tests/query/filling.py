@@ -1,0 +1,92 @@
+"""Fills wide tables with samples, through the store's own functions."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.readers import read
+from normstat.stats.records import SampleBlock
+from normstat.stats.spec import Field, Spec
+from normstat.store.models import Stream
+from normstat.store.samples import Place, copy_block, instance_spans
+from normstat.store.session import WriteSession, driver_of
+from normstat.store.stat_tables import WantedTable, make_stat_tables, read_stored_stats
+from normstat.store.streams import lock_host, see_instances
+from normstat.window import from_us
+
+Sessions = async_sessionmaker[AsyncSession]
+
+
+async def fill_capture(sessions: Sessions, host: str, spec: str, capture: bytes, *, key: str = "1") -> None:
+    """Stores the samples of a tool's output."""
+    found = load_catalogue().specs[spec]
+    await fill_blocks(sessions, host, found, read(found, capture, state={}, offset=0, is_final=True).blocks, key=key)
+
+
+async def fill_values(
+    sessions: Sessions,
+    host: str,
+    stat: str,
+    *,
+    time_us: npt.ArrayLike,
+    instances: Sequence[str],
+    values: Mapping[str, npt.ArrayLike],
+    printed: Mapping[int, str] | None = None,
+    extra: Sequence[Field] = (),
+    key: str = "1",
+) -> None:
+    """Stores samples made up for a test: one time, instance and value of each field for a row. NaN is a missing value."""
+    spec, found = load_catalogue().stats[stat]
+    known = {field.key: field for field in (*found.fields, *extra)}
+    columns = {name: np.asarray(column) for name, column in values.items()}
+    missing = {name: np.isnan(column) if column.dtype.kind == "f" else None for name, column in columns.items()}
+    block = SampleBlock(
+        stat=found,
+        fields=tuple(known[name] for name in columns),
+        time_us=np.asarray(time_us, dtype=np.int64),
+        instances=instances,
+        values=tuple(
+            np.nan_to_num(column).astype(np.int64 if known[name].decimals == 0 else np.float64) for name, column in columns.items()
+        ),
+        line_offset=np.arange(len(instances), dtype=np.int64) * 80,
+        missing=tuple(missing.values()),
+        printed=printed or {},
+    )
+    await fill_blocks(sessions, host, spec, [block], key=key)
+
+
+async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequence[SampleBlock], *, key: str) -> None:
+    """Stores blocks that a reader gave, as one stream."""
+    stats = {block.stat.name: block.stat for block in blocks}
+    async with sessions() as session, session.begin():
+        wanted = [
+            WantedTable(
+                spec,
+                stat,
+                tuple(
+                    {field.key: field for block in blocks if block.stat is stat for field in (*stat.fields, *block.fields)}.values()
+                ),
+            )
+            for stat in stats.values()
+        ]
+        await make_stat_tables(WriteSession(session), wanted)
+    async with sessions() as session, session.begin():
+        owner = await lock_host(WriteSession(session), host)
+        stream = await session.scalar(select(Stream).where(Stream.host_id == owner.id, Stream.spec == spec.name, Stream.key == key))
+        if stream is None:
+            stream = Stream(host_id=owner.id, spec=spec.name, key=key)
+            session.add(stream)
+            await session.flush()
+        stored = await read_stored_stats(session, stats)
+        connection = await driver_of(session)
+        for name in stats:
+            own = [block for block in blocks if block.stat.name == name]
+            ids = await see_instances(connection, owner.id, stored[name].id, instance_spans(own))
+            for block in own:
+                await copy_block(connection, stored[name], block, Place(owner.id, stream.id, ids))
+        times = np.concatenate([block.time_us for block in blocks])
+        stream.first_sample_at, stream.last_sample_at = from_us(int(times.min())), from_us(int(times.max()))

@@ -1,0 +1,166 @@
+"""Series for drawing, read from real tables."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import NotFound
+from normstat.query import pages
+from normstat.query.series import SeriesRequest, SeriesResult, read_series
+from normstat.stats.spec import Field, Kind, Storage, Worse
+from normstat.window import Window, to_us
+from tests.query.filling import fill_values
+
+Sessions = async_sessionmaker[AsyncSession]
+START = datetime(2026, 11, 21, 10, tzinfo=UTC)
+START_US = to_us(START)
+
+
+def minutes(n: float, first: float = 0) -> Window:
+    return Window(START + timedelta(minutes=first), START + timedelta(minutes=first + n))
+
+
+async def fill_cpus(sessions: Sessions, n_seconds: int, names: tuple[str, ...]) -> None:
+    """CPU number k has usr_pct k + 0.1 in every second."""
+    n = n_seconds * len(names)
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + np.repeat(np.arange(n_seconds), len(names)) * 1_000_000,
+        instances=names * n_seconds,
+        values={"usr_pct": np.tile(np.arange(len(names)) + 0.1, n_seconds), "intr_per_s": np.arange(n) + 0.25},
+    )
+
+
+async def draw(sessions: Sessions, **wish: object) -> SeriesResult:
+    asked = {"host": "web1", "stat": "mpstat_linux", "window": minutes(60), "width": 1000, "fields": ("usr_pct",)} | wish
+    async with sessions() as session:
+        return await read_series(session, SeriesRequest(**asked))  # type: ignore[arg-type]
+
+
+async def test_few_samples_come_raw_with_the_digits_that_were_printed(sessions: Sessions) -> None:
+    await fill_cpus(sessions, 5, ("all", "0", "1"))
+    block = await draw(sessions, fields=("usr_pct", "intr_per_s"), instances=("1",))
+    assert block.resolution == "raw"
+    assert [(series.instance, series.field, series.unit) for series in block.series] == [
+        ("1", "usr_pct", "%"),
+        ("1", "intr_per_s", "1/s"),
+    ]
+    usr, intr = block.series
+    # 2.1 is stored in four bytes; as eight it would be 2.0999999046.
+    assert usr.values == [2.1] * 5
+    assert intr.values == [2.25, 5.25, 8.25, 11.25, 14.25]
+    assert usr.times == [START_US // 1000 + 1000 * second for second in range(5)]
+    assert (usr.n_raw, block.n_raw, block.n_points, block.n_instances_left_out) == (5, 10, 10, 0)
+
+
+async def test_windows_are_half_open(sessions: Sessions) -> None:
+    await fill_cpus(sessions, 120, ("all",))
+    block = await draw(sessions, window=minutes(1))
+    assert block.series[0].times == [START_US // 1000 + 1000 * second for second in range(60)]
+
+
+@pytest.mark.parametrize("values_per_page", [1, 7000, 1_000_000])
+async def test_many_samples_come_as_an_envelope_of_real_samples(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch, values_per_page: int
+) -> None:
+    n = 3600
+    rng = np.random.default_rng(1)
+    usr = np.round(rng.uniform(0, 90, n), 2)
+    usr[1234], usr[2345] = 100.0, 0.0
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + np.arange(n) * 1_000_000,
+        instances=("all",) * n,
+        values={"usr_pct": usr},
+    )
+    monkeypatch.setattr(pages.PageQuery, "n_rows_per_page", max(10, values_per_page // 3))
+    block = await draw(sessions, width=60)
+    assert (block.resolution, block.column_ms, block.n_raw) == ("envelope", 60_000, n)
+    [series] = block.series
+    assert block.n_points == len(series.values) <= 240
+    at = (np.array(series.times) * 1000 - START_US) // 1_000_000
+    assert series.values == usr[at].tolist()
+    for minute in range(60):
+        inside = usr[60 * minute : 60 * minute + 60]
+        drawn = usr[at[at // 60 == minute]]
+        assert (drawn[0], drawn.min(), drawn.max(), drawn[-1]) == (inside[0], inside.min(), inside.max(), inside[-1])
+
+
+async def test_the_top_are_those_with_the_highest_mean_over_the_window(sessions: Sessions) -> None:
+    await fill_cpus(sessions, 30, tuple(str(number) for number in range(12)))
+    block = await draw(sessions, top=3)
+    assert [series.instance for series in block.series] == ["11", "10", "9"]
+    assert block.n_instances_left_out == 9
+
+
+async def test_all_instances_come_in_natural_order_up_to_the_limit(sessions: Sessions) -> None:
+    names = ("10", "9", "all", *(str(number) for number in range(11, 250)))
+    await fill_cpus(sessions, 2, names)
+    block = await draw(sessions)
+    assert [series.instance for series in block.series[:4]] == ["all", "9", "10", "11"]
+    assert (len(block.series), block.n_instances_left_out) == (200, len(names) - 200)
+    both = await draw(sessions, fields=("usr_pct", "intr_per_s"))
+    assert (len(both.series), both.n_instances_left_out) == (200, len(names) - 100)
+
+
+async def test_a_gap_stays_a_gap(sessions: Sessions) -> None:
+    at = np.concatenate([np.arange(100), np.arange(400, 500)])
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + at * 1_000_000,
+        instances=("all",) * 200,
+        values={"usr_pct": np.where(at == 50, np.nan, 1.0)},
+    )
+    for width in (1000, 20):
+        [series] = (await draw(sessions, window=minutes(10), width=width)).series
+        holes = [(series.times[i] * 1000 - START_US) // 1_000_000 for i, value in enumerate(series.values) if value is None]
+        assert any(100 <= second < 400 for second in holes), width
+        assert series.n_raw == 199
+
+
+async def test_columns_that_only_this_host_has_can_be_drawn(sessions: Sessions) -> None:
+    odd = Field("disk_cd0", "cd0", "cd0", "disk", "1/s", Kind.RATE, Worse.NEITHER, 0, Storage.INT8, "", "", is_documented=False)
+    await fill_values(
+        sessions,
+        "sun1",
+        "vmstat_solaris",
+        time_us=[START_US, START_US + 1_000_000],
+        instances=("", ""),
+        values={"cpu_us": [3, 4], "disk_cd0": [7, 0]},
+        extra=[odd],
+    )
+    block = await draw(sessions, host="sun1", stat="vmstat_solaris", fields=("disk_cd0",))
+    assert block.series[0].values == [7.0, 0.0]
+
+
+async def test_nothing_in_the_window_is_an_empty_answer(sessions: Sessions) -> None:
+    await fill_cpus(sessions, 5, ("all",))
+    nothing = await draw(sessions, window=minutes(5, first=30))
+    assert (nothing.series, nothing.n_raw, nothing.resolution) == ([], 0, "raw")
+    named = await draw(sessions, window=minutes(5, first=30), instances=("all",))
+    assert [series.values for series in named.series] == [[]]
+    never_sent = await draw(sessions, stat="iostat_linux", fields=("util_pct",))
+    assert never_sent.series == []
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"host": "web9"}, "no host 'web9'"),
+        ({"stat": "no_stat"}, "no stat 'no_stat'"),
+        ({"fields": ("usr_pct", "nothing")}, "no field 'nothing'; it has"),
+        ({"instances": ("all", "cpu9")}, "never had 'cpu9'"),
+    ],
+)
+async def test_unknown_names_are_said(sessions: Sessions, wish: dict[str, object], message: str) -> None:
+    await fill_cpus(sessions, 1, ("all",))
+    with pytest.raises(NotFound, match=message):
+        await draw(sessions, **wish)
