@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Final, TypeVar
 
 from normstat.errors import NotFound, SpecError
-from normstat.stats.header import find_header
+from normstat.stats.header import HeaderLine, find_header, split_header
 from normstat.stats.layout import Layout, build_layout
 from normstat.stats.spec import Family, Field, Kind, Panel, Spec, Stat, Storage, Worse
 
@@ -73,7 +73,8 @@ def guess_spec(data: bytes) -> Spec | None:
     Missing: None when no header of any spec is there.
     """
     best: tuple[float, int, Spec] | None = None
-    lines = [line.decode("utf-8", "replace") for line in data[:1_000_000].split(b"\n")[:GUESS_LINES]]
+    texts = [line.decode("utf-8", "replace") for line in data[:1_000_000].split(b"\n")[:GUESS_LINES]]
+    lines = [line for line in map(split_header, texts) if line is not None]
     for spec in load_catalogue().specs.values():
         layout = build_layout(spec)
         known, total = _score(spec, layout, lines)
@@ -82,7 +83,7 @@ def guess_spec(data: bytes) -> Spec | None:
     return best[2] if best else None
 
 
-def _score(spec: Spec, layout: Layout, lines: Iterable[str]) -> tuple[int, int]:
+def _score(spec: Spec, layout: Layout, lines: Iterable[HeaderLine]) -> tuple[int, int]:
     """Documented and total columns of the spec's first header in the lines; (0, 1) when there is none."""
     for line in lines:
         header = find_header(spec, layout, line)

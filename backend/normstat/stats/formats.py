@@ -16,7 +16,7 @@ from normstat.stats.spec import Field, Storage
 
 # |value| * 10**decimals below these bounds: neighbouring decimals stay different numbers (24 and 53 bits of mantissa, with one
 # binary digit to spare).
-EXACT_LIMIT: Final = {Storage.FLOAT4: 2.0**22, Storage.FLOAT8: 2.0**52}
+EXACT_LIMIT: Final = {Storage.FLOAT4: 2**22, Storage.FLOAT8: 2**52}
 FLOAT_LARGEST: Final = {Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
 INT8_LEAST: Final = -(2**63)
 INT8_LARGEST: Final = 2**63 - 1
@@ -36,8 +36,9 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
     value = float(text.rstrip("%").replace(",", "."))
     if abs(value) > FLOAT_LARGEST[field.storage]:
         return None
-    is_exact = abs(value) * 10.0**field.decimals < EXACT_LIMIT[field.storage]
-    return value, is_exact and format(value, f".{field.decimals}f") == text and not (value == 0 and text[0] == "-")
+    if format(value, f".{field.decimals}f") != text or (value == 0 and text[0] == "-"):
+        return value, False
+    return value, int(text.replace(".", "").lstrip("-")) < EXACT_LIMIT[field.storage]
 
 
 def _read_integer(text: str) -> tuple[int, bool] | None:

@@ -16,12 +16,13 @@ from typing import Final
 
 from normstat.stats.layout import Layout, TableLayout, TimeStyle
 from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
-from normstat.stats.stamp import take_clock
+from normstat.stats.stamp import ClockWords, split_words, take_clock
 
 TIMESTAMP_GROUP: Final = "timestamp"
-DATE_WORDS: Final = re.compile(r"#\s*Time\b", re.IGNORECASE)
+TIME_MARK: Final = re.compile(r"\s*#[ \t]*Time[ \t]")
 # A new column may bring anything; a header of more columns than this is no header of a stat tool.
 MAX_COLUMNS: Final = 4096
+HEADER_LIMIT: Final = 65_536
 
 
 class Role(StrEnum):
@@ -36,8 +37,8 @@ class Role(StrEnum):
 class Header:
     """A header that was understood: the roles of the row's words after a leading and before a trailing time.
 
-    `words` are the header's texts, `roles` what they are; `fields` are those of the value columns, in their order, where
-    `decimals` of an undocumented field is only known from its first row. `has_number_instance`: a value that also names the row.
+    `words` are the header's texts after a leading time, `roles` what they are; `fields` are those of the value
+    columns, in their order, where `decimals` of an undocumented field is only known from its first row.
     """
 
     table: TableLayout
@@ -49,41 +50,55 @@ class Header:
     fields: tuple[Field, ...]
     zone_name: str
     has_trailing_time: bool
-    clock_s: float | None
-    is_marked_time: bool
+    has_clock: bool
     has_last_text: bool
     n_optional: int
-    width: int
 
 
-def find_header(spec: Spec, layout: Layout, line: str, group_line: str = "") -> Header | None:
+@dataclass(frozen=True, slots=True)
+class HeaderLine:
+    """A line that may be a header: its words without the time in front, and that time.
+
+    `has_clock` tells that rows begin with a time: the header does so as well (mpstat), or says "# Time" (pidstat -h).
+    """
+
+    words: tuple[str, ...]
+    clock: ClockWords | None
+    has_clock: bool
+
+
+def split_header(text: str) -> HeaderLine | None:
+    """The parts of a line that may be a header. Missing: None for a line that has too few or too many words."""
+    if len(text) > HEADER_LIMIT:
+        return None
+    words = split_words(text)
+    if not 1 < len(words) <= MAX_COLUMNS:
+        return None
+    clock = take_clock(words)
+    is_marked = clock is None and TIME_MARK.match(text) is not None
+    if clock is not None:
+        words = words[clock.n_words :]
+    elif is_marked:
+        words = words[1 if words[0] != "#" else 2 :]
+    return HeaderLine(tuple(words), clock, clock is not None or is_marked)
+
+
+def find_header(spec: Spec, layout: Layout, line: HeaderLine, group_line: str = "") -> Header | None:
     """The header that the line is, by the first table of the layout whose needed columns it has.
 
     Missing: None when the line is no header of this spec.
     """
-    words = line.split()
-    if not 1 < len(words) <= MAX_COLUMNS:
-        return None
-    clock = take_clock(words)
-    is_marked = clock is None and DATE_WORDS.match(line.lstrip()) is not None
-    columns = words
-    if clock is not None:
-        columns = words[clock.n_words :]
-    elif is_marked:
-        columns = words[1:] if words[0].lower() == "#time" else words[2:]
-    present = set(columns)
+    present = set(line.words)
     for table in layout.tables:
-        if (table.time is TimeStyle.LEADING or not (clock or is_marked)) and all(needed & present for needed in table.header):
-            clock_s = clock.seconds if clock else None
-            return _header(spec, table, columns, group_line=group_line.rstrip(), line=line, clock_s=clock_s, is_marked=is_marked)
+        if (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
+            return _header(spec, table, line, group_line)
     return None
 
 
-def _header(
-    spec: Spec, table: TableLayout, words: list[str], *, group_line: str, line: str, clock_s: float | None, is_marked: bool
-) -> Header:
+def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -> Header:
     zone_name = ""
-    last_group = group_line.rpartition(" ")[2]
+    words = list(line.words)
+    last_group = group_line.rstrip().rpartition(" ")[2]
     has_trailing_time = table.time is TimeStyle.TRAILING and TIMESTAMP_GROUP in last_group
     if has_trailing_time:
         zone_name = words[-1]
@@ -117,11 +132,9 @@ def _header(
         fields=fields,
         zone_name=zone_name,
         has_trailing_time=has_trailing_time,
-        clock_s=clock_s,
-        is_marked_time=is_marked,
+        has_clock=line.has_clock,
         has_last_text=table.has_last_text and roles[-1] is not Role.VALUE,
         n_optional=_n_optional(table, words),
-        width=len(line.rstrip()),
     )
 
 

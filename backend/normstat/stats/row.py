@@ -12,7 +12,7 @@ from normstat.stats.formats import read_number
 from normstat.stats.header import Header
 from normstat.stats.layout import TimeStyle
 from normstat.stats.spec import Field
-from normstat.stats.stamp import ClockWords, parse_clock, parse_date, take_clock
+from normstat.stats.stamp import ClockWords, parse_clock, parse_date, split_words, take_clock
 
 # Joins the words of several instance columns: "7900/gnome-shell".
 INSTANCE_JOINT = "/"
@@ -37,9 +37,9 @@ def split_row(header: Header, text: str) -> Words | str | None:
     Missing: None for a line that does not even begin like a row; a text, the reason, for one that does and does not fit.
     """
     table = header.table
-    words = text.split()
+    words = split_words(text)
     clock = None
-    if table.time is TimeStyle.LEADING and (header.clock_s is not None or header.is_marked_time):
+    if table.time is TimeStyle.LEADING and header.has_clock:
         clock = take_clock(words)
         if clock is None:
             return None
@@ -53,9 +53,8 @@ def split_row(header: Header, text: str) -> Words | str | None:
             return f"{len(words)} words, {n_columns} values with date and clock expected"
         words = words[:-2]
     if header.has_last_text and len(words) > n_columns:
-        n_before = len(text.split()) - len(words)
-        words = text.split(None, n_before + n_columns - 1)[n_before:]
-        words[-1] = words[-1].rstrip()
+        n_before = 0 if clock is None else clock.n_words
+        words = split_words(text, n_before + n_columns - 1)[n_before:]
     if header.n_optional and len(words) == n_columns - header.n_optional:
         words = [*words, *[""] * header.n_optional]
     if len(words) != n_columns:
@@ -72,9 +71,13 @@ def _moment(day_text: str, clock_text: str) -> float | None:
 
 
 def instance_of(header: Header, words: Sequence[str]) -> str:
-    """The name of what the row is about; columns that hold "-" (the thread column of a process row) do not count."""
-    names = [words[at] for at in header.instance_at if words[at] != ABSENT]
-    return INSTANCE_JOINT.join(names)
+    """The name of what the row is about."""
+    return join_instance([words[at] for at in header.instance_at])
+
+
+def join_instance(names: Sequence[str]) -> str:
+    """The words of the instance columns as one name; those that hold "-" (the thread column of a process row) do not count."""
+    return INSTANCE_JOINT.join(name for name in names if name != ABSENT)
 
 
 def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> Row | str:

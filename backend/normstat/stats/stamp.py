@@ -69,13 +69,30 @@ def parse_clock(text: str) -> float | None:
     >>> parse_clock("12:53:20"), parse_clock("20时56分03秒"), parse_clock("25:00:00"), parse_clock("12:53")
     (46400.0, 75363.0, None, None)
     """
+    if len(text) == 8 and text[2] == ":" == text[5] and text.isascii() and (text[:2] + text[3:5] + text[6:]).isdigit():
+        # By far the most frequent form.
+        whole = int(text[:2]) * 3600 + int(text[3:5]) * 60 + int(text[6:])
+        return float(whole) if text[:2] < "24" and text[3:5] < "60" and text[6:] < "61" else None
     found = CLOCK.fullmatch(text)
-    if found is None or not text.isprintable():
+    if found is None:
         return None
     hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3])
     if hours > 23 or minutes > 59 or seconds > 60:
         return None
     return hours * 3600 + minutes * 60 + seconds + float(f"0.{found[4] or 0}")
+
+
+BLANKS: Final = re.compile(r"[ \t]+")
+
+
+def split_words(text: str, limit: int = 0) -> list[str]:
+    """The words of a line, parted by blanks and tabs only (a no-break space in a name is part of the name); at most `limit` + 1 of
+    them when it is given, the last with all that is left.
+    """
+    if text.isascii() and not limit:
+        return text.split()
+    text = text.strip(" \t")
+    return BLANKS.split(text, limit) if text else []
 
 
 def take_clock(words: Sequence[str]) -> ClockWords | None:

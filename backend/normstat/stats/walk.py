@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.stats.header import Header
-from normstat.stats.layout import Layout, SinceBoot
+from normstat.stats.layout import Layout, SinceBoot, TimeStyle
 from normstat.stats.records import NO_TIME, State
+from normstat.stats.stamp import ClockWords
 
 STATE_VERSION: Final = 1
 # Reports are counted as 0 (none yet), 1 (the first) and 2 (a later one).
@@ -14,6 +15,8 @@ FIRST: Final = 1
 LATER: Final = 2
 # Marks a header among the rows that were seen in a report.
 HEADER_MARK: Final = "\n"
+# No report has more rows than this; it bounds the state that a broken stream can make.
+MAX_SEEN: Final = 20_000
 
 
 class Memory:
@@ -26,6 +29,7 @@ class Memory:
     __slots__ = (
         "decimals",
         "group_line",
+        "header_clock_s",
         "header_group",
         "header_line",
         "is_in_long_line",
@@ -45,6 +49,8 @@ class Memory:
         # The group line above the present header; `group_line` may already be that of the next one.
         self.header_group = str(state.get("header_group", ""))
         self.group_line = str(state.get("group", ""))
+        # The clock of the present header; the header's line holds it between chunks.
+        self.header_clock_s: float | None = None
         self.is_in_long_line = state.get("long") is True
         # False once a row bore another clock than its header: then the tool was called with an interval.
         self.is_single = state.get("single", True) is True
@@ -86,6 +92,25 @@ class Memory:
         self.period = 0
         self.stamp_us = NO_TIME
 
+    def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> bool:
+        """Many rows of the table, with nothing between them.
+
+        False, and nothing seen, when an instance comes twice or too many come: then the rows have to be looked at one by one.
+        """
+        if not header.instance_at:
+            self.see_row(table, header, "")
+            self.n_header_rows += len(instances) - 1
+            return True
+        first = header.words[header.value_at[0]]
+        rows = {f"{first} {instance}" for instance in instances}
+        if len(rows) != len(instances) or not rows.isdisjoint(self.seen[table]) or len(self.seen[table]) + len(rows) > MAX_SEEN:
+            return False
+        if self.n_reports[table] == NONE:
+            self.n_reports[table] = FIRST
+        self.seen[table] |= rows
+        self.n_header_rows += len(rows)
+        return True
+
     def see_stamp(self, stamp_us: int) -> None:
         """A stamp of its own line: whatever comes belongs to a new report, if there was one."""
         self.stamp_us = stamp_us
@@ -98,6 +123,8 @@ class Memory:
         """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
         if layout.header_rows is not None:
             self._see_screen(layout.header_rows, table)
+            return
+        if layout.tables[table].time is TimeStyle.LEADING:
             return
         names = self.seen[table]
         if HEADER_MARK + line in names:
@@ -117,10 +144,10 @@ class Memory:
 
     def see_row(self, table: int, header: Header, instance: str) -> None:
         """A row of the table: opens a new report when the instance was under this header already in this one."""
-        row = f"{header.words[header.value_at[0]]} {instance}" if header.value_at else instance
+        row = f"{header.words[header.value_at[0]]} {instance}"
         if self.n_reports[table] == NONE:
             self.n_reports[table] = FIRST
-        elif row in self.seen[table]:
+        elif row in self.seen[table] or len(self.seen[table]) >= MAX_SEEN:
             self._next_report(table)
         self.seen[table].add(row)
         self.n_header_rows += 1
@@ -132,15 +159,15 @@ class Memory:
         self.n_reports[table] = LATER
         self.seen[table].clear()
 
-    def is_since_boot(self, layout: Layout, table: int, header: Header, clock_s: float | None) -> bool:
+    def is_since_boot(self, layout: Layout, table: int, header: Header, clock: ClockWords | None) -> bool:
         """Whether the row just seen belongs to a report about the time since boot."""
         if self.omits_since_boot or header.table.has_counters or layout.since_boot is SinceBoot.NEVER:
             return False
         if layout.since_boot is SinceBoot.FIRST:
             return self.n_reports[table] == FIRST
-        if clock_s is None or header.clock_s is None:
+        if clock is None or self.header_clock_s is None:
             return False
-        self.is_single = self.is_single and clock_s == header.clock_s
+        self.is_single = self.is_single and clock.seconds == self.header_clock_s
         return self.is_single
 
 

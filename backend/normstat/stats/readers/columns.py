@@ -19,18 +19,34 @@ import re
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from normstat.stats.account import Ledger
-from normstat.stats.block import BlockBuilder
-from normstat.stats.header import Header, find_header
-from normstat.stats.layout import TimeStyle, build_layout
+from normstat.stats.block import BlockBuilder, BulkRows
+from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
+from normstat.stats.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
+from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State
 from normstat.stats.row import Words, instance_of, read_row, split_row
 from normstat.stats.spec import Field, Spec
-from normstat.stats.stamp import PREFIX, Stamp, day_seconds, parse_clock, parse_date, parse_stamp, parse_zone
-from normstat.stats.timeline import Timeline, require_zone
-from normstat.stats.walk import Memory, omits_since_boot
+from normstat.stats.stamp import (
+    PREFIX,
+    ClockWords,
+    Stamp,
+    day_seconds,
+    parse_clock,
+    parse_date,
+    parse_stamp,
+    parse_zone,
+    take_clock,
+)
+from normstat.stats.timeline import MICRO, Timeline, require_zone
+from normstat.stats.walk import LATER, Memory, omits_since_boot
 
 LINE_LIMIT: Final = 1 << 20
+# A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
+BULK_LEAST: Final = 3000
+GROUP_LINE_LIMIT: Final = 1000
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 TOO_LONG: Final = "line longer than 1 MiB"
 CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
@@ -65,14 +81,19 @@ class Reading:
         self._has_zone = zone is not None
         self._timeline = Timeline(require_zone(zone or "UTC"))
         self._load_timeline(state, date)
-        self._builders: dict[tuple[bool, str, tuple[Field, ...]], BlockBuilder] = {}
-        self._headers: dict[tuple[str, str], Header | None] = {}
+        # Keyed by the identity of the fields, which _known_fields keeps the same for one header: hashing them takes long.
+        self._builders: dict[tuple[bool, int], BlockBuilder] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._headers: dict[tuple[str, bool, tuple[str, ...]], Header | None] = {}
         self._header: Header | None = None
+        self._header_tail = b""
         self._fields: tuple[Field, ...] = ()
+        self._plain: dict[int, PlainRows | None] = {}
+        self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
         self._table = 0
         self._prefix_us = NO_TIME
         if self._memory.header_line:
-            self._set_header(self._find_header(self._memory.header_line, self._memory.header_group), self._memory.header_line)
+            self._restore_header()
 
     def _load_timeline(self, state: State, date: dt.date | None) -> None:
         times = state.get("times")
@@ -91,7 +112,7 @@ class Reading:
         state["times"] = [self._timeline.day_s, self._timeline.last_s, self._timeline.last_us]
         blocks: list[SampleBlock] = []
         since_boot: list[SampleBlock] = []
-        for (is_since_boot, _, _), builder in self._builders.items():
+        for (is_since_boot, _), builder in self._builders.items():
             (since_boot if is_since_boot else blocks).append(builder.build())
         return ReadResult(
             blocks=tuple(blocks),
@@ -109,10 +130,7 @@ class Reading:
             begin = self._skip_long_line(data)
         end = data.rfind(b"\n", begin) + 1
         if end > begin:
-            at = begin
-            for line in data[begin : end - 1].split(b"\n"):
-                self._take_line(line, at, len(line) + 1)
-                at += len(line) + 1
+            self._take_lines(data[begin:end], begin)
             begin = end
         if len(data) - begin > LINE_LIMIT:
             self._ledger.reject(data[begin : begin + LINE_LIMIT], self._offset + begin, len(data) - begin, TOO_LONG)
@@ -122,6 +140,31 @@ class Reading:
             self._take_last(data[begin:], begin)
             return len(data)
         return begin
+
+    def _take_lines(self, data: bytes, begin: int) -> None:
+        """Reads whole lines: rows that are plain in bulk, everything else one by one."""
+        if len(data) < BULK_LEAST or data.count(b"\r") != data.count(b"\r\n"):
+            for line in data[:-1].split(b"\n"):
+                self._take_line(line, begin, len(line) + 1)
+                begin += len(line) + 1
+            return
+        index = LineIndex(data, LINE_LIMIT)
+        bounds = list(zip(index.line_start.tolist(), index.line_end.tolist(), strict=True))
+        at = 0
+        while at < index.n_lines:
+            rows = self._plain_rows(index)
+            if rows is not None and rows.number[at] >= 0:
+                stop = int(rows.next_other[at])
+                if self._take_run(rows, at, stop):
+                    self._ledger.book(LineKind.SAMPLE, bounds[stop - 1][1] + 1 - bounds[at][0], stop - at)
+                    at = stop
+                    continue
+            else:
+                stop = at + 1
+            for start, end in bounds[at:stop]:
+                self._take_line(data[start:end], begin + start, end - start + 1)
+            at = stop
+        self._close_runs(index, begin)
 
     def _skip_long_line(self, data: bytes) -> int:
         """Books what is still to come of a line that is too long."""
@@ -135,7 +178,9 @@ class Reading:
         """A last line without a newline: taken only where nothing can be missing from its end."""
         header = self._header
         is_whole = header is None or (
-            not header.has_last_text and header.value_at[-1:] == (len(header.words) - 1,) and len(line) >= header.width
+            not header.has_last_text
+            and header.value_at[-1:] == (len(header.words) - 1,)
+            and len(line) >= len(self._memory.header_line.rstrip())
         )
         if is_whole:
             self._take_line(line, at, len(line))
@@ -149,7 +194,14 @@ class Reading:
             return
         if line.endswith(b"\r"):
             line = line[:-1]
+        if not line.strip(b" \t"):
+            self._ledger.book(self._take_blank(), n_bytes)
+            return
+        if self._take_known_header(line):
+            self._ledger.book(LineKind.HEADER, n_bytes)
+            return
         if CONTROL.search(line) is not None:
+            self._memory.n_header_rows += 1
             self._ledger.reject(line, self._offset + at, n_bytes, "control characters: not the text of a tool")
             return
         text = line.decode("utf-8", "backslashreplace")
@@ -193,39 +245,124 @@ class Reading:
         if isinstance(row, str):
             return None, row
         instance = instance_of(header, words.words)
-        clock_s = None if words.clock is None else words.clock.seconds
         if header.table.time is not TimeStyle.LEADING:
             self._memory.see_row(self._table, header, instance)
-        is_since_boot = self._memory.is_since_boot(self._layout, self._table, header, clock_s)
+        is_since_boot = self._memory.is_since_boot(self._layout, self._table, header, words.clock)
         self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(header, words), instance, offset)
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
 
+    def _clock_us(self, clock: ClockWords) -> int:
+        if clock.is_epoch:
+            return self._timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+        return self._timeline.clock_us(clock.seconds)
+
+    def _moment_us(self, header: Header, moment: float) -> int:
+        offset_s = parse_zone(header.zone_name)
+        if offset_s is None and not self._has_zone:
+            return NO_TIME
+        return self._timeline.stamp_us(Stamp(moment, is_clock_only=False, offset_s=offset_s))
+
+    def _plain_rows(self, index: LineIndex) -> PlainRows | None:
+        """The plain rows of the present header in the text, while its rows need no look at each."""
+        header = self._header
+        if header is None or header.stat is None:
+            return None
+        memory = self._memory
+        if not memory.omits_since_boot and not header.table.has_counters:
+            if self._layout.since_boot is SinceBoot.FIRST and memory.n_reports[self._table] != LATER:
+                return None
+            if self._layout.since_boot is SinceBoot.SAME_CLOCK and memory.is_single and memory.header_clock_s is not None:
+                return None
+        key = id(self._fields)
+        if key not in self._plain:
+            if not all(field.is_documented or field.key in memory.decimals for field in self._fields):
+                return None
+            self._plain[key] = find_plain_rows(index, header, self._fields)
+        return self._plain[key]
+
+    def _take_run(self, rows: PlainRows, at: int, end: int) -> bool:
+        """Takes the plain rows that lines `at` up to `end` are; False, and nothing taken, when each must be looked at."""
+        header = self._header
+        assert header is not None
+        first = int(rows.number[at])
+        n_rows = end - at
+        if rows.clocks is not None:
+            times = []
+            last: ClockWords | None = None
+            time_us = NO_TIME
+            for clock in rows.clocks[first : first + n_rows]:
+                if clock is not last:
+                    time_us = self._clock_us(clock)
+                    last = clock
+                times.append(time_us)
+        elif header.table.time is TimeStyle.LEADING:
+            times = [self._memory.stamp_us] * n_rows
+        else:
+            if not self._memory.see_rows(self._table, header, rows.instances[first : first + n_rows]):
+                return False
+            times = self._run_times(header, rows, first, n_rows)
+        runs = self._runs.get(id(self._fields))
+        if runs is None:
+            runs = self._runs[id(self._fields)] = []
+            self._builder(header, is_since_boot=False)
+        runs.append((first, n_rows, times))
+        return True
+
+    def _run_times(self, header: Header, rows: PlainRows, first: int, n_rows: int) -> list[int]:
+        if rows.moments is None:
+            # Of rows without an instance, only the first can belong to the stamp.
+            stamp_us = self._memory.stamp_us
+            if header.instance_at:
+                return [stamp_us] * n_rows
+            if n_rows > 1:
+                self._memory.stamp_us = NO_TIME
+            return [stamp_us] + [NO_TIME] * (n_rows - 1)
+        moments = rows.moments[first : first + n_rows]
+        offset_s = parse_zone(header.zone_name)
+        if offset_s is None:
+            return [self._moment_us(header, float(moment)) for moment in moments.tolist()]
+        self._moment_us(header, float(moments[-1]))
+        times: list[int] = ((moments - offset_s) * MICRO).tolist()
+        return times
+
+    def _close_runs(self, index: LineIndex, begin: int) -> None:
+        """Turns the runs of plain rows into blocks."""
+        for key, runs in self._runs.items():
+            rows = self._plain[key]
+            assert rows is not None
+            chosen = np.concatenate([np.arange(first, first + n_rows) for first, n_rows, _ in runs])
+            self._builders[False, key].add_bulk(
+                BulkRows(
+                    time_us=np.array([time for _, _, times in runs for time in times], dtype=np.int64),
+                    instances=[name for first, n_rows, _ in runs for name in rows.instances[first : first + n_rows]],
+                    values=[column[chosen] for column in rows.values],
+                    line_offset=index.line_start[rows.line[chosen]] + (self._offset + begin),
+                )
+            )
+
     def _builder(self, header: Header, *, is_since_boot: bool) -> BlockBuilder:
         assert header.stat is not None
-        key = (is_since_boot, header.stat.name, self._fields)
+        key = (is_since_boot, id(self._fields))
         if key not in self._builders:
             self._builders[key] = BlockBuilder(header.stat, self._fields)
         return self._builders[key]
 
     def _row_us(self, header: Header, words: Words) -> int:
         if words.clock is not None:
-            if words.clock.is_epoch:
-                return self._timeline.stamp_us(Stamp(words.clock.seconds, is_clock_only=False, offset_s=0))
-            return self._timeline.clock_us(words.clock.seconds)
+            return self._clock_us(words.clock)
         if words.moment is not None:
-            offset_s = parse_zone(header.zone_name)
-            if offset_s is None and not self._has_zone:
-                return NO_TIME
-            return self._timeline.stamp_us(Stamp(words.moment, is_clock_only=False, offset_s=offset_s))
+            return self._moment_us(header, words.moment)
         return self._memory.stamp_us if self._prefix_us == NO_TIME else self._prefix_us
+
+    def _take_blank(self) -> LineKind:
+        """A blank line, which in some tools ends a table."""
+        if self._layout.has_blank_end:
+            self._drop_header()
+        return LineKind.IGNORED
 
     def _take_other(self, text: str) -> LineKind | None:
         """What a line is that is no row."""
         layout = self._layout
-        if not text.strip():
-            if layout.has_blank_end:
-                self._set_header(None, "")
-            return LineKind.IGNORED
         if layout.messages is not None and layout.messages.search(text):
             return LineKind.STATE_CHANGE
         if layout.ignored is not None and layout.ignored.search(text):
@@ -234,15 +371,13 @@ class Reading:
             self._begin_run(banner)
             return LineKind.HEADER
         if layout.group_line is not None and layout.group_line.search(text):
-            self._memory.group_line = text
+            self._memory.group_line = text[-GROUP_LINE_LIMIT:]
             return LineKind.HEADER
-        header = self._find_header(text, self._memory.group_line)
-        if header is not None:
-            self._memory.header_group = self._memory.group_line
-            self._set_header(header, text)
-            self._memory.see_header(layout, self._table, text)
-            if header.clock_s is not None and header.clock_s < 86_400:
-                self._timeline.see_clock(header.clock_s)
+        line = split_header(text)
+        header = self._find_header(line, self._memory.group_line) if line is not None else None
+        if line is not None and header is not None:
+            self._set_header(header, line, text)
+            self._see_header(line.clock, text)
             return LineKind.HEADER
         stamp = parse_stamp(text)
         if stamp is not None:
@@ -252,37 +387,80 @@ class Reading:
 
     def _begin_run(self, banner: re.Match[str]) -> None:
         self._memory.begin_run()
-        self._set_header(None, "")
+        self._drop_header()
         day = parse_date(banner.groupdict().get("date") or "")
         if day is not None:
             self._timeline.begin(day)
 
-    def _find_header(self, text: str, group_line: str) -> Header | None:
-        key = (group_line, text)
+    def _find_header(self, line: HeaderLine, group_line: str) -> Header | None:
+        key = (group_line, line.has_clock, line.words)
         if key not in self._headers:
-            self._headers[key] = find_header(self._spec, self._layout, text, group_line)
+            self._headers[key] = find_header(self._spec, self._layout, line, group_line)
         return self._headers[key]
 
-    def _set_header(self, header: Header | None, line: str) -> None:
+    def _restore_header(self) -> None:
+        """Takes up the header that the call before this one left."""
+        line = split_header(self._memory.header_line)
+        header = self._find_header(line, self._memory.header_group) if line is not None else None
+        if line is not None and header is not None:
+            self._set_header(header, line, self._memory.header_line)
+
+    def _set_header(self, header: Header, line: HeaderLine, text: str) -> None:
         self._header = header
-        self._memory.header_line = line
-        if header is not None:
-            self._table = self._layout.tables.index(header.table)
-            self._fields = self._known_fields(header)
+        self._memory.header_line = text
+        self._memory.header_clock_s = line.clock.seconds if line.clock is not None else None
+        tail = text.partition(line.words[0])
+        # The header's bytes behind its clock: it is known again by them.
+        self._header_tail = (tail[1] + tail[2]).encode() if line.clock is not None else text.encode()
+        self._table = self._layout.tables.index(header.table)
+        self._fields = self._known_fields(header)
+
+    def _drop_header(self) -> None:
+        self._header = None
+        self._header_tail = b""
+        self._memory.header_line = ""
+
+    def _take_known_header(self, line: bytes) -> bool:
+        """Whether the line is the present header once more, perhaps with another clock; then it is seen as such."""
+        if not self._header_tail or not line.endswith(self._header_tail) or self._memory.group_line != self._memory.header_group:
+            return False
+        lead = line[: len(line) - len(self._header_tail)]
+        if self._memory.header_clock_s is None:
+            clock = None
+            is_known = not lead
+        else:
+            words = lead.decode("utf-8", "backslashreplace").split()
+            clock = take_clock(words)
+            is_known = clock is not None and clock.n_words == len(words) and lead[-1:] in (b" ", b"\t") and lead.isascii()
+        if is_known and CONTROL.search(lead) is None:
+            self._memory.header_line = line.decode()
+            self._memory.header_clock_s = clock.seconds if clock is not None else None
+            self._see_header(clock, self._memory.header_line)
+            return True
+        return False
+
+    def _see_header(self, clock: ClockWords | None, text: str) -> None:
+        self._memory.header_group = self._memory.group_line
+        self._memory.see_header(self._layout, self._table, text)
+        if clock is not None and not clock.is_epoch:
+            self._timeline.see_clock(clock.seconds)
 
     def _learn_decimals(self, header: Header, words: Words) -> None:
         """A column that the spec does not know shows its decimals in its first row."""
         for at, field in zip(header.value_at, header.fields, strict=True):
             if not field.is_documented and field.key not in self._memory.decimals:
+                if len(self._memory.decimals) >= MAX_COLUMNS:
+                    self._memory.decimals.clear()
                 self._memory.decimals[field.key] = len(words.words[at].replace(",", ".").partition(".")[2][:9].rstrip("%"))
         self._fields = self._known_fields(header)
 
     def _known_fields(self, header: Header) -> tuple[Field, ...]:
-        return tuple(
-            field if field.is_documented else _with_decimals(field, self._memory.decimals.get(field.key, 0))
-            for field in header.fields
-        )
-
-
-def _with_decimals(field: Field, decimals: int) -> Field:
-    return replace(field, decimals=decimals)
+        """The header's fields, undocumented ones with the decimals that were seen; the same object as long as those are."""
+        found = tuple(self._memory.decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
+        key = (id(header), found)
+        if key not in self._known:
+            self._known[key] = tuple(
+                field if field.is_documented else replace(field, decimals=self._memory.decimals.get(field.key, 0))
+                for field in header.fields
+            )
+        return self._known[key]
