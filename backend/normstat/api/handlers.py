@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
+import psycopg
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,7 +26,6 @@ MAX_SHOWN_PROBLEMS: Final = 20
 ERRORS_OF_FRAMEWORK: Final[Mapping[int, type[NormstatError]]] = {
     error.status: error
     for error in (
-        errors.BadRequest,
         errors.NotFound,
         errors.MethodNotAllowed,
         errors.TooLarge,
@@ -128,22 +128,25 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     """What the framework refuses by itself: unknown addresses and methods, unreadable bodies."""
     assert isinstance(error, HTTPException)
     cause = ERRORS_OF_FRAMEWORK.get(error.status_code, NormstatError)
+    status = error.status_code
     allowed = (error.headers or {}).get("Allow", "")
-    match error.status_code:
+    match status:
+        case 400:
+            # A body that is no JSON is one that FastAPI calls 422 when it can say where, and 400 when it is not even text.
+            cause, status = errors.InvalidRequest, errors.InvalidRequest.status
+            message = "The body is not JSON in UTF-8"
         case 404:
             message = f"There is nothing at {errors.shorten(request.url.path)}; the addresses are listed in docs/api.md"
         case 405:
             message = f"This address does not take {request.method}; it takes {allowed}"
         case _:
             message = str(error.detail)
-    return to_response(
-        request_id_of(request), code=cause.code, status=error.status_code, message=message, details={}, headers=error.headers
-    )
+    return to_response(request_id_of(request), code=cause.code, status=status, message=message, details={}, headers=error.headers)
 
 
 async def on_database_error(request: Request, error: Exception) -> JSONResponse:
     """The database away or overloaded: 503, come again. Any other database error is a defect of ours: 500."""
-    if isinstance(error, DBAPIError) and not _is_database_away(error):
+    if not _is_database_away(error):
         log.error("request_failed", exc_info=error)
         return error_response(request_id_of(request), NormstatError("The server failed; its log has the details"))
     log.warning("database_away", error=type(error).__name__, cause=str(error).splitlines()[0][:300])
@@ -151,10 +154,11 @@ async def on_database_error(request: Request, error: Exception) -> JSONResponse:
     return error_response(request_id_of(request), away)
 
 
-def _is_database_away(error: DBAPIError) -> bool:
+def _is_database_away(error: Exception) -> bool:
     # psycopg sorts lost and refused connections, shutdown, too many connections, timeouts, deadlocks and a full disk under
     # OperationalError: all of them pass, and the client does right to come again.
-    return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+    away = OperationalError | InterfaceError | PoolTimeout | psycopg.OperationalError | psycopg.InterfaceError
+    return isinstance(error, away) or (isinstance(error, DBAPIError) and error.connection_invalidated)
 
 
 class EnvelopeMiddleware:
@@ -199,3 +203,5 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(DBAPIError, on_database_error)
     app.add_exception_handler(PoolTimeout, on_database_error)
+    # The bulk paths talk to the driver itself.
+    app.add_exception_handler(psycopg.Error, on_database_error)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import httpx
+import psycopg
 import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import StreamingResponse
@@ -46,6 +47,12 @@ async def loses_connection(session: WriteSession, state: State) -> Empty:
     async with open_read_session(state.sessions) as other:
         await other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": pid})
     return Empty()
+
+
+@router.get("/driver/{name}")
+async def driver(name: str) -> Empty:
+    errors = {"away": psycopg.errors.AdminShutdown, "closed": psycopg.InterfaceError, "defect": psycopg.errors.UndefinedTable}
+    raise errors[name]("terminating connection due to administrator command")
 
 
 @router.post("/fails-after-writing")
@@ -97,6 +104,12 @@ async def test_a_lost_connection_at_commit_is_no_success(failing: FastAPI, clien
     response = await client.post("/api/test/loses-connection")
     assert_envelope(response, 503, "database_away")
     assert int(response.headers["Retry-After"]) >= 1
+
+
+async def test_errors_of_the_driver_are_told_apart(failing: FastAPI, client: httpx.AsyncClient) -> None:
+    assert_envelope(await client.get("/api/test/driver/away"), 503, "database_away")
+    assert_envelope(await client.get("/api/test/driver/closed"), 503, "database_away")
+    assert_envelope(await client.get("/api/test/driver/defect"), 500, "internal")
 
 
 async def test_what_was_written_before_a_failure_is_gone(failing: FastAPI, client: httpx.AsyncClient, state: AppState) -> None:

@@ -1,0 +1,38 @@
+"""A minute of vmstat, and the request in which an agent sends it."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import httpx
+
+from normstat.ingest.wire import Frame, FrameKind, format_frames
+
+HOST: Final = "web1"
+KEY: Final = "vmstat_linux.1795255200.1-1"
+START: Final = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+N_SAMPLES: Final = 60
+HEADER: Final = (
+    "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
+    " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
+)
+
+
+def _line(number: int) -> str:
+    at = START + timedelta(seconds=number)
+    counts = f"1 0 0 {812000 + number} 10244 409600 0 0 5 12 250 400"
+    return f" {counts} {number % 50} 2 90 0 0 {at:%Y-%m-%d %H:%M:%S}\n"
+
+
+# The first report of vmstat is since boot, so one more than the samples.
+VMSTAT: Final = (HEADER + "".join(_line(number) for number in range(-1, N_SAMPLES))).encode()
+
+
+def frames_of(data: bytes) -> bytes:
+    """The body that brings these bytes from the beginning of the stream on."""
+    return format_frames([Frame(FrameKind.STREAM, "vmstat_linux", KEY, 0, len(data), "vmstat -t 1", data)])
+
+
+async def send(agent: httpx.AsyncClient, body: bytes | AsyncIterator[bytes], **headers: str) -> httpx.Response:
+    """The answer to a request of that body."""
+    return await agent.post("/api/v1/ingest", content=body, headers={"Normstat-Host": HOST} | headers)

@@ -1,0 +1,163 @@
+"""The routes that read: what came in by ingest comes out in the documented bodies, and wrong questions get clear answers."""
+
+import csv
+import io
+
+import httpx
+import pytest
+
+from normstat.api import schemas
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.samples import HOST, N_SAMPLES, START, VMSTAT, frames_of, send
+from tests.api.test_access import assert_envelope
+
+WINDOW = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
+STAT = f"/api/v1/hosts/{HOST}/stats/vmstat_linux"
+
+
+@pytest.fixture
+async def reader(people: People) -> httpx.AsyncClient:
+    """An operator, where one host has sent a minute of vmstat with one unreadable line."""
+    async with await people.agent() as agent:
+        response = await send(agent, frames_of(VMSTAT + b" 1  2 garbage\n"), **{"Normstat-Os": "Linux 6.1 x86_64"})
+        assert response.status_code == 200, response.text
+    return await people.enter(Role.OPERATOR)
+
+
+async def test_hosts(reader: httpx.AsyncClient) -> None:
+    hosts = schemas.HostList.model_validate((await reader.get("/api/v1/hosts")).json()).hosts
+    assert [(host.name, host.os, host.n_streams, host.n_rejected, host.stats) for host in hosts] == [
+        (HOST, "Linux 6.1 x86_64", 1, 1, ["vmstat_linux"])
+    ]
+    detail = schemas.HostDetail.model_validate((await reader.get(f"/api/v1/hosts/{HOST}")).json())
+    assert detail.host == hosts[0]
+    stream = detail.streams[0]
+    assert (stream.spec, stream.command, stream.n_lines.sample, stream.n_lines.since_boot) == ("vmstat_linux", "vmstat -t 1", 60, 1)
+    rejected = schemas.RejectedLineList.model_validate((await reader.get(f"/api/v1/hosts/{HOST}/rejected")).json())
+    assert rejected.n_total == 1
+    assert rejected.rejected_lines[0].text == " 1  2 garbage"
+    of_stream = await reader.get(f"/api/v1/hosts/{HOST}/rejected", params={"stream_id": stream.id, "limit": 1})
+    assert of_stream.json() == rejected.model_dump(mode="json")
+    instances = schemas.InstanceList.model_validate((await reader.get(f"{STAT}/instances", params=WINDOW)).json())
+    assert [instance.name for instance in instances.instances] == [""]
+
+
+async def test_series(reader: httpx.AsyncClient) -> None:
+    keys = [field.key for field in await fields_of(reader)][:2]
+    params = httpx.QueryParams(WINDOW | {"width": 1000}).add("field", keys[0]).add("field", keys[1])
+    block = schemas.SeriesBlock.model_validate((await reader.get(f"{STAT}/series", params=params)).json())
+    assert block.resolution == "raw"
+    assert (block.host, block.stat, block.start) == (HOST, "vmstat_linux", START)
+    assert [series.field for series in block.series] == keys
+    for series in block.series:
+        assert len([value for value in series.values if value is not None]) == series.n_raw == N_SAMPLES
+    top = await reader.get(f"{STAT}/series", params=params.add("instances", "top:5"))
+    assert len(top.json()["series"]) == 2
+
+
+async def fields_of(reader: httpx.AsyncClient) -> list[schemas.FieldInfo]:
+    stats = schemas.StatList.model_validate((await reader.get("/api/v1/stats")).json()).stats
+    stat = next(stat for stat in stats if stat.name == "vmstat_linux")
+    assert stat.panels
+    return stat.fields
+
+
+async def test_coverage(reader: httpx.AsyncClient) -> None:
+    path = f"/api/v1/hosts/{HOST}/coverage"
+    coverage = schemas.Coverage.model_validate((await reader.get(path, params=WINDOW)).json())
+    assert coverage.first_sample_at == START
+    assert [(stat.stat, stat.n_samples, stat.interval_s) for stat in coverage.stats] == [("vmstat_linux", N_SAMPLES, 1.0)]
+    # The same window in the other forms that instants may have.
+    for start, end in [("1795255200000", "1795255260000"), ("2026-11-21T11:00:00+01:00", "2026-11-21T11:01:00+01:00")]:
+        assert (await reader.get(path, params={"start": start, "end": end})).json() == coverage.model_dump(mode="json")
+
+
+async def test_csv(reader: httpx.AsyncClient) -> None:
+    response = await reader.get("/api/v1/export.csv", params=WINDOW | {"host": HOST, "stat": "vmstat_linux"})
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert 'filename="web1-vmstat_linux-20261121T100000Z-20261121T100100Z.csv"' in response.headers["Content-Disposition"]
+    rows = list(csv.reader(io.StringIO(response.text)))
+    assert len(rows) == 1 + N_SAMPLES
+    assert len({len(row) for row in rows}) == 1
+    long = await reader.get("/api/v1/export.csv", params=WINDOW | {"host": HOST})
+    assert long.text.startswith("time,epoch,stat,instance,field,value,unit\r\n")
+    assert_envelope(await reader.get("/api/v1/export.csv", params=WINDOW | {"host": "nobody"}), 404, "not_found")
+
+
+async def test_baselines_and_comparison(reader: httpx.AsyncClient) -> None:
+    body = {"name": "calm", "note": "after the upgrade", "hosts": [HOST], "windows": [
+        {"start": "2026-11-21T10:00:00Z", "end": 1795255230000},
+    ]}  # fmt: skip
+    made = await reader.post("/api/v1/baselines", json=body)
+    assert made.status_code == 201, made.text
+    info = schemas.BaselineInfo.model_validate(made.json())
+    assert (info.created_by, info.version, info.hosts) == ("operator", 1, [HOST])
+    assert_envelope(await reader.post("/api/v1/baselines", json=body), 409, "conflict")
+    path = f"/api/v1/baselines/{info.id}"
+    assert (await reader.get(path)).json() == made.json()
+    for params in ({}, {"host": HOST}):
+        assert (await reader.get("/api/v1/baselines", params=params)).json() == {"baselines": [made.json()]}
+    assert (await reader.patch(path, json={"name": "quiet"})).json()["name"] == "quiet"
+    incident = {"host": HOST, "start": "2026-11-21T10:00:30Z", "end": "2026-11-21T10:01:00Z"}
+    by_id = await reader.get("/api/v1/comparison", params=incident | {"baseline": info.id})
+    assert by_id.status_code == 200, by_id.text
+    comparison = schemas.Comparison.model_validate(by_id.json())
+    assert comparison.baseline_info is not None
+    assert comparison.baseline_info.name == "quiet"
+    assert comparison.n_series > 0
+    given = {"baseline_start": "2026-11-21T10:00:00Z", "baseline_end": "2026-11-21T10:00:30Z"}
+    by_window = schemas.Comparison.model_validate((await reader.get("/api/v1/comparison", params=incident | given)).json())
+    assert by_window.baseline_info is None
+    assert by_window.findings == comparison.findings
+    for odd in ({}, {"baseline": info.id} | given, {"baseline_start": given["baseline_start"]}):
+        assert_envelope(await reader.get("/api/v1/comparison", params=incident | odd), 400, "bad_request")
+    assert (await reader.delete(path)).json() == {}
+    assert_envelope(await reader.get(path), 404, "not_found")
+    assert_envelope(await reader.delete(path), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "status", "code"),
+    [
+        ("2026-11-21T10:00:00", "2026-11-21T10:01:00Z", 422, "invalid_request"),
+        ("2026-11-21", "2026-11-21T10:01:00Z", 422, "invalid_request"),
+        ("yesterday", "2026-11-21T10:01:00Z", 422, "invalid_request"),
+        ("-5", "2026-11-21T10:01:00Z", 422, "invalid_request"),
+        ("9" * 30, "2026-11-21T10:01:00Z", 422, "invalid_request"),
+        ("0001-01-01T00:00:00+14:00", "2026-11-21T10:01:00Z", 422, "invalid_request"),
+        ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59-14:00", 422, "invalid_request"),
+        ("2026-11-21T10:01:00Z", "2026-11-21T10:01:00Z", 400, "bad_request"),
+        ("2026-11-21T10:02:00Z", "2026-11-21T10:01:00Z", 400, "bad_request"),
+    ],
+)
+async def test_windows_that_are_none(people: People, start: str, end: str, status: int, code: str) -> None:
+    async with await people.enter(Role.VIEWER) as viewer:
+        response = await viewer.get(f"/api/v1/hosts/{HOST}/coverage", params={"start": start, "end": end})
+        assert_envelope(response, status, code)
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "code"),
+    [
+        ({"field": "nothing"}, 404, "not_found"),
+        ({"instance": "cpu9"}, 404, "not_found"),
+        ({"instances": "all"}, 422, "invalid_request"),
+        ({"instances": "top:0"}, 422, "invalid_request"),
+        ({"instance": "", "instances": "top:5"}, 400, "bad_request"),
+        ({"width": "8001"}, 422, "invalid_request"),
+        ({"width": "15"}, 422, "invalid_request"),
+        ({"field": "a\0b"}, 422, "invalid_request"),
+        ({"field": "r; DROP TABLE hosts"}, 404, "not_found"),
+    ],
+)
+async def test_series_that_are_none(reader: httpx.AsyncClient, params: dict[str, str], status: int, code: str) -> None:
+    asked = WINDOW | {"width": "100", "field": "r"} | params
+    assert_envelope(await reader.get(f"{STAT}/series", params=asked), status, code)
+
+
+@pytest.mark.parametrize("path", ["", "/rejected", "/stats/vmstat_linux/instances", "/stats/vmstat_linux/series", "/coverage"])
+async def test_unknown_hosts_are_404(people: People, path: str) -> None:
+    async with await people.enter(Role.VIEWER) as viewer:
+        response = await viewer.get(f"/api/v1/hosts/nobody{path}", params=WINDOW | {"width": "100", "field": "r"})
+        assert_envelope(response, 404, "not_found")

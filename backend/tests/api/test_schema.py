@@ -1,0 +1,79 @@
+"""Schemathesis: requests made from the OpenAPI document, right and wrong ones, against a real server process.
+
+Never a 5xx, never an answer that the document does not have.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, assume, settings
+from schemathesis import Case, checks
+
+from normstat.app import create_app
+from normstat.auth.accounts import create_agent_token
+from normstat.auth.roles import Role
+from normstat.auth.tokens import API_TOKEN_PREFIX, new_secret
+from normstat.settings import Settings
+from normstat.store import accounts
+from normstat.store.session import make_engine, make_sessions, open_write_session
+from tests.api.server import serving
+from tests.databases import TestServer
+
+# Server-sent events do not end by themselves; test_live.py has them.
+ENDLESS = "follow"
+LONGEST_ADDRESS = 60_000
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+]
+schema = schemathesis.openapi.from_dict(create_app(Settings()).openapi()).exclude(operation_id=ENDLESS)
+
+
+@pytest.fixture(scope="module")
+async def tokens(server: TestServer) -> AsyncIterator[tuple[str, str, str]]:
+    """The URL of a database of its own (an administrator's token that guesses may remove anything), and both tokens."""
+    with server.fresh_database() as url:
+        engine = make_engine(url, pool_size=1)
+        async with open_write_session(make_sessions(engine)) as session:
+            await accounts.add_user(session, name="root", role=Role.ADMINISTRATOR, password_hash=None)
+            secret = new_secret(API_TOKEN_PREFIX)
+            await accounts.add_api_token(
+                session, name="test", role=Role.ADMINISTRATOR, token_hash=secret.token_hash, created_by="root"
+            )
+            agent_token, _ = await create_agent_token(session, name="test", host=None, created_by="root")
+        await engine.dispose()
+        yield url, secret.token, agent_token
+
+
+@pytest.fixture(scope="module")
+def address(tokens: tuple[str, str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log_path: Path = tmp_path_factory.mktemp("schema") / "log"
+    with serving(tokens[0], log_path) as (address, _):
+        yield address
+
+
+@schemathesis.serializer("application/x-normstat-frames")
+def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
+    return value if isinstance(value, bytes) else value.encode()
+
+
+@pytest.mark.slow
+@schema.parametrize()
+@settings(
+    max_examples=6,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+def test_every_operation(case: Case, address: str, tokens: tuple[str, str, str]) -> None:
+    _, api_token, agent_token = tokens
+    token = agent_token if case.operation.path.endswith("/ingest") else api_token
+    response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})
+    # Above this uvicorn answers by itself, before there is a request.
+    assume(len(response.request.url or "") < LONGEST_ADDRESS)
+    case.validate_response(response, checks=CHECKS)
