@@ -90,11 +90,11 @@ class Server:
             self.process.wait(20)
 
     def normstat(self, *arguments: str) -> str:
-        """The last line that another normstat command prints in the server's environment."""
+        """The last line that another normstat command prints in the server's environment, "" where it prints nothing."""
         command = [sys.executable, "-m", "normstat", *arguments]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
-        return done.stdout.strip().splitlines()[-1]
+        return (done.stdout.strip().splitlines() or [""])[-1]
 
     def log_in(self) -> httpx.Client:
         return log_in(self.normstat("login-link"))
