@@ -120,7 +120,9 @@ async def keep_rejected(session: WriteSession, stream_id: int, lines: Sequence[R
     if not lines:
         return set()
     query = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream_id).group_by(RejectedLine.reason)
-    kept = Counter(dict(row.tuple() for row in await session.execute(query)))
+    kept = Counter[str]()
+    for reason, n in await session.execute(query):
+        kept[reason] = n
     known = set(kept)
     n_kept = kept.total()
     rows: list[dict[str, object]] = []

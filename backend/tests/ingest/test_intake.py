@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
 from normstat.ingest.intake import AgentIdentity
 from normstat.store import streams
+from normstat.store.session import make_engine
 from tests.generated import MPSTAT_COLUMNS, START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
 
@@ -73,7 +74,7 @@ async def test_values_come_out_as_the_file_has_them(agent: Agent, database_url: 
 async def test_decimals_come_out_digit_for_digit(agent: Agent, database_url: str) -> None:
     text = mpstat_text(20, 3)
     assert await agent.send_file(text, "mpstat_linux") == len(text)
-    columns = ", ".join(f"{name}_pct::numeric(9,2)::text" for name in MPSTAT_COLUMNS)
+    columns = ", ".join(f"{name}_pct::float8::numeric(9,2)::text" for name in MPSTAT_COLUMNS)
     found = query(
         database_url,
         f"SELECT to_char(time, 'HH24:MI:SS'), instance, {columns} FROM stat.mpstat_linux_named"
@@ -214,9 +215,16 @@ async def test_token_of_one_host_is_for_no_other(engine: AsyncEngine, database_u
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "..", "\0", "ä", "x" * 201])
-async def test_impossible_host_names_are_refused(engine: AsyncEngine, name: str) -> None:
+async def test_impossible_host_names_are_refused(name: str) -> None:
+    nowhere = make_engine("postgresql://127.0.0.1:1/nothing", pool_size=1)
     with pytest.raises(BadRequest, match="Normstat-Host"):
-        await Agent(engine, host=name).send_file(b"")
+        await Agent(nowhere, host=name).send_file(b"")
+
+
+async def test_database_away_is_no_acknowledgement() -> None:
+    nowhere = make_engine("postgresql://127.0.0.1:1/nothing", pool_size=1)
+    with pytest.raises(DatabaseAway):
+        await Agent(nowhere).send_file(vmstat_text(vmstat_times(3)))
 
 
 async def test_host_knows_what_its_agent_said(engine: AsyncEngine, database_url: str) -> None:
