@@ -1,0 +1,206 @@
+/** One function for each endpoint. */
+
+import type {
+  AgentTokenCreate,
+  ApiTokenCreate,
+  BaselineCreate,
+  BaselineInfo,
+  BaselineList,
+  BaselineUpdate,
+  Comparison,
+  Coverage,
+  Health,
+  HostDetail,
+  HostList,
+  InstanceList,
+  Me,
+  NewToken,
+  PasswordChange,
+  RejectedLineList,
+  SeriesBlock,
+  StatList,
+  TokenList,
+  UserCreate,
+  UserInfo,
+  UserList,
+  UserUpdate,
+} from "../logic/api";
+import type { InstanceChoice } from "../logic/panel";
+import { toIso, type Window } from "../logic/time";
+import { addressOf, request } from "./client";
+
+type Signal = { readonly signal?: AbortSignal };
+type Done = Record<string, never>;
+
+function name(text: string): string {
+  return encodeURIComponent(text);
+}
+
+function span(window: Window): { readonly start: string; readonly end: string } {
+  return { start: toIso(window.start), end: toIso(window.end) };
+}
+
+// --- accounts ---
+
+export function logIn(account: string, password: string): Promise<Me> {
+  return request("POST", "/auth/login", { body: { name: account, password } });
+}
+
+export function useLinkToken(token: string): Promise<Me> {
+  return request("POST", "/auth/link", { body: { token } });
+}
+
+export function logOut(): Promise<Done> {
+  return request("POST", "/auth/logout");
+}
+
+export function getMe(options: Signal): Promise<Me> {
+  return request("GET", "/auth/me", options);
+}
+
+export function changePassword(body: PasswordChange): Promise<Me> {
+  return request("PUT", "/auth/password", { body });
+}
+
+export function listUsers(options: Signal): Promise<UserList> {
+  return request("GET", "/users", options);
+}
+
+export function createUser(body: UserCreate): Promise<UserInfo> {
+  return request("POST", "/users", { body });
+}
+
+export function updateUser(account: string, body: UserUpdate): Promise<UserInfo> {
+  return request("PATCH", `/users/${name(account)}`, { body });
+}
+
+export function deleteUser(account: string): Promise<Done> {
+  return request("DELETE", `/users/${name(account)}`);
+}
+
+export function listApiTokens(options: Signal): Promise<TokenList> {
+  return request("GET", "/api-tokens", options);
+}
+
+export function createApiToken(body: ApiTokenCreate): Promise<NewToken> {
+  return request("POST", "/api-tokens", { body });
+}
+
+export function revokeApiToken(id: number): Promise<Done> {
+  return request("DELETE", `/api-tokens/${String(id)}`);
+}
+
+export function listAgentTokens(options: Signal): Promise<TokenList> {
+  return request("GET", "/agent-tokens", options);
+}
+
+export function createAgentToken(body: AgentTokenCreate): Promise<NewToken> {
+  return request("POST", "/agent-tokens", { body });
+}
+
+export function revokeAgentToken(id: number): Promise<Done> {
+  return request("DELETE", `/agent-tokens/${String(id)}`);
+}
+
+// --- what there is ---
+
+export function getHealth(options: Signal): Promise<Health> {
+  return request("GET", "/health", options);
+}
+
+export function listHosts(options: Signal): Promise<HostList> {
+  return request("GET", "/hosts", options);
+}
+
+export function getHost(host: string, options: Signal): Promise<HostDetail> {
+  return request("GET", `/hosts/${name(host)}`, options);
+}
+
+export function listRejectedLines(
+  host: string,
+  streamId: number | null,
+  limit: number,
+  options: Signal,
+): Promise<RejectedLineList> {
+  return request("GET", `/hosts/${name(host)}/rejected`, { ...options, params: { stream_id: streamId ?? undefined, limit } });
+}
+
+export function listStats(options: Signal): Promise<StatList> {
+  return request("GET", "/stats", options);
+}
+
+export function listInstances(host: string, stat: string, window: Window, options: Signal): Promise<InstanceList> {
+  return request("GET", `/hosts/${name(host)}/stats/${name(stat)}/instances`, { ...options, params: span(window) });
+}
+
+export function readCoverage(host: string, window: Window, width: number, options: Signal): Promise<Coverage> {
+  return request("GET", `/hosts/${name(host)}/coverage`, { ...options, params: { ...span(window), width } });
+}
+
+/** What a graph asks for. */
+export interface SeriesQuery {
+  readonly host: string;
+  readonly stat: string;
+  readonly fields: readonly string[];
+  readonly choice: InstanceChoice;
+  readonly window: Window;
+  readonly width: number;
+}
+
+export function readSeries(query: SeriesQuery, options: Signal): Promise<SeriesBlock> {
+  const { choice } = query;
+  return request("GET", `/hosts/${name(query.host)}/stats/${name(query.stat)}/series`, {
+    ...options,
+    params: {
+      ...span(query.window),
+      width: query.width,
+      field: query.fields,
+      ...(choice.kind === "only" ? { instance: choice.names } : {}),
+      ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
+    },
+  });
+}
+
+// --- baselines and comparison ---
+
+export function listBaselines(host: string | null, options: Signal): Promise<BaselineList> {
+  return request("GET", "/baselines", { ...options, params: { host: host ?? undefined } });
+}
+
+export function createBaseline(body: BaselineCreate): Promise<BaselineInfo> {
+  return request("POST", "/baselines", { body });
+}
+
+export function updateBaseline(id: number, body: BaselineUpdate): Promise<BaselineInfo> {
+  return request("PATCH", `/baselines/${String(id)}`, { body });
+}
+
+export function deleteBaseline(id: number): Promise<Done> {
+  return request("DELETE", `/baselines/${String(id)}`);
+}
+
+export type ComparisonBaseline =
+  { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window };
+
+export function compare(
+  host: string,
+  baseline: ComparisonBaseline,
+  incident: Window,
+  limit: number,
+  options: Signal,
+): Promise<Comparison> {
+  const side =
+    baseline.kind === "baseline"
+      ? { baseline: baseline.id }
+      : { baseline_start: toIso(baseline.window.start), baseline_end: toIso(baseline.window.end) };
+  return request("GET", "/comparison", { ...options, params: { host, ...side, ...span(incident), limit } });
+}
+
+/** The address of a CSV file: of one stat (wide), or of all (long). */
+export function csvAddress(host: string, window: Window, stat: string | null): string {
+  return addressOf("/export.csv", { host, stat: stat ?? undefined, ...span(window) });
+}
+
+export function liveAddress(host: string | null): string {
+  return addressOf("/live", { host: host ?? undefined });
+}

@@ -1,0 +1,120 @@
+/** The data layer: what is asked of the server, under which key it is kept, and when it is asked again. */
+
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { isSameWindow, type Window } from "../logic/time";
+import * as endpoints from "./endpoints";
+import { ApiError } from "./client";
+
+const REFRESH_MS = 5_000;
+
+/** What a wrong request, a missing right or a missing thing answered will answer the same again; a server that is away may come back. */
+export function isWorthRetrying(nFailures: number, error: Error): boolean {
+  return nFailures < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500);
+}
+
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => endpoints.getMe({ signal }),
+  staleTime: 60_000,
+});
+
+export const healthQuery = queryOptions({
+  queryKey: ["health"],
+  queryFn: ({ signal }) => endpoints.getHealth({ signal }),
+  staleTime: 600_000,
+});
+
+export const hostsQuery = queryOptions({
+  queryKey: ["hosts"],
+  queryFn: ({ signal }) => endpoints.listHosts({ signal }),
+  refetchInterval: REFRESH_MS,
+});
+
+export function hostQuery(host: string) {
+  return queryOptions({
+    queryKey: ["host", host],
+    queryFn: ({ signal }) => endpoints.getHost(host, { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+export function rejectedQuery(host: string, streamId: number | null, limit: number) {
+  return queryOptions({
+    queryKey: ["rejected", host, streamId, limit],
+    queryFn: ({ signal }) => endpoints.listRejectedLines(host, streamId, limit, { signal }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export const statsQuery = queryOptions({
+  queryKey: ["stats"],
+  queryFn: ({ signal }) => endpoints.listStats({ signal }),
+  staleTime: 300_000,
+});
+
+export function instancesQuery(host: string, stat: string, window: Window) {
+  return queryOptions({
+    queryKey: ["instances", host, stat, window],
+    queryFn: ({ signal }) => endpoints.listInstances(host, stat, window, { signal }),
+    staleTime: 60_000,
+  });
+}
+
+export function coverageQuery(host: string, window: Window, width: number) {
+  return queryOptions({
+    queryKey: ["coverage", host, window, width],
+    queryFn: ({ signal }) => endpoints.readCoverage(host, window, width, { signal }),
+    placeholderData: keepPreviousData,
+    gcTime: 30_000,
+  });
+}
+
+/** While a window moves, the graph keeps showing what it has; what belongs to another graph is never shown. */
+export function seriesQuery(query: endpoints.SeriesQuery) {
+  return queryOptions({
+    queryKey: ["series", query],
+    queryFn: ({ signal }) => endpoints.readSeries(query, { signal }),
+    placeholderData: (previous, previousQuery) => {
+      const before = previousQuery?.queryKey[1] as endpoints.SeriesQuery | undefined;
+      const isSameGraph =
+        before !== undefined &&
+        before.host === query.host &&
+        before.stat === query.stat &&
+        before.fields.join() === query.fields.join() &&
+        JSON.stringify(before.choice) === JSON.stringify(query.choice);
+      return isSameGraph ? previous : undefined;
+    },
+    staleTime: 60_000,
+    // A live page asks every few seconds under another key.
+    gcTime: 30_000,
+  });
+}
+
+export function baselinesQuery(host: string | null) {
+  return queryOptions({ queryKey: ["baselines", host], queryFn: ({ signal }) => endpoints.listBaselines(host, { signal }) });
+}
+
+/** How many findings an answer holds at most; all are counted. */
+export const FINDING_LIMIT = 500;
+
+export function comparisonQuery(host: string, baseline: endpoints.ComparisonBaseline, incident: Window) {
+  return queryOptions({
+    queryKey: ["comparison", host, baseline, incident],
+    queryFn: ({ signal }) => endpoints.compare(host, baseline, incident, FINDING_LIMIT, { signal }),
+    staleTime: 300_000,
+    placeholderData: (previous, previousQuery) => {
+      const before = previousQuery?.queryKey[3] as Window | undefined;
+      return before !== undefined && isSameWindow(before, incident) ? previous : undefined;
+    },
+  });
+}
+
+export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: ({ signal }) => endpoints.listUsers({ signal }) });
+export const apiTokensQuery = queryOptions({
+  queryKey: ["api-tokens"],
+  queryFn: ({ signal }) => endpoints.listApiTokens({ signal }),
+});
+export const agentTokensQuery = queryOptions({
+  queryKey: ["agent-tokens"],
+  queryFn: ({ signal }) => endpoints.listAgentTokens({ signal }),
+});

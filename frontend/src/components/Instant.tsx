@@ -1,0 +1,30 @@
+import { Tooltip } from "@mantine/core";
+import { describeAge, type EpochMs, toIso } from "../logic/time";
+import { formatInstant, type Zone, zoneLabel } from "../logic/zone";
+
+interface InstantProps {
+  readonly at: EpochMs;
+  readonly zone: Zone;
+}
+
+/** An instant in the chosen zone; both the zone and UTC are in the tooltip. */
+export function Instant({ at, zone }: InstantProps) {
+  return (
+    <Tooltip label={`${formatInstant(zone, at)} ${zoneLabel(zone, at)}, that is ${toIso(at)}`}>
+      <time dateTime={toIso(at)} style={{ whiteSpace: "nowrap" }}>
+        {formatInstant(zone, at)}
+      </time>
+    </Tooltip>
+  );
+}
+
+/** How long ago it was. */
+export function Age({ at, now, zone }: InstantProps & { readonly now: EpochMs }) {
+  return (
+    <Tooltip label={`${formatInstant(zone, at)} ${zoneLabel(zone, at)}`}>
+      <time dateTime={toIso(at)} style={{ whiteSpace: "nowrap" }}>
+        {describeAge(at, now)}
+      </time>
+    </Tooltip>
+  );
+}

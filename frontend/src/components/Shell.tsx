@@ -1,0 +1,198 @@
+import {
+  ActionIcon,
+  Burger,
+  Button,
+  Group,
+  Menu,
+  SegmentedControl,
+  Text,
+  Tooltip,
+  useMantineColorScheme,
+  useComputedColorScheme,
+} from "@mantine/core";
+import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Navigate, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
+import { ApiError } from "../api/client";
+import { logOut } from "../api/endpoints";
+import { healthQuery, meQuery } from "../api/queries";
+import type { Me } from "../logic/api";
+import { zoneLabel } from "../logic/zone";
+import { readNow, zoneOf } from "../state/clock";
+import type { Clock, RawSearch } from "../state/url";
+import { MeContext } from "./me";
+import { PasswordPrompt } from "./PasswordPrompt";
+import { ShortcutsDialog } from "./ShortcutsDialog";
+import { StateView } from "./StateView";
+import "./Shell.css";
+
+const PAGES = [
+  { to: "/hosts", label: "Hosts" },
+  { to: "/comparison", label: "Compare" },
+  { to: "/baselines", label: "Baselines" },
+  { to: "/accounts", label: "Accounts" },
+] as const;
+
+/** Which of the two clocks the link says; what it cannot say is local. */
+function useClock(): Clock {
+  const search = useSearch({ strict: false });
+  return search["tz"] === "utc" ? "utc" : "local";
+}
+
+/** The search part that other pages inherit. */
+function inherited(clock: Clock): RawSearch {
+  return clock === "utc" ? { tz: "utc" } : {};
+}
+
+function ClockSwitch({ clock }: { readonly clock: Clock }) {
+  const navigate = useNavigate();
+  const local = zoneOf("local");
+  return (
+    <Tooltip label={`Times of this browser's zone (${local}, ${zoneLabel(local, readNow())}) or UTC; the link keeps the choice`}>
+      <SegmentedControl
+        size="xs"
+        aria-label="Clock"
+        value={clock}
+        data={[
+          { value: "local", label: "Local" },
+          { value: "utc", label: "UTC" },
+        ]}
+        onChange={(value) => {
+          void navigate({
+            to: ".",
+            replace: true,
+            search: ({ tz: _, ...rest }: RawSearch) => (value === "utc" ? { ...rest, tz: "utc" } : rest),
+          });
+        }}
+      />
+    </Tooltip>
+  );
+}
+
+function SchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const other = scheme === "dark" ? "light" : "dark";
+  return (
+    <Tooltip label={`Switch to ${other}; Shift-click follows the system again`}>
+      <ActionIcon
+        aria-label={`Switch to ${other} colours`}
+        onClick={(event) => {
+          setColorScheme(event.shiftKey ? "auto" : other);
+        }}
+      >
+        {scheme === "dark" ? <IconSun size={17} /> : <IconMoon size={17} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function AccountMenu({ me }: { readonly me: Me }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const version = useQuery(healthQuery).data;
+  const leaving = useMutation({
+    mutationFn: logOut,
+    onSettled: () => {
+      client.clear();
+      void navigate({ to: "/login", search: {} });
+    },
+  });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="subtle" color="gray" leftSection={<IconUser size={15} />}>
+          {me.name}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{me.role}</Menu.Label>
+        <Menu.Item
+          onClick={() => {
+            void navigate({ to: "/accounts", search: {} });
+          }}
+        >
+          Password and tokens
+        </Menu.Item>
+        <Menu.Item
+          onClick={() => {
+            leaving.mutate();
+          }}
+        >
+          Log out
+        </Menu.Item>
+        {version && (
+          <Menu.Label>
+            normstat {version.version} on {version.storage}
+          </Menu.Label>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** What is around every page but the login: who you are, where you can go, and what the times mean. */
+export function Shell() {
+  const me = useQuery(meQuery);
+  const clock = useClock();
+  const location = useLocation();
+  const [isMenuOpen, menu] = useDisclosure(false);
+  const [isHelpOpen, help] = useDisclosure(false);
+  useHotkeys([
+    ["shift+?", help.open],
+    ["?", help.open],
+  ]);
+
+  if (me.error instanceof ApiError && me.error.status === 401) {
+    return <Navigate to="/login" search={{ next: location.href }} replace />;
+  }
+  return (
+    <>
+      <a className="skip-link" href="#content">
+        Skip to the content
+      </a>
+      <header className="shell-header no-print">
+        <Link to="/hosts" search={inherited(clock)} className="shell-logo">
+          <img src="/icon.svg" alt="" width={22} height={22} />
+          <Text fw={650} fz="md">
+            normstat
+          </Text>
+        </Link>
+        <Burger hiddenFrom="xs" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
+        <nav className="shell-nav" data-open={isMenuOpen} aria-label="Pages">
+          {PAGES.map(({ to, label }) => (
+            <Link key={to} to={to} search={inherited(clock)} className="shell-link" onClick={menu.close}>
+              {label}
+            </Link>
+          ))}
+        </nav>
+        <Group gap={6} ml="auto" wrap="nowrap">
+          <ClockSwitch clock={clock} />
+          <SchemeSwitch />
+          <Tooltip label="Help and keys (?)">
+            <ActionIcon aria-label="Help and keys" onClick={help.open}>
+              <IconHelp size={18} />
+            </ActionIcon>
+          </Tooltip>
+          {me.data && <AccountMenu me={me.data} />}
+        </Group>
+      </header>
+      <ShortcutsDialog isOpen={isHelpOpen} onClose={help.close} />
+      <main id="content">
+        {me.data === undefined ? (
+          <div className="page">
+            <StateView
+              state={me.error ? { kind: "error", error: me.error, onRetry: () => void me.refetch() } : { kind: "loading" }}
+            />
+          </div>
+        ) : (
+          <MeContext value={me.data}>
+            <PasswordPrompt me={me.data} />
+            <Outlet />
+          </MeContext>
+        )}
+      </main>
+    </>
+  );
+}

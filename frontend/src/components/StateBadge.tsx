@@ -1,0 +1,29 @@
+import { Tooltip } from "@mantine/core";
+import type { StreamState } from "../logic/api";
+import "./StateBadge.css";
+
+const STATES: Readonly<Record<StreamState, { readonly letter: string; readonly text: string; readonly help: string }>> = {
+  live: { letter: "L", text: "live", help: "data within the last 30 seconds" },
+  late: { letter: "T", text: "late", help: "data within the last 10 minutes, but not the last 30 seconds" },
+  silent: { letter: "S", text: "silent", help: "no data for more than 10 minutes" },
+};
+
+/** A state by letter, shape (circle, triangle, square), word and colour. */
+export function StateBadge({ state }: { readonly state: StreamState }) {
+  const { letter, text, help } = STATES[state];
+  return (
+    <Tooltip label={`${text}: ${help}`}>
+      <span className="state-badge" data-state={state}>
+        <svg viewBox="0 0 18 18" width="16" height="16" aria-hidden>
+          {state === "live" && <circle cx="9" cy="9" r="8" />}
+          {state === "late" && <path d="M9 1 L17.5 17 L0.5 17 Z" />}
+          {state === "silent" && <rect x="1.5" y="1.5" width="15" height="15" className="state-badge-hollow" />}
+          <text x="9" y={state === "late" ? 14.6 : 12.7} textAnchor="middle">
+            {letter}
+          </text>
+        </svg>
+        {text}
+      </span>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,111 @@
+import { Button, Code, Group, Loader, Stack, Text, Title } from "@mantine/core";
+import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { ApiError } from "../api/client";
+
+/** The states of a view that has nothing to show yet; `ready` and `partial` are the view itself. */
+export type PendingState =
+  | { readonly kind: "loading"; readonly what?: string }
+  | { readonly kind: "error"; readonly error: Error; readonly onRetry?: () => void }
+  | { readonly kind: "empty"; readonly title: string; readonly next?: ReactNode };
+
+interface StateViewProps {
+  readonly state: PendingState;
+  /** Small, for the inside of a panel. */
+  readonly isCompact?: boolean;
+}
+
+/** Says that something is loading, failed, or is not there; and what to do next. */
+export function StateView({ state, isCompact = false }: StateViewProps) {
+  const gap = isCompact ? 4 : "sm";
+  const padding = isCompact ? "xs" : "xl";
+  switch (state.kind) {
+    case "loading":
+      return (
+        <Group justify="center" p={padding} gap="xs" role="status">
+          <Loader size={isCompact ? "xs" : "sm"} color="gray" />
+          <Text fz="sm" className="soft">
+            Loading{state.what === undefined ? "" : ` ${state.what}`} …
+          </Text>
+        </Group>
+      );
+    case "empty":
+      return (
+        <Stack align="center" ta="center" gap={gap} p={padding}>
+          <Text fw={600} fz={isCompact ? "sm" : "md"}>
+            {state.title}
+          </Text>
+          {state.next !== undefined && (
+            <Text component="div" fz="sm" className="soft" maw={640}>
+              {state.next}
+            </Text>
+          )}
+        </Stack>
+      );
+    case "error":
+      return <ErrorView error={state.error} isCompact={isCompact} {...(state.onRetry ? { onRetry: state.onRetry } : {})} />;
+  }
+}
+
+function ErrorView({
+  error,
+  onRetry,
+  isCompact,
+}: {
+  readonly error: Error;
+  readonly onRetry?: () => void;
+  readonly isCompact: boolean;
+}) {
+  const api = error instanceof ApiError ? error : null;
+  const Icon = api?.status === 0 ? IconPlugConnectedX : IconAlertTriangle;
+  return (
+    <Stack align="center" ta="center" gap={isCompact ? 4 : "sm"} p={isCompact ? "xs" : "xl"} role="alert">
+      <Group gap={8} wrap="nowrap">
+        <Icon size={isCompact ? 16 : 20} color="var(--bad)" aria-hidden />
+        {isCompact ? (
+          <Text fw={600} fz="sm">
+            {error.message}
+          </Text>
+        ) : (
+          <Title order={3}>{error.message}</Title>
+        )}
+      </Group>
+      <Group gap={8} justify="center">
+        {api && (
+          <Text fz="xs" className="soft" component="span">
+            code <Code>{api.code}</Code>
+            {api.requestId !== "" && (
+              <>
+                {" "}
+                request <Code>{api.requestId}</Code>
+              </>
+            )}
+          </Text>
+        )}
+        {onRetry && (
+          <Button size="compact-xs" variant="default" leftSection={<IconRefresh size={13} />} onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+/** One line of what went wrong, under a form. */
+export function ErrorLine({ error }: { readonly error: Error | null }) {
+  if (error === null) {
+    return null;
+  }
+  const api = error instanceof ApiError ? error : null;
+  return (
+    <Text fz="sm" c="var(--bad)" role="alert">
+      {error.message}
+      {api !== null && api.requestId !== "" && (
+        <Text span fz="xs" className="soft">
+          {` (${api.code}, request ${api.requestId})`}
+        </Text>
+      )}
+    </Text>
+  );
+}

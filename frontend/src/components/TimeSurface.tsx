@@ -1,0 +1,166 @@
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef } from "react";
+import { bandShare, dragWindow, type Margins, percent, pixelOfTime, timeAtPixel } from "../logic/surface";
+import type { Window } from "../logic/time";
+import { type PointerStore, usePointer } from "../state/pointer";
+import "./TimeSurface.css";
+
+export interface SurfaceBand {
+  readonly key: string;
+  readonly kind: "baseline" | "mark";
+  readonly label: string;
+  readonly window: Window;
+}
+
+interface TimeSurfaceProps {
+  readonly width: number;
+  readonly height: number;
+  readonly margins: Margins;
+  readonly window: Window;
+  readonly tool: "zoom" | "mark";
+  readonly pointer: PointerStore;
+  readonly bands: readonly SurfaceBand[];
+  readonly label: string;
+  readonly onZoom: (window: Window) => void;
+  readonly onMark: (window: Window) => void;
+  readonly onZoomOut: () => void;
+  /** Moves the crosshair by one sample; without it the arrow keys are the page's. */
+  readonly onStep?: (direction: -1 | 1) => void;
+  /** What is drawn below the layer. */
+  readonly children: ReactNode;
+}
+
+/** The layer above a graph on which people point and drag: crosshair, zoom, marking. All surfaces of a page share one pointer. */
+export function TimeSurface(props: TimeSurfaceProps) {
+  const { width, height, margins, window: drawn, tool, pointer } = props;
+  const start = useRef<{ readonly x: number; readonly purpose: "zoom" | "mark" } | null>(null);
+
+  const xOf = (event: PointerEvent): number => event.clientX - event.currentTarget.getBoundingClientRect().left;
+
+  const begin = (event: PointerEvent): void => {
+    if (event.button === 0) {
+      event.currentTarget.setPointerCapture(event.pointerId);
+      start.current = { x: xOf(event), purpose: tool === "mark" || event.shiftKey ? "mark" : "zoom" };
+    }
+  };
+
+  const move = (event: PointerEvent): void => {
+    const x = xOf(event);
+    pointer.set({ hovered: timeAtPixel(x, width, margins, drawn) });
+    if (start.current !== null) {
+      const dragged = dragWindow(start.current.x, x, width, margins, drawn);
+      pointer.set({ dragged: dragged === null ? null : { window: dragged, purpose: start.current.purpose } });
+    }
+  };
+
+  const finish = (event: PointerEvent): void => {
+    const begun = start.current;
+    start.current = null;
+    pointer.set({ dragged: null });
+    const dragged = begun === null ? null : dragWindow(begun.x, xOf(event), width, margins, drawn);
+    if (begun !== null && dragged !== null) {
+      (begun.purpose === "mark" ? props.onMark : props.onZoom)(dragged);
+    }
+  };
+
+  const cancel = (): void => {
+    start.current = null;
+    pointer.set({ dragged: null });
+  };
+
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent): void => {
+      if (event.key === "Escape" && start.current !== null) {
+        start.current = null;
+        pointer.set({ dragged: null });
+      }
+    };
+    document.addEventListener("keydown", onKey, { capture: true });
+    return () => {
+      document.removeEventListener("keydown", onKey, { capture: true });
+    };
+  }, [pointer]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (props.onStep !== undefined && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+      event.preventDefault();
+      event.stopPropagation();
+      props.onStep(event.key === "ArrowLeft" ? -1 : 1);
+    }
+  };
+
+  return (
+    <div
+      className="time-surface"
+      data-tool={tool}
+      style={{ width, height }}
+      tabIndex={props.onStep === undefined ? -1 : 0}
+      role="group"
+      aria-label={props.label}
+      onPointerDown={begin}
+      onPointerMove={move}
+      onPointerUp={finish}
+      onPointerCancel={cancel}
+      onPointerLeave={() => {
+        if (start.current === null) {
+          pointer.set({ hovered: null });
+        }
+      }}
+      onDoubleClick={props.onZoomOut}
+      onKeyDown={onKeyDown}
+    >
+      <div
+        className="time-surface-area"
+        style={{ left: margins.left, right: margins.right, top: margins.top, bottom: margins.bottom }}
+      >
+        {props.bands.map((band) => (
+          <BandLayer key={band.key} band={band} drawn={drawn} />
+        ))}
+      </div>
+      {props.children}
+      <PointerLayer width={width} margins={margins} drawn={drawn} pointer={pointer} />
+    </div>
+  );
+}
+
+function BandLayer({ band, drawn }: { readonly band: SurfaceBand; readonly drawn: Window }) {
+  const share = bandShare(band.window, drawn);
+  if (share === null) {
+    return null;
+  }
+  return (
+    <div className="time-band" data-kind={band.kind} style={{ left: percent(share.left), width: percent(share.width) }}>
+      <span>{band.label}</span>
+    </div>
+  );
+}
+
+interface PointerLayerProps {
+  readonly width: number;
+  readonly margins: Margins;
+  readonly drawn: Window;
+  readonly pointer: PointerStore;
+}
+
+/** Follows the pointer by itself, so that nothing else is rendered with every move. */
+function PointerLayer({ width, margins, drawn, pointer }: PointerLayerProps) {
+  const { hovered, dragged } = usePointer(pointer);
+  const x = hovered === null ? null : pixelOfTime(hovered, width, margins, drawn);
+  const share = dragged === null ? null : bandShare(dragged.window, drawn);
+  return (
+    <>
+      {share !== null && dragged !== null && (
+        <div
+          className="time-surface-area"
+          style={{ left: margins.left, right: margins.right, top: margins.top, bottom: margins.bottom }}
+        >
+          <div
+            className="time-drag"
+            data-purpose={dragged.purpose}
+            style={{ left: percent(share.left), width: percent(share.width) }}
+          />
+        </div>
+      )}
+      {x !== null && <div className="time-cross" style={{ left: x, top: margins.top, bottom: margins.bottom }} />}
+    </>
+  );
+}

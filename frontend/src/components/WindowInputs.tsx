@@ -1,0 +1,62 @@
+import { Group, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { requireWindow } from "../logic/range";
+import type { Window } from "../logic/time";
+import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
+import { readNow } from "../state/clock";
+
+interface WindowInputsProps {
+  readonly window: Window;
+  readonly zone: Zone;
+  /** The window that is written there now; null while it is none. */
+  readonly onChange: (window: Window | null) => void;
+}
+
+/** From and to as text: dates with clock, clocks of today, or `now-15m`. */
+export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
+  const [from, setFrom] = useState(formatInstant(zone, window.start));
+  const [to, setTo] = useState(formatInstant(zone, window.end));
+  const read = (start: string, end: string): Window | string => {
+    const now = readNow();
+    return requireWindow(parseInstant(start, zone, now), parseInstant(end, zone, now));
+  };
+  const problem = read(from, to);
+  const change = (start: string, end: string): void => {
+    setFrom(start);
+    setTo(end);
+    const next = read(start, end);
+    onChange(typeof next === "string" ? null : next);
+  };
+  const label = zoneLabel(zone, window.end);
+  return (
+    <>
+      <Group gap="xs" grow>
+        <TextInput
+          size="xs"
+          label={`From (${label})`}
+          value={from}
+          spellCheck={false}
+          onChange={(event) => {
+            change(event.currentTarget.value, to);
+          }}
+        />
+        <TextInput
+          size="xs"
+          label={`To (${label})`}
+          value={to}
+          spellCheck={false}
+          onChange={(event) => {
+            change(from, event.currentTarget.value);
+          }}
+        />
+      </Group>
+      <div
+        style={{ minHeight: 20, fontSize: 12, marginTop: 2 }}
+        className={typeof problem === "string" ? undefined : "soft"}
+        role="status"
+      >
+        {typeof problem === "string" ? problem : "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"}
+      </div>
+    </>
+  );
+}

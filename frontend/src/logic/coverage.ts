@@ -1,0 +1,59 @@
+/** Where there are samples: the strip above the graphs, and the words for what is missing. */
+
+import type { Coverage } from "./api";
+import { formatBytes, plural } from "./number";
+import { describeDuration, type EpochMs, fromApi, lengthOf, toDurationMs, type Window } from "./time";
+
+/** Windows in order, those that touch or overlap as one. */
+export function mergeWindows(windows: readonly Window[]): readonly Window[] {
+  const merged: Window[] = [];
+  for (const window of [...windows].sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last !== undefined && window.start <= last.end) {
+      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, window.end) as EpochMs };
+    } else {
+      merged.push(window);
+    }
+  }
+  return merged;
+}
+
+/** When any stat of the host has samples. */
+export function coveredWindows(coverage: Coverage): readonly Window[] {
+  return mergeWindows(
+    coverage.stats.flatMap(({ covered }) => covered.map(({ start, end }) => ({ start: fromApi(start), end: fromApi(end) }))),
+  );
+}
+
+/** Together, in milliseconds, of the part inside the window. */
+export function coveredLength(windows: readonly Window[], inside: Window): number {
+  return windows.reduce((sum, { start, end }) => sum + Math.max(0, Math.min(end, inside.end) - Math.max(start, inside.start)), 0);
+}
+
+export interface CoverageText {
+  readonly state: "none" | "partial" | "full";
+  readonly text: string;
+}
+
+// The newest samples are still on their way, and reports do not begin on the second at which a window does.
+const SLACK = 0.03;
+const SLACK_MS = 15_000;
+
+/** `samples for 12 min of 15 min`, and what agents had to drop. */
+export function describeCoverage(coverage: Coverage, window: Window): CoverageText {
+  const covered = coveredLength(coveredWindows(coverage), window);
+  const length = lengthOf(window);
+  const dropped = coverage.gaps.reduce((sum, gap) => sum + gap.n_bytes, 0);
+  const gaps =
+    dropped === 0 ? "" : `; ${formatBytes(dropped)} lost before they could be sent (${plural(coverage.gaps.length, "gap")})`;
+  if (covered === 0) {
+    return { state: "none", text: `no samples in this window${gaps}` };
+  }
+  const isFull = length - covered <= Math.max(SLACK_MS, length * SLACK);
+  return isFull && dropped === 0
+    ? { state: "full", text: `samples for all of ${describeDuration(length)}` }
+    : {
+        state: "partial",
+        text: `samples for ${describeDuration(toDurationMs(Math.round(covered / 1000) * 1000))} of ${describeDuration(length)}${gaps}`,
+      };
+}

@@ -1,0 +1,64 @@
+/** Numbers for people: thousands separators, and never more digits than the tool printed. */
+
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatterOf(fewest: number, most: number): Intl.NumberFormat {
+  const key = `${String(fewest)}:${String(most)}`;
+  let formatter = formatters.get(key);
+  if (formatter === undefined) {
+    formatter = new Intl.NumberFormat("en-US", { minimumFractionDigits: fewest, maximumFractionDigits: most });
+    formatters.set(key, formatter);
+  }
+  return formatter;
+}
+
+const MOST_DECIMALS = 12;
+
+/** A value as the tool would print it, with thousands separators. Missing: an en dash. */
+export function formatValue(value: number | null, decimals: number): string {
+  if (value === null || !Number.isFinite(value)) {
+    return "–";
+  }
+  const digits = Math.min(MOST_DECIMALS, Math.max(0, decimals));
+  return formatterOf(digits, digits)
+    .format(value === 0 ? 0 : value)
+    .replace(/^-/, "−");
+}
+
+/** A value with its unit: `1,234 kB/s`, `12.5 %`. */
+export function formatWithUnit(value: number | null, decimals: number, unit: string): string {
+  const text = formatValue(value, decimals);
+  return value === null || unit === "" ? text : `${text} ${unit}`;
+}
+
+/** A count: `86,400`. */
+export function formatCount(count: number): string {
+  return formatterOf(0, 0).format(count);
+}
+
+/** `1 sample`, `86,400 samples`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Scores and distances, which no tool printed: about three digits. */
+export function formatScore(value: number): string {
+  if (!Number.isFinite(value)) {
+    return "∞";
+  }
+  const size = Math.abs(value);
+  const decimals = size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  return formatterOf(decimals, decimals).format(value);
+}
+
+/** Bytes of a stream: `1.4 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let size = bytes;
+  let index = 0;
+  while (size >= 1000 && index < units.length - 1) {
+    size /= 1000;
+    index += 1;
+  }
+  return `${formatterOf(0, index === 0 ? 0 : size < 10 ? 2 : size < 100 ? 1 : 0).format(size)} ${units[index] ?? ""}`;
+}

@@ -1,0 +1,57 @@
+/** Colours and dashes of series: told apart by people with any kind of colour vision, on white and on black. */
+
+export type Scheme = "light" | "dark";
+
+// After Okabe and Ito, darkened or lightened until each has a contrast of at least 3:1 with its background.
+const LIGHT = ["#0068a8", "#c25700", "#00805c", "#a8457d", "#6b5b00", "#3f4a5a", "#7a4fd0", "#b3261e"] as const;
+const DARK = ["#56b4e9", "#ff9a4d", "#2fc79a", "#e08bbd", "#e3cf4a", "#b6c2d2", "#b79cff", "#ff7a70"] as const;
+const DASHES = ["solid", "dash", "dot", "dashdot"] as const;
+
+export type Dash = (typeof DASHES)[number];
+
+export interface Stroke {
+  readonly color: string;
+  readonly dash: Dash;
+}
+
+/** The stroke of the n-th series of a panel; beyond the colours the dashes change. */
+export function strokeOf(index: number, scheme: Scheme): Stroke {
+  const colors = scheme === "dark" ? DARK : LIGHT;
+  return {
+    color: colors[index % colors.length] ?? LIGHT[0],
+    dash: DASHES[Math.floor(index / colors.length) % DASHES.length] ?? "solid",
+  };
+}
+
+export interface Ink {
+  readonly text: string;
+  readonly grid: string;
+  readonly zero: string;
+  readonly background: string;
+  readonly baseline: string;
+  readonly baselineBand: string;
+  readonly incident: string;
+}
+
+/** Everything else in a graph. The baseline is always the calm colour. */
+export function inkOf(scheme: Scheme): Ink {
+  return scheme === "dark"
+    ? {
+        text: "#a9b4c2",
+        grid: "#2a323d",
+        zero: "#3d4856",
+        background: "#171c23",
+        baseline: "#6ab0e6",
+        baselineBand: "rgba(86, 160, 220, 0.22)",
+        incident: "#ff9a4d",
+      }
+    : {
+        text: "#4a5563",
+        grid: "#e6eaef",
+        zero: "#c3cbd5",
+        background: "#ffffff",
+        baseline: "#2a6fa8",
+        baselineBand: "rgba(42, 111, 168, 0.16)",
+        incident: "#c25700",
+      };
+}

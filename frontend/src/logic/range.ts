@@ -1,0 +1,99 @@
+/** What a host page shows: a window that follows the clock (live), or a fixed one. */
+
+import { DAY, type DurationMs, type EpochMs, HOUR, lengthOf, MINUTE, SECOND, toDurationMs, toEpochMs, type Window } from "./time";
+
+export type Range = { readonly kind: "live"; readonly length: DurationMs } | { readonly kind: "fixed"; readonly window: Window };
+
+export const PRESETS: readonly DurationMs[] = [
+  toDurationMs(5 * MINUTE),
+  toDurationMs(15 * MINUTE),
+  toDurationMs(30 * MINUTE),
+  HOUR,
+  toDurationMs(3 * HOUR),
+  toDurationMs(6 * HOUR),
+  toDurationMs(12 * HOUR),
+  DAY,
+  toDurationMs(2 * DAY),
+  toDurationMs(7 * DAY),
+];
+
+export const DEFAULT_RANGE: Range = { kind: "live", length: toDurationMs(15 * MINUTE) };
+export const SHORTEST = SECOND;
+export const LONGEST = toDurationMs(10 * 366 * DAY);
+
+/** The window of a range when it is `now`. */
+export function resolveRange(range: Range, now: EpochMs): Window {
+  return range.kind === "fixed" ? range.window : { start: toEpochMs(now - range.length), end: now };
+}
+
+/** How often a live window moves on when nothing is heard from the host: about a pixel's worth, within 2 s to 60 s. */
+export function livePeriod(length: DurationMs): DurationMs {
+  return toDurationMs(Math.min(60 * SECOND, Math.max(2 * SECOND, length / 300)));
+}
+
+/** The end of a live window: now (or when something was heard last), or the newest sample if the host's clock is ahead; on whole seconds, so that keys repeat. */
+export function liveEnd(now: EpochMs, heard: { readonly newest: EpochMs | null; readonly at: EpochMs | null } | null): EpochMs {
+  const end = Math.max(now, heard?.at ?? 0, (heard?.newest ?? -1) + 1);
+  return toEpochMs(Math.ceil(end / SECOND) * SECOND);
+}
+
+/** A fixed window, moved by a share of its length (-0.5: half a window back). */
+export function shiftRange(range: Range, now: EpochMs, share: number): Range {
+  const window = resolveRange(range, now);
+  const by = Math.round((lengthOf(window) * share) / SECOND) * SECOND;
+  return { kind: "fixed", window: { start: toEpochMs(window.start + by), end: toEpochMs(window.end + by) } };
+}
+
+/** The range around the same middle (live: with the same end), `factor` times as long. */
+export function zoomRange(range: Range, now: EpochMs, factor: number): Range {
+  const window = resolveRange(range, now);
+  const length = Math.min(LONGEST, Math.max(5 * SECOND, lengthOf(window) * factor));
+  if (range.kind === "live") {
+    return { kind: "live", length: toDurationMs(Math.round(length / SECOND) * SECOND) };
+  }
+  const middle = (window.start + window.end) / 2;
+  const start = Math.max(0, Math.floor((middle - length / 2) / SECOND) * SECOND);
+  return { kind: "fixed", window: { start: toEpochMs(start), end: toEpochMs(start + Math.ceil(length / SECOND) * SECOND) } };
+}
+
+/** Live becomes the window it shows now; a fixed window becomes a live one of the same length. */
+export function toggleLive(range: Range, now: EpochMs): Range {
+  return range.kind === "live"
+    ? { kind: "fixed", window: resolveRange(range, now) }
+    : { kind: "live", length: toDurationMs(Math.min(7 * DAY, lengthOf(range.window))) };
+}
+
+/** The last window of this length that still shows a sample at `at`, on whole seconds. */
+export function windowEndingAt(at: EpochMs, length: DurationMs): Window {
+  const end = Math.floor(at / SECOND) * SECOND + SECOND;
+  return { start: toEpochMs(Math.max(0, end - length)), end: toEpochMs(end) };
+}
+
+/** A window a little wider than this one, so that what happened stands in its surroundings. */
+export function surroundings(window: Window, share = 0.5): Window {
+  const by = Math.max(10 * SECOND, lengthOf(window) * share);
+  return { start: toEpochMs(Math.max(0, window.start - by)), end: toEpochMs(window.end + by) };
+}
+
+/** Windows that are often what was normal before this one, with their names. */
+export function usualBaselines(incident: Window): readonly { readonly label: string; readonly window: Window }[] {
+  const length = lengthOf(incident);
+  const back = (by: number): Window => ({ start: toEpochMs(incident.start - by), end: toEpochMs(incident.end - by) });
+  return [
+    { label: "just before", window: back(length) },
+    { label: "hour before", window: { start: toEpochMs(incident.start - HOUR), end: incident.start } },
+    { label: "day before, same time", window: back(DAY) },
+    { label: "week before, same time", window: back(7 * DAY) },
+  ];
+}
+
+/** What a person typed as from and to, as a window; a text that says why not otherwise. */
+export function requireWindow(start: EpochMs | null, end: EpochMs | null): Window | string {
+  if (start === null || end === null) {
+    return `${start === null ? "From" : "To"} is no time: write 2026-11-21 09:05:00, 09:05 or now-15m`;
+  }
+  if (end - start < SHORTEST) {
+    return "From must be at least a second before To";
+  }
+  return end - start > LONGEST ? "The window is longer than ten years" : { start, end };
+}

@@ -1,0 +1,201 @@
+/** Series as they are read off a graph: the sample under the crosshair, extremes, pieces between gaps. */
+
+import type { FieldInfo, Series, SeriesBlock } from "./api";
+import { formatCount, plural } from "./number";
+import type { EpochMs } from "./time";
+
+/** The first index whose time is not before `at`. */
+export function lowerBound(times: readonly number[], at: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < at) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/** The sample nearest to an instant, no further than `tolerance_ms` away. Missing: null, also where the nearest thing is a gap. */
+export function sampleAt(
+  series: Pick<Series, "times" | "values">,
+  at: EpochMs,
+  tolerance_ms: number,
+): { readonly time: number; readonly value: number } | null {
+  const right = lowerBound(series.times, at);
+  let best: { time: number; value: number } | null = null;
+  let distance = Number.POSITIVE_INFINITY;
+  for (const index of [right - 1, right]) {
+    const time = series.times[index];
+    if (time !== undefined && Math.abs(time - at) <= tolerance_ms && Math.abs(time - at) < distance) {
+      const value = series.values[index] ?? null;
+      distance = Math.abs(time - at);
+      best = value === null ? null : { time, value };
+    }
+  }
+  return best;
+}
+
+/** The usual distance of two neighbouring samples: the lower median of the distances; null for fewer than two samples. */
+export function usualStep(times: readonly number[]): number | null {
+  const steps: number[] = [];
+  for (let index = 1; index < times.length; index += 1) {
+    steps.push((times[index] ?? 0) - (times[index - 1] ?? 0));
+  }
+  steps.sort((a, b) => a - b);
+  return steps[(steps.length - 1) >> 1] ?? null;
+}
+
+/** How far the crosshair may be from a sample that it reads: most of a step, or half a dozen pixels. */
+export function readingTolerance(times: readonly number[], pixel_ms: number): number {
+  return Math.max(6 * pixel_ms, 0.75 * (usualStep(times) ?? 0));
+}
+
+export interface Extremes {
+  readonly lowest: number | null;
+  readonly highest: number | null;
+  readonly last: number | null;
+}
+
+/** Exact for both resolutions, because an envelope holds the lowest and highest sample of each pixel. */
+export function extremesOf(values: readonly (number | null)[]): Extremes {
+  let lowest: number | null = null;
+  let highest: number | null = null;
+  let last: number | null = null;
+  for (const value of values) {
+    if (value !== null) {
+      lowest = lowest === null || value < lowest ? value : lowest;
+      highest = highest === null || value > highest ? value : highest;
+      last = value;
+    }
+  }
+  return { lowest, highest, last };
+}
+
+/** Pieces without a gap inside, as index ranges [from, to). */
+export function piecesOf(values: readonly (number | null)[]): readonly (readonly [number, number])[] {
+  const pieces: [number, number][] = [];
+  let from = -1;
+  for (let index = 0; index <= values.length; index += 1) {
+    const isValue = index < values.length && (values[index] ?? null) !== null;
+    if (isValue && from < 0) {
+      from = index;
+    } else if (!isValue && from >= 0) {
+      pieces.push([from, index]);
+      from = -1;
+    }
+  }
+  return pieces;
+}
+
+/** How a series is called in a legend: the field's column, the instance, or both, whichever tells it apart within the panel. */
+export function seriesName(column: string, instance: string, nFields: number, nInstances: number): string {
+  if (instance === "" || (nInstances <= 1 && nFields > 1)) {
+    return column;
+  }
+  return nFields <= 1 ? instance : `${instance} ${column}`;
+}
+
+/** What a graph says about its points: `all 900 samples`, or how many of how many and which. */
+export function describeResolution(block: Pick<SeriesBlock, "resolution" | "n_points" | "n_raw">): string {
+  if (block.resolution === "raw") {
+    return block.n_raw === 0 ? "no samples" : `all ${plural(block.n_raw, "sample")}`;
+  }
+  return `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} samples drawn: highest and lowest of each pixel`;
+}
+
+/** The line above a graph: its resolution, and how many instances are not in it. */
+export function describeBlock(block: Pick<SeriesBlock, "resolution" | "n_points" | "n_raw" | "n_instances_left_out">): string {
+  const left = block.n_instances_left_out;
+  return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${formatCount(left)} more not drawn`;
+}
+
+/** True when no series of the block has a value. */
+export function isBlockEmpty(block: Pick<SeriesBlock, "series">): boolean {
+  return !block.series.some(({ values }) => values.some((value) => value !== null));
+}
+
+export interface TableRow {
+  readonly time: EpochMs;
+  readonly values: readonly (number | null)[];
+}
+
+/** The points of a block as rows, for people who read rather than see; at most `most` rows from the end of the window. */
+export function tableRows(block: Pick<SeriesBlock, "series">, most: number): readonly TableRow[] {
+  const rows = new Map<number, (number | null)[]>();
+  for (const [column, series] of block.series.entries()) {
+    for (const [index, time] of series.times.entries()) {
+      const row = rows.get(time) ?? block.series.map(() => null);
+      row[column] = series.values[index] ?? null;
+      rows.set(time, row);
+    }
+  }
+  return [...rows]
+    .sort(([a], [b]) => b - a)
+    .filter(([, values]) => values.some((value) => value !== null))
+    .slice(0, most)
+    .map(([time, values]) => ({ time: time as EpochMs, values }));
+}
+
+export interface LegendEntry extends Extremes {
+  readonly index: number;
+  readonly name: string;
+  readonly field: FieldInfo;
+  readonly series: Series;
+  /** How far the crosshair may be from a sample that it reads. */
+  readonly tolerance_ms: number;
+}
+
+/** The entries of a panel's legend, in the order of the block's series. */
+export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel_ms: number): readonly LegendEntry[] {
+  const nInstances = new Set(block.series.map(({ instance }) => instance)).size;
+  return block.series.flatMap((series, index) => {
+    const field = fields.find(({ key }) => key === series.field);
+    return field === undefined
+      ? []
+      : [
+          {
+            index,
+            name: seriesName(field.column, series.instance, fields.length, nInstances),
+            field,
+            series,
+            tolerance_ms: readingTolerance(series.times, pixel_ms),
+            ...extremesOf(series.values),
+          },
+        ];
+  });
+}
+
+/** The legend's switch: one line off or on; alone: only this one, or all again if it was alone already. */
+export function toggled(hidden: ReadonlySet<number>, index: number, count: number, isAlone: boolean): ReadonlySet<number> {
+  if (isAlone) {
+    const isAlreadyAlone = hidden.size === count - 1 && !hidden.has(index);
+    return new Set(isAlreadyAlone ? [] : [...Array(count).keys()].filter((each) => each !== index));
+  }
+  const next = new Set(hidden);
+  if (!next.delete(index)) {
+    next.add(index);
+  }
+  return next;
+}
+
+/** The time of the sample after (1) or before (-1) an instant; without one, of the last or first. Missing: null without samples. */
+export function nextSampleTime(block: Pick<SeriesBlock, "series">, at: EpochMs | null, direction: -1 | 1): EpochMs | null {
+  let best: number | null = null;
+  for (const { times } of block.series) {
+    const index =
+      at === null
+        ? direction > 0
+          ? 0
+          : times.length - 1
+        : lowerBound(times, direction > 0 ? at + 1 : at) - (direction > 0 ? 0 : 1);
+    const time = times[index];
+    if (time !== undefined && (best === null || (direction > 0 ? time < best : time > best))) {
+      best = time;
+    }
+  }
+  return best === null ? at : (best as EpochMs);
+}

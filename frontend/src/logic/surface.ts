@@ -1,0 +1,65 @@
+/** Geometry of a graph: between pixels and instants. The margins are fixed, so that every layer agrees about them. */
+
+import { type EpochMs, toEpochMs, type Window, windowBetween } from "./time";
+
+export interface Margins {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 8, bottom: 20 };
+
+/** A drag shorter than this many pixels is a click. */
+export const SHORTEST_DRAG_PX = 5;
+
+export function plotWidth(width: number, margins: Margins): number {
+  return Math.max(1, width - margins.left - margins.right);
+}
+
+/** The width that a request names: whole pixels within what the API takes. */
+export function requestWidth(width: number): number {
+  return Math.min(8000, Math.max(16, Math.floor(width)));
+}
+
+/** The instant under a pixel counted from the graph's left edge, held inside the window. */
+export function timeAtPixel(x: number, width: number, margins: Margins, window: Window): EpochMs {
+  const share = Math.min(1, Math.max(0, (x - margins.left) / plotWidth(width, margins)));
+  return toEpochMs(window.start + share * (window.end - window.start));
+}
+
+/** The pixel of an instant, counted from the graph's left edge. Missing: null outside the window. */
+export function pixelOfTime(at: EpochMs, width: number, margins: Margins, window: Window): number | null {
+  if (at < window.start || at > window.end) {
+    return null;
+  }
+  return margins.left + ((at - window.start) / (window.end - window.start)) * plotWidth(width, margins);
+}
+
+/** Left edge and width, in shares of the drawn window, of the part of a band that is inside. Missing: null when none of it is. */
+export function bandShare(band: Window, window: Window): { readonly left: number; readonly width: number } | null {
+  const from = Math.max(band.start, window.start);
+  const to = Math.min(band.end, window.end);
+  const length = window.end - window.start;
+  return to <= from || length <= 0 ? null : { left: (from - window.start) / length, width: (to - from) / length };
+}
+
+/** Milliseconds that one pixel stands for. */
+export function pixelMs(width: number, margins: Margins, window: Window): number {
+  return (window.end - window.start) / plotWidth(width, margins);
+}
+
+/** The window that a drag between two pixels selects. Missing: null when it was too short to be meant. */
+export function dragWindow(from: number, to: number, width: number, margins: Margins, window: Window): Window | null {
+  if (Math.abs(to - from) < SHORTEST_DRAG_PX) {
+    return null;
+  }
+  const dragged = windowBetween(timeAtPixel(from, width, margins, window), timeAtPixel(to, width, margins, window));
+  return dragged.end > dragged.start ? dragged : null;
+}
+
+/** `12.5%` for styles. */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(4)}%`;
+}

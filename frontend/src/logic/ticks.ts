@@ -1,0 +1,114 @@
+/** Where an axis gets its ticks, and what stands there. */
+
+import { DAY, type EpochMs, HOUR, MINUTE, SECOND, type Window } from "./time";
+import { fromWall, toWall, type Zone } from "./zone";
+
+export interface TimeTick {
+  readonly at: EpochMs;
+  readonly label: string;
+}
+
+const STEPS: readonly number[] = [
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  SECOND,
+  2 * SECOND,
+  5 * SECOND,
+  10 * SECOND,
+  15 * SECOND,
+  30 * SECOND,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  DAY,
+  2 * DAY,
+  7 * DAY,
+  14 * DAY,
+  28 * DAY,
+  91 * DAY,
+  364 * DAY,
+];
+
+function stepFor(length: number, most: number): number {
+  return STEPS.find((step) => length / step <= most) ?? 3640 * DAY;
+}
+
+/** Round local times inside the window, at most about `most` of them. Midnights carry the date, the first tick as well where room is for one. */
+export function timeTicks(window: Window, most: number, zone: Zone): readonly TimeTick[] {
+  const step = stepFor(window.end - window.start, Math.max(2, most));
+  const ticks: TimeTick[] = [];
+  const first = toWall(zone, window.start);
+  const last = toWall(zone, window.end);
+  for (let wall = Math.ceil(first / step) * step; wall <= last + HOUR; wall += step) {
+    const at = fromWall(zone, wall);
+    const previous = ticks.at(-1);
+    if (at >= window.start && at <= window.end && (previous === undefined || at > previous.at)) {
+      ticks.push({ at, label: labelOf(wall, step) });
+    }
+  }
+  return ticks;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+function labelOf(wall: number, step: number): string {
+  const text = new Date(wall).toISOString();
+  if (wall % DAY === 0) {
+    const day = `${MONTHS[Number(text.slice(5, 7)) - 1] ?? ""} ${String(Number(text.slice(8, 10)))}`;
+    return step >= 91 * DAY ? text.slice(0, 7) : day;
+  }
+  if (step >= MINUTE) {
+    return text.slice(11, 16);
+  }
+  return step >= SECOND ? text.slice(11, 19) : text.slice(14, 23);
+}
+
+/** Elapsed times from 0 to `length` as ticks: `0`, `30s`, `5m`, `1h`. */
+export function elapsedTicks(length: number, most: number): readonly { readonly at: number; readonly label: string }[] {
+  const step = stepFor(length, Math.max(2, most));
+  const [unit, size] = step >= DAY ? ["d", DAY] : step >= HOUR ? ["h", HOUR] : step >= MINUTE ? ["m", MINUTE] : ["s", SECOND];
+  const ticks: { at: number; label: string }[] = [];
+  for (let at = 0; at <= length; at += step) {
+    ticks.push({ at, label: at === 0 ? "0" : `${String(at / size)} ${unit === "m" ? "min" : unit}` });
+  }
+  return ticks;
+}
+
+export interface ValueAxis {
+  readonly low: number;
+  readonly high: number;
+  readonly ticks: readonly number[];
+  /** Digits behind the point that tell neighbouring ticks apart. */
+  readonly decimals: number;
+}
+
+/** Round numbers around [low, high], about `most` of them. */
+export function valueAxis(low: number, high: number, most: number): ValueAxis {
+  const span = high > low ? high - low : Math.abs(high) > 0 ? Math.abs(high) : 1;
+  const rough = span / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10) * power;
+  const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const from = Math.floor(low / step + 1e-9);
+  const to = Math.max(from + 1, Math.ceil(high / step - 1e-9));
+  const ticks: number[] = [];
+  for (let index = from; index <= to; index += 1) {
+    ticks.push(Number((index * step).toFixed(decimals)));
+  }
+  return { low: from * step, high: to * step, ticks, decimals };
+}

@@ -1,0 +1,131 @@
+/** Instants, durations and windows. No plain number carries time: milliseconds are branded. */
+
+declare const instant: unique symbol;
+declare const duration: unique symbol;
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type EpochMs = number & { readonly [instant]: true };
+/** A length of time in milliseconds. */
+export type DurationMs = number & { readonly [duration]: true };
+
+/** Half-open: [start, end). */
+export interface Window {
+  readonly start: EpochMs;
+  readonly end: EpochMs;
+}
+
+export const SECOND = 1_000 as DurationMs;
+export const MINUTE = 60_000 as DurationMs;
+export const HOUR = 3_600_000 as DurationMs;
+export const DAY = 86_400_000 as DurationMs;
+
+// The years that ISO 8601 writes with four digits and that every database can hold.
+const EARLIEST = Date.UTC(1970, 0, 1);
+const LATEST = Date.UTC(9999, 11, 31);
+
+export function toEpochMs(ms: number): EpochMs {
+  return Math.round(ms) as EpochMs;
+}
+
+export function toDurationMs(ms: number): DurationMs {
+  return Math.round(ms) as DurationMs;
+}
+
+/** The instant that an ISO 8601 text with a zone names; null when it is none (a text without a zone is none). */
+export function parseIso(text: string): EpochMs | null {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(text)) {
+    return null;
+  }
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) || ms < EARLIEST || ms > LATEST ? null : toEpochMs(ms);
+}
+
+/** The instant of an answer of the API, which always is ISO 8601 with a zone. */
+export function fromApi(text: string): EpochMs {
+  return toEpochMs(Date.parse(text));
+}
+
+/** ISO 8601 with Z; milliseconds only where there are any. */
+export function toIso(at: EpochMs): string {
+  return new Date(at).toISOString().replace(".000Z", "Z");
+}
+
+const SHORT_UNITS: readonly (readonly [string, DurationMs])[] = [
+  ["d", DAY],
+  ["h", HOUR],
+  ["m", MINUTE],
+  ["s", SECOND],
+];
+
+/** The duration that `15m`, `1h30m`, `7d`, `90s` or `250ms` name; null when it is none or zero. */
+export function parseDuration(text: string): DurationMs | null {
+  if (!/^(\d+(ms|[wdhms]))+$/.test(text)) {
+    return null;
+  }
+  const sizes: Record<string, number> = { w: 7 * DAY, d: DAY, h: HOUR, m: MINUTE, s: SECOND, ms: 1 };
+  let total = 0;
+  for (const [, count, unit] of text.matchAll(/(\d+)(ms|[wdhms])/g)) {
+    total += Number(count) * (sizes[unit ?? ""] ?? 0);
+  }
+  return total > 0 && Number.isSafeInteger(total) ? toDurationMs(total) : null;
+}
+
+/** `1h30m`: what parseDuration reads. */
+export function formatDuration(length: DurationMs): string {
+  let rest: number = length;
+  let text = "";
+  for (const [unit, size] of SHORT_UNITS) {
+    const count = Math.floor(rest / size);
+    if (count > 0) {
+      text += `${String(count)}${unit}`;
+      rest -= count * size;
+    }
+  }
+  return rest > 0 || text === "" ? `${text}${String(rest)}ms` : text;
+}
+
+/** `1 h 30 min`, for people: at most the two largest units. */
+export function describeDuration(length: DurationMs): string {
+  const words: Record<string, string> = { d: "d", h: "h", m: "min", s: "s", ms: "ms" };
+  const parts = [...formatDuration(length).matchAll(/(\d+)(ms|[dhms])/g)];
+  return parts
+    .slice(0, 2)
+    .map(([, count, unit]) => `${count ?? ""} ${words[unit ?? ""] ?? ""}`)
+    .join(" ");
+}
+
+/** `just now`, `42 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; an instant that is still to come is `in 3 s`. */
+export function describeAge(at: EpochMs, now: EpochMs): string {
+  const age = now - at;
+  if (age < -1_500) {
+    return `in ${describeDuration(toDurationMs(Math.max(SECOND, Math.round(-age / SECOND) * SECOND)))}`;
+  }
+  if (age < 1_500) {
+    return "just now";
+  }
+  const [, unit = SECOND] = SHORT_UNITS.find(([, size]) => age >= size) ?? [];
+  return `${describeDuration(toDurationMs(Math.floor(age / unit) * unit))} ago`;
+}
+
+export function lengthOf(window: Window): DurationMs {
+  return toDurationMs(window.end - window.start);
+}
+
+export function isInside(window: Window, at: EpochMs): boolean {
+  return at >= window.start && at < window.end;
+}
+
+export function overlaps(a: Window, b: Window): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+export function isSameWindow(a: Window, b: Window): boolean {
+  return a.start === b.start && a.end === b.end;
+}
+
+/** The window between two instants in whichever order, on whole seconds outwards where it is long enough. */
+export function windowBetween(a: EpochMs, b: EpochMs): Window {
+  const [low, high] = a <= b ? [a, b] : [b, a];
+  const step = high - low >= 10 * SECOND ? SECOND : 1;
+  return { start: toEpochMs(Math.floor(low / step) * step), end: toEpochMs(Math.ceil(high / step) * step) };
+}

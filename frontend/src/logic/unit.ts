@@ -1,0 +1,82 @@
+/** Units on an axis: a scale for the whole axis, so that ticks stay short (`MB/s` rather than 120,000 `kB/s`). */
+
+import { formatValue } from "./number";
+import { type ValueAxis, valueAxis } from "./ticks";
+
+const DECIMAL_BYTES: readonly (readonly [string, number])[] = [
+  ["B", 1],
+  ["kB", 1e3],
+  ["MB", 1e6],
+  ["GB", 1e9],
+  ["TB", 1e12],
+  ["PB", 1e15],
+];
+const BINARY_BYTES: readonly (readonly [string, number])[] = [
+  ["B", 1],
+  ["KiB", 2 ** 10],
+  ["MiB", 2 ** 20],
+  ["GiB", 2 ** 30],
+  ["TiB", 2 ** 40],
+  ["PiB", 2 ** 50],
+];
+const TIMES: readonly (readonly [string, number])[] = [
+  ["ns", 1e-9],
+  ["us", 1e-6],
+  ["ms", 1e-3],
+  ["s", 1],
+];
+const PLAIN: readonly (readonly [string, number])[] = [
+  ["", 1],
+  ["k", 1e3],
+  ["M", 1e6],
+  ["G", 1e9],
+  ["T", 1e12],
+];
+
+export interface Scale {
+  /** One of the axis' units is this many of the source's. */
+  readonly factor: number;
+  readonly unit: string;
+  /** Stands behind each tick: `k`, `M`; empty where the unit itself says it. */
+  readonly suffix: string;
+}
+
+function familyOf(base: string): readonly (readonly [string, number])[] | null {
+  return [BINARY_BYTES, DECIMAL_BYTES, TIMES].find((family) => family.some(([name]) => name === base)) ?? null;
+}
+
+/** The scale in which the largest value of an axis has one to three digits (four for percentages and small numbers). */
+export function scaleFor(unit: string, largest: number): Scale {
+  const [base = "", ...rest] = unit.split("/");
+  const per = rest.length > 0 ? `/${rest.join("/")}` : "";
+  const family = base === "B" ? DECIMAL_BYTES : familyOf(base);
+  const members = family ?? PLAIN;
+  const own = family?.find(([name]) => name === base)?.[1] ?? 1;
+  if (!Number.isFinite(largest) || largest <= 0 || unit === "%" || (family === null && largest < 10_000)) {
+    return { factor: 1, unit, suffix: "" };
+  }
+  const inBase = largest * own;
+  const [name, size] = members.filter(([, each]) => inBase / each >= 1).at(-1) ?? members[0] ?? ["", 1];
+  // A little above one is read more easily one step below: 1,200 kB/s, not 1.2 MB/s.
+  const factor = size / own;
+  return family === null ? { factor, unit, suffix: name } : { factor, unit: `${name}${per}`, suffix: "" };
+}
+
+export interface LabelledAxis extends ValueAxis {
+  readonly labels: readonly string[];
+  readonly unit: string;
+}
+
+/** An axis in the source's unit whose tick labels are in the scaled one. */
+export function labelledAxis(low: number, high: number, unit: string, most: number): LabelledAxis {
+  const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)));
+  const axis = valueAxis(low / scale.factor, high / scale.factor, most);
+  return {
+    low: axis.low * scale.factor,
+    high: axis.high * scale.factor,
+    ticks: axis.ticks.map((tick) => tick * scale.factor),
+    decimals: axis.decimals,
+    labels: axis.ticks.map((tick) => formatValue(tick, axis.decimals) + (tick === 0 ? "" : scale.suffix)),
+    unit: scale.unit,
+  };
+}

@@ -1,0 +1,3 @@
+export function BaselinesPage() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function ComparisonPage() {
+  return null;
+}

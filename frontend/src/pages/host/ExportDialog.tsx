@@ -1,0 +1,63 @@
+import { Button, Modal, Stack, Table, Text } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { csvAddress } from "../../api/endpoints";
+import type { StatInfo } from "../../logic/api";
+import { describeDuration, lengthOf, type Window } from "../../logic/time";
+import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
+
+interface ExportDialogProps {
+  readonly host: string;
+  readonly window: Window;
+  readonly zone: Zone;
+  readonly stats: readonly StatInfo[];
+  readonly onClose: () => void;
+}
+
+/** Every raw sample of a window as CSV: one stat wide, or all of them long. */
+export function ExportDialog({ host, window: exported, zone, stats, onClose }: ExportDialogProps) {
+  return (
+    <Modal opened onClose={onClose} title="Export CSV" size="lg">
+      <Stack gap="sm">
+        <Text fz="sm">
+          Every sample of <b>{host}</b>, {formatWindow(zone, exported)} {zoneLabel(zone, exported.end)} (
+          {describeDuration(lengthOf(exported))}), digit for digit as the tools printed it.
+        </Text>
+        <Button
+          component="a"
+          href={csvAddress(host, exported, null)}
+          download
+          leftSection={<IconDownload size={14} />}
+          variant="light"
+        >
+          All stats, one value a line: time, epoch, stat, instance, field, value, unit
+        </Button>
+        <Text fz="sm" className="soft">
+          Or one stat, one sample a line: time, epoch, instance and a column for each field
+        </Text>
+        <Table>
+          <Table.Tbody>
+            {stats.map((stat) => (
+              <Table.Tr key={stat.name}>
+                <Table.Td>{stat.title}</Table.Td>
+                <Table.Td className="mono">{stat.name}</Table.Td>
+                <Table.Td className="number">
+                  <Button
+                    component="a"
+                    size="compact-xs"
+                    variant="default"
+                    href={csvAddress(host, exported, stat.name)}
+                    download
+                    leftSection={<IconDownload size={13} />}
+                    aria-label={`CSV of ${stat.name}`}
+                  >
+                    CSV
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,295 @@
+import { Button, Modal } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { useLive } from "../../api/live";
+import { baselinesQuery } from "../../api/queries";
+import { CompareForm } from "../../components/CompareForm";
+import { MarkBaselineDialog } from "../../components/MarkBaselineDialog";
+import { mayWrite, useMe } from "../../components/me";
+import { StateView } from "../../components/StateView";
+import type { BaselineInfo, HostInfo, StatInfo } from "../../logic/api";
+import { toWindow } from "../../logic/comparison";
+import { type Command, KEYS } from "../../logic/keys";
+import type { Scheme } from "../../logic/palette";
+import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
+import { liveEnd, livePeriod, resolveRange, shiftRange, toggleLive, windowEndingAt, zoomRange } from "../../logic/range";
+import { fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { readNow, useNow } from "../../state/clock";
+import { PointerStore } from "../../state/pointer";
+import { encodeComparisonView } from "../../state/url";
+import { AddPanelDialog } from "./AddPanelDialog";
+import { ExportDialog } from "./ExportDialog";
+import type { Band, GraphContext, Tool } from "./graph";
+import { MarkBar } from "./MarkBar";
+import { Panel } from "./Panel";
+import { TimeStrip } from "./TimeStrip";
+import { Toolbar } from "./Toolbar";
+import type { HostViewState } from "./useHostView";
+
+interface GraphsProps {
+  readonly host: HostInfo;
+  readonly stats: readonly StatInfo[];
+  readonly state: HostViewState;
+  readonly zone: Zone;
+  readonly scheme: Scheme;
+}
+
+/** A dialog over the graphs, and the window that it is about. */
+type Dialog = { readonly kind: "baseline" | "compare" | "csv" | "add-panel"; readonly window: Window };
+
+const IDLE_PERIOD = toDurationMs(30 * SECOND);
+
+/** The graphs of a host: one window, one crosshair, many panels. */
+export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
+  const { view, set } = state;
+  const { range, mark } = view;
+  const me = useMe();
+  const navigate = useNavigate();
+  const router = useRouter();
+  const [tool, setTool] = useState<Tool>("zoom");
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [pointer] = useState(() => new PointerStore());
+  const baselines = useQuery(baselinesQuery(host.name)).data?.baselines;
+
+  const isLive = range.kind === "live";
+  const live = useLive(host.name, isLive);
+  const now = useNow(isLive ? livePeriod(range.length) : IDLE_PERIOD);
+  const shown = resolveRange(range, liveEnd(now, isLive ? live : null));
+  const { start, end } = shown;
+
+  const hostStats = useMemo(() => stats.filter(({ name }) => host.stats.includes(name)), [stats, host.stats]);
+  const sections = useMemo(
+    () => planSections(stats, host.stats, view.panels, view.choices),
+    [stats, host.stats, view.panels, view.choices],
+  );
+
+  const run = (command: Command): void => {
+    const at = readNow();
+    const subject = mark ?? resolveRange(range, liveEnd(at, null));
+    switch (command) {
+      case "back":
+      case "forward":
+        set({ range: shiftRange(range, end, command === "back" ? -0.5 : 0.5) });
+        break;
+      case "zoom-in":
+      case "zoom-out":
+        set({ range: zoomRange(range, end, command === "zoom-in" ? 0.5 : 2) });
+        break;
+      case "undo":
+        router.history.back();
+        break;
+      case "live":
+        set({ range: toggleLive(range, end) });
+        break;
+      case "mark-tool":
+        setTool(tool === "mark" ? "zoom" : "mark");
+        break;
+      case "baseline":
+        if (mayWrite(me)) {
+          setDialog({ kind: "baseline", window: subject });
+        }
+        break;
+      case "compare":
+      case "csv":
+      case "add-panel":
+        setDialog({ kind: command, window: subject });
+        break;
+      case "cancel":
+        if (tool === "mark") {
+          setTool("zoom");
+        } else if (mark !== null) {
+          set({ mark: null });
+        }
+    }
+  };
+  useHotkeys(
+    KEYS.flatMap(({ command, keys }) =>
+      keys.map((key): [string, () => void] => [
+        key,
+        () => {
+          if (dialog === null) {
+            run(command);
+          }
+        },
+      ]),
+    ),
+  );
+
+  const bands = useMemo(() => bandsOf(baselines ?? [], mark, { start, end }), [baselines, mark, start, end]);
+  const graph: GraphContext = {
+    host: host.name,
+    window: shown,
+    zone,
+    scheme,
+    tool,
+    pointer,
+    bands,
+    lastSampleAt: host.last_sample_at === null ? null : fromApi(host.last_sample_at),
+    onZoom: (window) => {
+      set({ range: { kind: "fixed", window } });
+    },
+    onMark: (window) => {
+      setTool("zoom");
+      set({ mark: window });
+    },
+    onZoomOut: () => {
+      run("zoom-out");
+    },
+    onShow: (at) => {
+      set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
+    },
+  };
+
+  const changePanel = (plan: PanelPlan, choice: InstanceChoice): void => {
+    if (plan.customIndex === null) {
+      set({ choices: new Map([...view.choices, [choiceKey(plan), choice]]) });
+    } else {
+      set({ panels: view.panels.map((panel, index) => (index === plan.customIndex ? { ...panel, choice } : panel)) });
+    }
+  };
+  const addPanel = (panel: CustomPanel): void => {
+    setDialog(null);
+    set({ panels: [...view.panels, panel] });
+  };
+  const close = (): void => {
+    setDialog(null);
+  };
+
+  return (
+    <>
+      <div className="host-bar">
+        <Toolbar
+          range={range}
+          window={shown}
+          zone={zone}
+          tool={tool}
+          connection={live.connection}
+          onRange={(next) => {
+            set({ range: next });
+          }}
+          onCommand={run}
+        />
+        {mark !== null && (
+          <MarkBar
+            mark={mark}
+            zone={zone}
+            mayWrite={mayWrite(me)}
+            onBaseline={() => {
+              run("baseline");
+            }}
+            onCompare={() => {
+              run("compare");
+            }}
+            onExport={() => {
+              run("csv");
+            }}
+            onZoom={() => {
+              set({ range: { kind: "fixed", window: mark } });
+            }}
+            onClear={() => {
+              set({ mark: null });
+            }}
+          />
+        )}
+        <TimeStrip graph={graph} />
+      </div>
+      {sections.map((section) => (
+        <section key={section.key} className="host-section" aria-label={section.title}>
+          <h2>{section.title}</h2>
+          <div className="host-panels">
+            {section.panels.map((plan) => (
+              <Panel
+                key={plan.id}
+                plan={plan}
+                graph={graph}
+                onChoose={(choice) => {
+                  changePanel(plan, choice);
+                }}
+                onRemove={
+                  plan.customIndex === null
+                    ? null
+                    : () => {
+                        set({ panels: view.panels.filter((_, index) => index !== plan.customIndex) });
+                      }
+                }
+              />
+            ))}
+          </div>
+        </section>
+      ))}
+      {sections.length === 0 && (
+        <StateView
+          state={{
+            kind: "empty",
+            title: "This host has not sent anything that can be drawn yet",
+            next: (
+              <>
+                Its streams are on the tab Streams: a stream that is live but has no samples may be of a tool that no spec knows.{" "}
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  onClick={() => {
+                    set({ tab: "streams" });
+                  }}
+                >
+                  Show the streams
+                </Button>
+              </>
+            ),
+          }}
+        />
+      )}
+      {dialog?.kind === "baseline" && (
+        <MarkBaselineDialog host={host.name} window={dialog.window} zone={zone} onClose={close} onDone={close} />
+      )}
+      {dialog?.kind === "compare" && (
+        <Modal opened onClose={close} title={`Compare ${host.name} with what is normal`} size="lg">
+          <CompareForm
+            host={host.name}
+            incident={dialog.window}
+            zone={zone}
+            onCancel={close}
+            onCompare={(baseline) => {
+              void navigate({
+                to: "/comparison",
+                search: encodeComparisonView({
+                  clock: view.clock,
+                  host: host.name,
+                  incident: dialog.window,
+                  baseline,
+                  sort: "rank",
+                  filter: "",
+                }),
+              });
+            }}
+          />
+        </Modal>
+      )}
+      {dialog?.kind === "csv" && (
+        <ExportDialog host={host.name} window={dialog.window} zone={zone} stats={hostStats} onClose={close} />
+      )}
+      {dialog?.kind === "add-panel" && (
+        <AddPanelDialog host={host.name} window={dialog.window} stats={hostStats} onAdd={addPanel} onClose={close} />
+      )}
+    </>
+  );
+}
+
+/** What stands behind the lines: the host's baselines that reach into the window, and the mark. */
+function bandsOf(baselines: readonly BaselineInfo[], mark: Window | null, shown: Window): readonly Band[] {
+  const bands: Band[] = baselines.flatMap((baseline) =>
+    baseline.windows
+      .map(toWindow)
+      .filter((window) => overlaps(window, shown))
+      .map((window) => ({
+        key: `${String(baseline.id)} ${String(window.start)}`,
+        kind: "baseline" as const,
+        label: baseline.name,
+        window,
+      })),
+  );
+  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "marked", window: mark }];
+}

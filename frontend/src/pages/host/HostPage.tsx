@@ -1,0 +1,129 @@
+import { Group, Tabs, Text, Title, useComputedColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { ApiError } from "../../api/client";
+import { hostQuery, statsQuery } from "../../api/queries";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { Instant } from "../../components/Instant";
+import { StateBadge } from "../../components/StateBadge";
+import { StateView } from "../../components/StateView";
+import type { HostDetail, HostInfo, StatInfo } from "../../logic/api";
+import { describeClockOffset } from "../../logic/host";
+import { formatCount, plural } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { zoneOf } from "../../state/clock";
+import { HOST_TABS } from "../../state/url";
+import { Graphs } from "./Graphs";
+import { RejectedLines } from "./RejectedLines";
+import { Streams } from "./Streams";
+import { type HostViewState, useHostView } from "./useHostView";
+import "./HostPage.css";
+
+/** One host: its graphs, its streams, and what could not be read of them. */
+export function HostPage() {
+  const { host } = useParams({ from: "/shell/hosts/$host" });
+  const state = useHostView(host);
+  const detail = useQuery(hostQuery(host));
+  const stats = useQuery(statsQuery);
+  const error = detail.error ?? stats.error;
+  if (detail.data !== undefined && stats.data !== undefined) {
+    return <Host key={host} detail={detail.data} stats={stats.data.stats} state={state} />;
+  }
+  return (
+    <div className="page">
+      {error instanceof ApiError && error.status === 404 ? (
+        <StateView
+          state={{
+            kind: "empty",
+            title: `There is no host ${host}`,
+            next: "It may have another name; the list of hosts has them all.",
+          }}
+        />
+      ) : (
+        <StateView
+          state={
+            error
+              ? { kind: "error", error, onRetry: () => void Promise.all([detail.refetch(), stats.refetch()]) }
+              : { kind: "loading", what: host }
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+interface HostProps {
+  readonly detail: HostDetail;
+  readonly stats: readonly StatInfo[];
+  readonly state: HostViewState;
+}
+
+function Host({ detail, stats, state }: HostProps) {
+  const { view } = state;
+  const { host } = detail;
+  const zone = zoneOf(view.clock);
+  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  return (
+    <div className="page host-page">
+      <IgnoredNote ignored={state.ignored} />
+      <Tabs
+        variant="default"
+        keepMounted={false}
+        value={view.tab}
+        onChange={(tab) => {
+          state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs" });
+        }}
+      >
+        <Group justify="space-between" align="flex-end" gap="xs" className="host-head">
+          <HostTitle host={host} zone={zone} />
+          <Tabs.List>
+            <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
+            <Tabs.Tab value="streams">
+              Streams {formatCount(host.n_streams_live)}/{formatCount(host.n_streams)}
+            </Tabs.Tab>
+            <Tabs.Tab value="rejected" {...(host.n_rejected > 0 ? { c: "var(--bad)" } : {})}>
+              {plural(host.n_rejected, "rejected line")}
+            </Tabs.Tab>
+          </Tabs.List>
+        </Group>
+        <Tabs.Panel value="graphs">
+          <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+        </Tabs.Panel>
+        <Tabs.Panel value="streams" pt="sm">
+          <Streams detail={detail} zone={zone} clock={view.clock} />
+        </Tabs.Panel>
+        <Tabs.Panel value="rejected" pt="sm">
+          <RejectedLines
+            host={host.name}
+            streams={detail.streams}
+            streamId={view.streamId}
+            zone={zone}
+            onStream={(streamId) => {
+              state.set({ streamId });
+            }}
+          />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}
+
+function HostTitle({ host, zone }: { readonly host: HostInfo; readonly zone: Zone }) {
+  return (
+    <Group gap="sm" align="baseline">
+      <Title order={1}>{host.name}</Title>
+      <StateBadge state={host.state} />
+      <Text fz="sm" className="soft">
+        {host.os}
+        {host.last_sample_at !== null && (
+          <>
+            {" · last sample "}
+            <Instant at={fromApi(host.last_sample_at)} zone={zone} />
+          </>
+        )}
+        {host.clock_offset_s !== null && ` · clock ${describeClockOffset(host.clock_offset_s)}`}
+      </Text>
+    </Group>
+  );
+}

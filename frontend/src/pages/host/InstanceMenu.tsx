@@ -1,0 +1,118 @@
+import { Button, Group, Loader, Menu, MultiSelect, NumberInput, Text } from "@mantine/core";
+import { IconChevronDown } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { instancesQuery } from "../../api/queries";
+import { ErrorLine } from "../../components/StateView";
+import { describeChoice, type InstanceChoice, type PanelPlan } from "../../logic/panel";
+import type { GraphContext } from "./graph";
+
+interface InstanceMenuProps {
+  readonly plan: PanelPlan;
+  readonly graph: GraphContext;
+  readonly onChoose: (choice: InstanceChoice) => void;
+}
+
+const TOPS = [5, 10, 20];
+
+/** Which CPUs, devices or processes a panel draws. */
+export function InstanceMenu({ plan, graph, onChoose }: InstanceMenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Menu opened={isOpen} onChange={setOpen} position="bottom-start" closeOnItemClick>
+      <Menu.Target>
+        <Button size="compact-xs" variant="default" rightSection={<IconChevronDown size={12} />} fw={400}>
+          {describeChoice(plan.choice)}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Which {plan.stat.instance_title === "" ? "instances" : `of: ${plan.stat.instance_title}`}</Menu.Label>
+        <Menu.Item
+          onClick={() => {
+            onChoose({ kind: "all" });
+          }}
+        >
+          all (at most 200 lines)
+        </Menu.Item>
+        {TOPS.map((n) => (
+          <Menu.Item
+            key={n}
+            onClick={() => {
+              onChoose({ kind: "top", n });
+            }}
+          >
+            top {n} by {plan.fields[0]?.column ?? "the first field"}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        {isOpen && (
+          <ParticularInstances
+            plan={plan}
+            graph={graph}
+            onChoose={(choice) => {
+              setOpen(false);
+              onChoose(choice);
+            }}
+          />
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ParticularInstances({ plan, graph, onChoose }: InstanceMenuProps) {
+  const instances = useQuery(instancesQuery(graph.host, plan.stat.name, graph.window));
+  const [names, setNames] = useState<readonly string[]>(plan.choice.kind === "only" ? plan.choice.names : []);
+  const [n, setN] = useState(plan.choice.kind === "top" ? plan.choice.n : 5);
+  return (
+    <div style={{ padding: "4px 10px 8px", width: 300 }}>
+      <Group gap={6} wrap="nowrap" mb={8}>
+        <Text fz="sm">top</Text>
+        <NumberInput
+          size="xs"
+          w={80}
+          min={1}
+          max={200}
+          aria-label="How many"
+          value={n}
+          onChange={(value) => {
+            setN(typeof value === "number" ? value : n);
+          }}
+        />
+        <Button
+          variant="default"
+          onClick={() => {
+            onChoose({ kind: "top", n });
+          }}
+        >
+          Show
+        </Button>
+      </Group>
+      {instances.isPending ? (
+        <Loader size="xs" />
+      ) : (
+        <MultiSelect
+          size="xs"
+          label="particular ones"
+          searchable
+          limit={200}
+          comboboxProps={{ withinPortal: false }}
+          data={instances.data?.instances.map(({ name }) => name) ?? []}
+          value={[...names]}
+          onChange={setNames}
+        />
+      )}
+      <ErrorLine error={instances.error} />
+      <Button
+        mt={8}
+        fullWidth
+        disabled={names.length === 0}
+        onClick={() => {
+          onChoose({ kind: "only", names });
+        }}
+      >
+        Show these
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
+import { IconArrowsDiff, IconBookmarkPlus, IconDownload, IconX, IconZoomIn } from "@tabler/icons-react";
+import { describeDuration, lengthOf, type Window } from "../../logic/time";
+import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
+
+interface MarkBarProps {
+  readonly mark: Window;
+  readonly zone: Zone;
+  readonly mayWrite: boolean;
+  readonly onBaseline: () => void;
+  readonly onCompare: () => void;
+  readonly onExport: () => void;
+  readonly onZoom: () => void;
+  readonly onClear: () => void;
+}
+
+/** What can be done with the marked window. */
+export function MarkBar({ mark, zone, mayWrite, onBaseline, onCompare, onExport, onZoom, onClear }: MarkBarProps) {
+  return (
+    <Group className="mark-bar no-print" gap="xs" role="region" aria-label="Marked window">
+      <Text fz="sm">
+        <b>Marked</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} ({describeDuration(lengthOf(mark))})
+      </Text>
+      <Tooltip label={mayWrite ? "This is what the host normally does (b)" : "Operators and administrators may mark baselines"}>
+        <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={onBaseline}>
+          Mark as baseline…
+        </Button>
+      </Tooltip>
+      <Tooltip label="What is different here from what is normal? (c)">
+        <Button leftSection={<IconArrowsDiff size={14} />} onClick={onCompare}>
+          Compare with baseline…
+        </Button>
+      </Tooltip>
+      <Button variant="default" leftSection={<IconDownload size={14} />} onClick={onExport}>
+        Export CSV
+      </Button>
+      <Button variant="default" leftSection={<IconZoomIn size={14} />} onClick={onZoom}>
+        Zoom in
+      </Button>
+      <Tooltip label="Drop the mark (Esc)">
+        <ActionIcon aria-label="Drop the mark" onClick={onClear}>
+          <IconX size={16} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}

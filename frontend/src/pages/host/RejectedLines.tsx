@@ -1,0 +1,115 @@
+import { Button, Group, Select, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { rejectedQuery } from "../../api/queries";
+import { Instant } from "../../components/Instant";
+import { StateView } from "../../components/StateView";
+import type { StreamInfo } from "../../logic/api";
+import { formatCount, plural } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+
+const FIRST_LIMIT = 100;
+const MOST = 1000;
+
+interface RejectedLinesProps {
+  readonly host: string;
+  readonly streams: readonly StreamInfo[];
+  readonly streamId: number | null;
+  readonly zone: Zone;
+  readonly onStream: (streamId: number | null) => void;
+}
+
+/** Lines that do not fit their header or hold something that is no number, with the reason. */
+export function RejectedLines({ host, streams, streamId, zone, onStream }: RejectedLinesProps) {
+  const [limit, setLimit] = useState(FIRST_LIMIT);
+  const rejected = useQuery(rejectedQuery(host, streamId, limit));
+  const lines = rejected.data?.rejected_lines ?? [];
+  const total = rejected.data?.n_total ?? 0;
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Select
+          size="xs"
+          w={340}
+          aria-label="Stream"
+          placeholder="all streams"
+          clearable
+          data={streams.map(({ id, spec, key }) => ({ value: String(id), label: `${spec} (${key})` }))}
+          value={streamId === null ? null : String(streamId)}
+          onChange={(value) => {
+            onStream(value === null ? null : Number(value));
+          }}
+        />
+        {rejected.data && (
+          <Text fz="sm" className="soft">
+            {lines.length < total
+              ? `the newest ${formatCount(lines.length)} of ${plural(total, "rejected line")}`
+              : plural(total, "rejected line")}
+          </Text>
+        )}
+      </Group>
+      <div className="card" style={{ overflowX: "auto" }}>
+        {rejected.data === undefined ? (
+          <StateView
+            state={
+              rejected.error
+                ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
+                : { kind: "loading", what: "rejected lines" }
+            }
+          />
+        ) : lines.length === 0 ? (
+          <StateView
+            state={{ kind: "empty", title: "No line was rejected", next: "Everything that came from here was understood." }}
+          />
+        ) : (
+          <Table aria-label="Rejected lines">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Received</Table.Th>
+                <Table.Th>Spec</Table.Th>
+                <Table.Th className="number">Line</Table.Th>
+                <Table.Th className="number">Offset</Table.Th>
+                <Table.Th>Reason</Table.Th>
+                <Table.Th>Text</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {lines.map((line) => (
+                <Table.Tr key={`${String(line.stream_id)} ${String(line.offset)}`}>
+                  <Table.Td>
+                    <Instant at={fromApi(line.received_at)} zone={zone} />
+                  </Table.Td>
+                  <Table.Td>{line.spec}</Table.Td>
+                  <Table.Td className="number">{formatCount(line.line_no)}</Table.Td>
+                  <Table.Td className="number">{formatCount(line.offset)}</Table.Td>
+                  <Table.Td maw={420}>{line.reason}</Table.Td>
+                  <Table.Td className="mono" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+                    {line.text}
+                    {line.n_bytes > line.text.length && <span className="soft"> ({formatCount(line.n_bytes)} bytes in all)</span>}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </div>
+      {lines.length > 0 && lines.length < total && limit < MOST && (
+        <Button
+          mt="sm"
+          variant="default"
+          onClick={() => {
+            setLimit(MOST);
+          }}
+        >
+          Show up to {formatCount(MOST)}
+        </Button>
+      )}
+      {limit >= MOST && lines.length < total && (
+        <Text fz="sm" className="soft" mt="sm">
+          The others are counted; their bytes are kept in the stream.
+        </Text>
+      )}
+    </>
+  );
+}

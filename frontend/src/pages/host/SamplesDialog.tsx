@@ -1,0 +1,60 @@
+import { Modal, ScrollArea, Table, Text } from "@mantine/core";
+import type { SeriesBlock } from "../../logic/api";
+import { formatValue } from "../../logic/number";
+import type { PanelPlan } from "../../logic/panel";
+import { describeResolution, tableRows } from "../../logic/series";
+import { toIso } from "../../logic/time";
+import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
+
+const MOST_ROWS = 500;
+
+interface SamplesDialogProps {
+  readonly plan: PanelPlan;
+  readonly block: SeriesBlock;
+  readonly zone: Zone;
+  readonly onClose: () => void;
+}
+
+/** The points of a graph as numbers. */
+export function SamplesDialog({ plan, block, zone, onClose }: SamplesDialogProps) {
+  const rows = tableRows(block, MOST_ROWS);
+  const decimalsOf = (key: string): number => plan.fields.find((field) => field.key === key)?.decimals ?? 0;
+  const [newest] = rows;
+  return (
+    <Modal opened onClose={onClose} title={`${plan.title}: the points drawn`} size="xl">
+      <Text fz="sm" className="soft" mb="xs">
+        {describeResolution(block)}; the newest {MOST_ROWS} times at most. Every sample is in the CSV.
+      </Text>
+      <ScrollArea.Autosize mah="65vh">
+        <Table stickyHeader>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Time{newest && ` (${zoneLabel(zone, newest.time)})`}</Table.Th>
+              {block.series.map((series) => (
+                <Table.Th key={`${series.instance} ${series.field}`} className="number">
+                  {series.instance} {plan.fields.find(({ key }) => key === series.field)?.column ?? series.field}
+                  {series.unit !== "" && ` (${series.unit})`}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={toIso(row.time)}>
+                <Table.Td className="mono">{formatInstant(zone, row.time)}</Table.Td>
+                {row.values.map((value, index) => {
+                  const series = block.series[index];
+                  return (
+                    <Table.Td key={`${series?.instance ?? ""} ${series?.field ?? ""}`} className="number">
+                      {formatValue(value, decimalsOf(series?.field ?? ""))}
+                    </Table.Td>
+                  );
+                })}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollArea.Autosize>
+    </Modal>
+  );
+}

@@ -1,0 +1,99 @@
+import { Tooltip } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { coverageQuery } from "../../api/queries";
+import { TimeSurface } from "../../components/TimeSurface";
+import { coveredWindows, describeCoverage } from "../../logic/coverage";
+import { bandShare, type Margins, percent, pixelOfTime, requestWidth } from "../../logic/surface";
+import { timeTicks } from "../../logic/ticks";
+import { fromApi } from "../../logic/time";
+import { formatClock, formatInstant } from "../../logic/zone";
+import { usePointer } from "../../state/pointer";
+import type { GraphContext } from "./graph";
+import "./TimeStrip.css";
+
+const HEIGHT = 46;
+const MARGINS: Margins = { left: 0, right: 0, top: 0, bottom: 16 };
+const PIXELS_PER_TICK = 110;
+
+/** The whole window in one strip: where there are samples, baselines, the mark; one can drag on it too. */
+export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
+  const { ref, width } = useElementSize();
+  const { window: drawn, zone } = graph;
+  const coverage = useQuery({ ...coverageQuery(graph.host, drawn, requestWidth(width)), enabled: width > 0 });
+  const text = coverage.data ? describeCoverage(coverage.data, drawn) : null;
+  return (
+    <div className="strip">
+      <div ref={ref} className="strip-body">
+        {width > 0 && (
+          <TimeSurface
+            width={width}
+            height={HEIGHT}
+            margins={MARGINS}
+            window={drawn}
+            tool={graph.tool}
+            pointer={graph.pointer}
+            bands={graph.bands}
+            label="Window: samples, baselines and the mark"
+            onZoom={graph.onZoom}
+            onMark={graph.onMark}
+            onZoomOut={graph.onZoomOut}
+          >
+            <div className="strip-covered">
+              {coverage.data &&
+                coveredWindows(coverage.data).map((window) => {
+                  const share = bandShare(window, drawn);
+                  return (
+                    share && (
+                      <div
+                        key={window.start}
+                        className="strip-piece"
+                        style={{ left: percent(share.left), width: percent(share.width) }}
+                      />
+                    )
+                  );
+                })}
+              {coverage.data?.gaps.map((gap) => {
+                const x = pixelOfTime(fromApi(gap.reported_at), width, MARGINS, drawn);
+                return x !== null && <div key={`${gap.key} ${gap.reported_at}`} className="strip-gap" style={{ left: x }} />;
+              })}
+            </div>
+            {timeTicks(drawn, width / PIXELS_PER_TICK, zone).map(({ at, label }) => (
+              <span key={at} className="strip-tick" style={{ left: pixelOfTime(at, width, MARGINS, drawn) ?? 0 }}>
+                {label}
+              </span>
+            ))}
+            <CrossLabel graph={graph} width={width} />
+          </TimeSurface>
+        )}
+      </div>
+      <div className="strip-note soft" data-state={text?.state} role="status">
+        {coverage.error ? (
+          `coverage: ${coverage.error.message}`
+        ) : (
+          <Tooltip label="Dark: some stat of this host has samples there">
+            <span>{text?.text ?? " "}</span>
+          </Tooltip>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The instant under the crosshair, in words. */
+function CrossLabel({ graph, width }: { readonly graph: GraphContext; readonly width: number }) {
+  const { hovered, dragged } = usePointer(graph.pointer);
+  const x = hovered === null ? null : pixelOfTime(hovered, width, MARGINS, graph.window);
+  if (x === null || hovered === null) {
+    return null;
+  }
+  const text =
+    dragged === null
+      ? formatInstant(graph.zone, hovered)
+      : `${formatClock(graph.zone, dragged.window.start)} – ${formatClock(graph.zone, dragged.window.end)}`;
+  return (
+    <span className="strip-cross" data-side={x > width / 2 ? "left" : "right"} style={{ left: x }}>
+      {text}
+    </span>
+  );
+}

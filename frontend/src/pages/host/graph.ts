@@ -1,0 +1,31 @@
+/** What every graph of the host page is given: where it looks, and what the page does with what people do to it. */
+
+import type { Scheme } from "../../logic/palette";
+import type { EpochMs, Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import type { PointerStore } from "../../state/pointer";
+
+export type Tool = "zoom" | "mark";
+
+/** A period drawn behind the lines. */
+export interface Band {
+  readonly key: string;
+  readonly kind: "baseline" | "mark";
+  readonly label: string;
+  readonly window: Window;
+}
+
+export interface GraphContext {
+  readonly host: string;
+  readonly window: Window;
+  readonly zone: Zone;
+  readonly scheme: Scheme;
+  readonly tool: Tool;
+  readonly pointer: PointerStore;
+  readonly bands: readonly Band[];
+  readonly lastSampleAt: EpochMs | null;
+  readonly onZoom: (window: Window) => void;
+  readonly onMark: (window: Window) => void;
+  readonly onZoomOut: () => void;
+  readonly onShow: (at: EpochMs) => void;
+}

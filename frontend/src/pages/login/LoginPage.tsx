@@ -1,0 +1,120 @@
+import { Alert, Button, Code, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { ApiError } from "../../api/client";
+import { logIn, useLinkToken as sendLinkToken } from "../../api/endpoints";
+import { meQuery } from "../../api/queries";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { Me } from "../../logic/api";
+import { takeLoginToken } from "../../state/url";
+
+/** Only addresses of this page; a link must not lead elsewhere after the login. */
+function safeNext(next: unknown): string {
+  return typeof next === "string" && /^\/(?![/\\])/.test(next) && !next.startsWith("/login") ? next : "/hosts";
+}
+
+function useEntering(): (me: Me) => void {
+  const router = useRouter();
+  const client = useQueryClient();
+  const search = useSearch({ strict: false });
+  return (me) => {
+    client.clear();
+    client.setQueryData(meQuery.queryKey, me);
+    router.history.replace(safeNext(search["next"]));
+  };
+}
+
+/** Name and password, or a one-time link: `/login#token=...`. */
+export function LoginPage() {
+  const enter = useEntering();
+  const link = useMutation({ mutationFn: sendLinkToken, onSuccess: enter });
+  const { mutate } = link;
+  const isSent = useRef(false);
+  useEffect(() => {
+    // In development React runs effects twice; the token is good for one use only.
+    const token = isSent.current ? null : takeLoginToken();
+    if (token !== null) {
+      isSent.current = true;
+      mutate(token);
+    }
+  }, [mutate]);
+
+  return (
+    <main className="page">
+      <Paper withBorder p="xl" maw={400} mx="auto" mt="10vh">
+        <Group gap={10} mb="md">
+          <img src="/icon.svg" alt="" width={30} height={30} />
+          <Title order={1}>normstat</Title>
+        </Group>
+        {link.isPending ? (
+          <StateView state={{ kind: "loading", what: "your account" }} />
+        ) : (
+          <LoginForm onEnter={enter} linkError={link.error} />
+        )}
+      </Paper>
+    </main>
+  );
+}
+
+function LinkProblem({ error }: { readonly error: Error }) {
+  const isUsed = error instanceof ApiError && [401, 404, 409].includes(error.status);
+  return (
+    <Alert color="yellow" title={isUsed ? "This login link does not open any more" : "The login link could not be used"}>
+      <Text fz="sm">
+        {isUsed
+          ? "A login link works once and for a limited time. Log in with your password, or have a new link made on the server:"
+          : error.message}
+      </Text>
+      {isUsed && (
+        <Code block mt={6}>
+          normstat login-link
+        </Code>
+      )}
+    </Alert>
+  );
+}
+
+function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void; readonly linkError: Error | null }) {
+  const [account, setAccount] = useState("");
+  const [password, setPassword] = useState("");
+  const login = useMutation({ mutationFn: () => logIn(account, password), onSuccess: onEnter });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    login.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {linkError && <LinkProblem error={linkError} />}
+        <TextInput
+          label="Name"
+          autoComplete="username"
+          required
+          data-autofocus
+          value={account}
+          onChange={(event) => {
+            setAccount(event.currentTarget.value);
+          }}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => {
+            setPassword(event.currentTarget.value);
+          }}
+        />
+        <ErrorLine error={login.error} />
+        <Button type="submit" size="sm" loading={login.isPending}>
+          Log in
+        </Button>
+        <Text fz="xs" className="soft">
+          No account yet? The first administrator gets in with the one-time link that the server prints when it starts, or with{" "}
+          <Code>normstat login-link</Code>; administrators make the other accounts.
+        </Text>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,328 @@
+/** Turns series into what Plotly draws. Pure: no node, no Plotly, no clock. Gaps stay gaps; nothing is smoothed or averaged. */
+
+import type { Layout, PlotData } from "plotly.js";
+import type { SeriesBlock, Summary } from "../logic/api";
+import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
+import { extremesOf, piecesOf } from "../logic/series";
+import type { Margins } from "../logic/surface";
+import { elapsedTicks, timeTicks } from "../logic/ticks";
+import { lengthOf, type Window } from "../logic/time";
+import { type LabelledAxis, labelledAxis } from "../logic/unit";
+import type { Zone } from "../logic/zone";
+
+export interface Figure {
+  readonly data: readonly Partial<PlotData>[];
+  readonly layout: Partial<Layout>;
+  /** The unit of the value axis, which may be a larger one than the source's. */
+  readonly axisUnit: string;
+}
+
+/** One line: real samples in order of time; null = a gap. */
+export interface Line {
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+  readonly stroke: Stroke;
+}
+
+export interface PanelInput {
+  readonly block: SeriesBlock;
+  readonly window: Window;
+  readonly unit: string;
+  readonly isPercent: boolean;
+  /** Rates and shares start at zero; a level such as free memory may show its movement instead. */
+  readonly isLevel: boolean;
+  readonly isStacked: boolean;
+  /** Indexes of series that the legend switched off. */
+  readonly hidden: ReadonlySet<number>;
+  readonly zone: Zone;
+  readonly scheme: Scheme;
+  readonly margins: Margins;
+  readonly width: number;
+  readonly height: number;
+}
+
+const PIXELS_PER_TIME_TICK = 88;
+const PIXELS_PER_VALUE_TICK = 38;
+// Few samples are shown as dots too, so that one sees where they are.
+const MOST_DOTS = 40;
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/** The lowest and highest value that an axis must hold. */
+function extentOf(lines: readonly Line[], isLevel: boolean): readonly [number, number] {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { values } of lines) {
+    const { lowest, highest } = extremesOf(values);
+    low = Math.min(low, lowest ?? low);
+    high = Math.max(high, highest ?? high);
+  }
+  if (low > high) {
+    return [0, 1];
+  }
+  // A level that moves by less than a third of itself would be a flat line above zero.
+  const isFlat = isLevel && low > 0 && high - low < high / 3 && high > low;
+  return isFlat ? [low, high] : [Math.min(0, low), Math.max(0, high)];
+}
+
+/** An axis for values; percentages that come near to 100 show all of it, and never more than there can be. */
+export function valueAxisOf(
+  lines: readonly Line[],
+  unit: string,
+  isPercent: boolean,
+  isLevel: boolean,
+  height: number,
+): LabelledAxis {
+  const [low, high] = extentOf(lines, isLevel);
+  const most = Math.max(2, Math.floor(height / PIXELS_PER_VALUE_TICK));
+  return isPercent && low >= 0 && high > 50 && high <= 101
+    ? labelledAxis(0, 100, unit, most)
+    : labelledAxis(low, high, unit, most);
+}
+
+function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
+  const pieces = piecesOf(line.values);
+  const nValues = pieces.reduce((sum, [from, to]) => sum + to - from, 0);
+  const isDotted = nValues <= MOST_DOTS;
+  const common = {
+    type: "scatter" as const,
+    hoverinfo: "skip" as const,
+    showlegend: false,
+    ...(axis > 0 ? { yaxis: `y${String(axis + 1)}` } : {}),
+  };
+  const traces: Partial<PlotData>[] = [
+    {
+      ...common,
+      x: [...line.times],
+      y: [...line.values],
+      mode: isDotted ? "lines+markers" : "lines",
+      connectgaps: false,
+      line: { color: line.stroke.color, dash: line.stroke.dash, width: 1.4, simplify: true },
+      marker: { color: line.stroke.color, size: 4 },
+    },
+  ];
+  const alone = isDotted ? [] : pieces.filter(([from, to]) => to - from === 1).map(([from]) => from);
+  if (alone.length > 0) {
+    // A sample between two gaps has no line to stand on.
+    traces.push({
+      ...common,
+      x: alone.map((index) => line.times[index] ?? null),
+      y: alone.map((index) => line.values[index] ?? null),
+      mode: "markers",
+      marker: { color: line.stroke.color, size: 4 },
+    });
+  }
+  return traces;
+}
+
+/** Sums upwards: entry i is the sum of series 0..i. Missing: null wherever one of them has no sample at that time. */
+export function stackLines(lines: readonly Line[]): readonly Line[] {
+  let below = new Map<number, number | null>();
+  return lines.map((line, index) => {
+    const next = new Map<number, number | null>();
+    const values = line.values.map((value, position) => {
+      const time = line.times[position] ?? 0;
+      const base = index === 0 ? 0 : (below.get(time) ?? null);
+      const sum = value === null || base === null ? null : base + value;
+      next.set(time, sum);
+      return sum;
+    });
+    below = next;
+    return { ...line, values };
+  });
+}
+
+/** Areas down to zero, the highest first: each lower one covers its part. Every piece is its own trace, so gaps stay open. */
+function drawStack(lines: readonly Line[], background: string): readonly Partial<PlotData>[] {
+  return [...stackLines(lines)]
+    .reverse()
+    .flatMap((line) =>
+      piecesOf(line.values).map(([from, to]) => ({
+        type: "scatter" as const,
+        hoverinfo: "skip" as const,
+        showlegend: false,
+        x: line.times.slice(from, to),
+        y: line.values.slice(from, to),
+        mode: to - from === 1 ? ("lines+markers" as const) : ("lines" as const),
+        line: { color: line.stroke.color, width: 1, simplify: true },
+        marker: { color: line.stroke.color, size: 3 },
+        fill: "tozeroy" as const,
+        fillcolor: blend(line.stroke.color, background, 0.45),
+      })),
+    );
+}
+
+/** An opaque mixture, because areas lie upon each other. */
+export function blend(color: string, background: string, share: number): string {
+  const channel = (hex: string, index: number): number => Number.parseInt(hex.slice(1 + 2 * index, 3 + 2 * index), 16);
+  const mix = [0, 1, 2].map((index) => Math.round(channel(color, index) * share + channel(background, index) * (1 - share)));
+  return `rgb(${mix.join(", ")})`;
+}
+
+function baseLayout(scheme: Scheme, margins: Margins, width: number, height: number): Partial<Layout> {
+  const ink = inkOf(scheme);
+  return {
+    width,
+    height,
+    margin: { l: margins.left, r: margins.right, t: margins.top, b: margins.bottom, pad: 0 },
+    paper_bgcolor: "rgba(0, 0, 0, 0)",
+    plot_bgcolor: "rgba(0, 0, 0, 0)",
+    font: { family: FONT, size: 11, color: ink.text },
+    showlegend: false,
+    hovermode: false,
+    dragmode: false,
+    uirevision: "fixed",
+  };
+}
+
+function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number): Partial<Layout["xaxis"]> {
+  const ink = inkOf(scheme);
+  const ticks = timeTicks(window, width / PIXELS_PER_TIME_TICK, zone);
+  return {
+    type: "linear",
+    range: [window.start, window.end],
+    tickmode: "array",
+    tickvals: ticks.map(({ at }) => at),
+    ticktext: ticks.map(({ label }) => label),
+    tickangle: 0,
+    fixedrange: true,
+    gridcolor: ink.grid,
+    linecolor: ink.zero,
+    showline: true,
+    zeroline: false,
+    ticks: "outside",
+    ticklen: 3,
+    tickcolor: ink.zero,
+  };
+}
+
+function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
+  const ink = inkOf(scheme);
+  // A little room above, so that a line at the top of the axis is not cut in half.
+  const room = (axis.high - axis.low) * 0.02;
+  return {
+    type: "linear",
+    range: [axis.low - (axis.low < 0 ? room : 0), axis.high + room],
+    tickmode: "array",
+    tickvals: [...axis.ticks],
+    ticktext: [...axis.labels],
+    fixedrange: true,
+    gridcolor: ink.grid,
+    zerolinecolor: ink.zero,
+    zeroline: true,
+  };
+}
+
+/** The figure of a panel of the host page. */
+export function buildPanelFigure(input: PanelInput): Figure {
+  const { block, scheme, margins, width, height, unit } = input;
+  const lines: readonly Line[] = block.series.flatMap((series, index) =>
+    input.hidden.has(index) ? [] : [{ times: series.times, values: series.values, stroke: strokeOf(index, scheme) }],
+  );
+  // The points of envelopes belong to different instants, so their sums would be of values that never were together.
+  const isStacked = input.isStacked && block.resolution === "raw" && new Set(block.series.map(({ unit }) => unit)).size <= 1;
+  const drawn = isStacked ? stackLines(lines) : lines;
+  const innerHeight = height - margins.top - margins.bottom;
+  const axis = valueAxisOf(drawn, unit, input.isPercent, input.isLevel && !isStacked, innerHeight);
+  return {
+    data: isStacked ? drawStack(lines, inkOf(scheme).background) : lines.flatMap((line) => drawLine(line, 0)),
+    layout: {
+      ...baseLayout(scheme, margins, width, height),
+      xaxis: timeAxis(input.window, input.zone, scheme, width - margins.left - margins.right),
+      yaxis: yAxis(axis, scheme),
+    },
+    axisUnit: axis.unit,
+  };
+}
+
+export interface OverlayInput {
+  readonly baseline: SeriesBlock | null;
+  readonly incident: SeriesBlock | null;
+  readonly baselineWindow: Window;
+  readonly incidentWindow: Window;
+  readonly baselineSummary: Summary;
+  readonly unit: string;
+  readonly isPercent: boolean;
+  readonly isLevel: boolean;
+  readonly scheme: Scheme;
+  readonly margins: Margins;
+  readonly width: number;
+  readonly height: number;
+}
+
+function elapsedLine(block: SeriesBlock | null, window: Window, stroke: Stroke): Line | null {
+  const series = block?.series[0];
+  return series === undefined ? null : { times: series.times.map((time) => time - window.start), values: series.values, stroke };
+}
+
+/** Incident over baseline, both from their own beginnings; behind them the baseline's p5 to p95 and its median. */
+export function buildOverlayFigure(input: OverlayInput): Figure {
+  const { scheme, margins, width, height, baselineSummary: summary } = input;
+  const ink = inkOf(scheme);
+  const baseline = elapsedLine(input.baseline, input.baselineWindow, { color: ink.baseline, dash: "dot" });
+  const incident = elapsedLine(input.incident, input.incidentWindow, { color: ink.incident, dash: "solid" });
+  const lines = [baseline, incident].filter((line) => line !== null);
+  // The axis is as long as the incident: a baseline of a week beside ten minutes would squeeze them to nothing.
+  const length = Math.max(1, lengthOf(input.incidentWindow));
+  const seen = lines.map((line) => clipTo(line, length));
+  const band: Line = { times: [0, 1], values: [summary.p5, summary.p95], stroke: { color: ink.baseline, dash: "solid" } };
+  const innerHeight = height - margins.top - margins.bottom;
+  const axis = valueAxisOf([...seen, band], input.unit, input.isPercent, input.isLevel, innerHeight);
+  const ticks = elapsedTicks(length, (width - margins.left - margins.right) / 64);
+  const shapes: Partial<Layout>["shapes"] = [];
+  if (summary.p5 !== null && summary.p95 !== null) {
+    shapes.push({
+      type: "rect",
+      layer: "below",
+      x0: 0,
+      x1: length,
+      y0: summary.p5,
+      y1: summary.p95,
+      fillcolor: ink.baselineBand,
+      line: { width: 0 },
+    });
+  }
+  if (summary.median !== null) {
+    shapes.push({
+      type: "line",
+      layer: "below",
+      x0: 0,
+      x1: length,
+      y0: summary.median,
+      y1: summary.median,
+      line: { color: ink.baseline, width: 1.6, dash: "dash" },
+    });
+  }
+  return {
+    data: seen.flatMap((line, index) =>
+      drawLine(line, 0).map((trace) => (index === 0 && baseline ? { ...trace, opacity: 0.75 } : trace)),
+    ),
+    layout: {
+      ...baseLayout(scheme, margins, width, height),
+      shapes,
+      xaxis: {
+        type: "linear",
+        range: [0, length],
+        tickmode: "array",
+        tickvals: ticks.map(({ at }) => at),
+        ticktext: ticks.map(({ label }) => label),
+        tickangle: 0,
+        fixedrange: true,
+        gridcolor: ink.grid,
+        linecolor: ink.zero,
+        showline: true,
+        zeroline: false,
+      },
+      yaxis: yAxis(axis, scheme),
+    },
+    axisUnit: axis.unit,
+  };
+}
+
+function clipTo(line: Line, length: number): Line {
+  const kept = line.times.flatMap((time, index) => (time >= 0 && time < length ? [index] : []));
+  return {
+    stroke: line.stroke,
+    times: kept.map((index) => line.times[index] ?? 0),
+    values: kept.map((index) => line.values[index] ?? null),
+  };
+}

@@ -1,0 +1,16 @@
+/** The only import of Plotly: its core, which brings the scatter trace and nothing else. Loaded with the first graph. */
+
+import core from "plotly.js/lib/core";
+import type { Config, Layout, PlotData } from "plotly.js";
+
+interface Core {
+  react(
+    node: HTMLElement,
+    data: readonly Partial<PlotData>[],
+    layout: Partial<Layout>,
+    config: Partial<Config>,
+  ): Promise<unknown>;
+  purge(node: HTMLElement): void;
+}
+
+export const plotly = core as Core;

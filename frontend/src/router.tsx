@@ -1,0 +1,76 @@
+/** Which address shows which page. Pages are loaded when they are opened. */
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { NotFoundPage } from "./components/NotFoundPage";
+import { Shell } from "./components/Shell";
+import { formatSearch, parseSearch, type RawSearch } from "./state/url";
+
+/** Pages decode their search part themselves (state/url.ts), so that they can say what they could not read. */
+function toRawSearch(search: Record<string, unknown>): RawSearch {
+  return search as RawSearch;
+}
+
+const rootRoute = createRootRoute({ validateSearch: toRawSearch, notFoundComponent: NotFoundPage });
+
+const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/login",
+  component: lazyRouteComponent(() => import("./pages/login/LoginPage"), "LoginPage"),
+});
+
+const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
+
+const indexRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/",
+  beforeLoad: () => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- how TanStack Router redirects
+    throw redirect({ to: "/hosts", search: {} });
+  },
+});
+
+const hostsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/hosts",
+  component: lazyRouteComponent(() => import("./pages/hosts/HostsPage"), "HostsPage"),
+});
+
+const hostRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/hosts/$host",
+  component: lazyRouteComponent(() => import("./pages/host/HostPage"), "HostPage"),
+});
+
+const baselinesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/baselines",
+  component: lazyRouteComponent(() => import("./pages/baselines/BaselinesPage"), "BaselinesPage"),
+});
+
+const comparisonRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/comparison",
+  component: lazyRouteComponent(() => import("./pages/comparison/ComparisonPage"), "ComparisonPage"),
+});
+
+const accountsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/accounts",
+  component: lazyRouteComponent(() => import("./pages/accounts/AccountsPage"), "AccountsPage"),
+});
+
+const routeTree = rootRoute.addChildren([
+  loginRoute,
+  shellRoute.addChildren([indexRoute, hostsRoute, hostRoute, baselinesRoute, comparisonRoute, accountsRoute]),
+]);
+
+export function createAppRouter() {
+  return createRouter({
+    routeTree,
+    parseSearch,
+    stringifySearch: formatSearch,
+    defaultPreload: false,
+    scrollRestoration: true,
+    defaultPendingMs: 300,
+  });
+}

@@ -1,0 +1,31 @@
+/** The clock and zone of this browser: the only place of the page that asks what time it is. */
+
+import { useEffect, useState } from "react";
+import { type DurationMs, type EpochMs, toEpochMs } from "../logic/time";
+import type { Zone } from "../logic/zone";
+import type { Clock } from "./url";
+
+export function readNow(): EpochMs {
+  return toEpochMs(Date.now());
+}
+
+/** Now, renewed every `period`. */
+export function useNow(period: DurationMs): EpochMs {
+  const [now, setNow] = useState(readNow);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setNow(readNow());
+    }, period);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [period]);
+  return now;
+}
+
+const LOCAL: Zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+/** The zone that a link's clock means here. */
+export function zoneOf(clock: Clock): Zone {
+  return clock === "utc" ? "UTC" : LOCAL;
+}

@@ -1,0 +1,284 @@
+/**
+ * What a colleague must see when opening a link: encoded into and decoded from the search part of the address.
+ * Pure but for the two functions at the end, the only places that know window.location. Version 1; a change of meaning needs a new one.
+ */
+
+import { SORTS, type Sort } from "../logic/comparison";
+import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
+import { DEFAULT_RANGE, LONGEST, type Range } from "../logic/range";
+import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
+
+export const VERSION = 1;
+
+/** The search part of an address as it stands there: names with one or several texts. */
+export type RawSearch = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type Clock = "local" | "utc";
+
+export const HOST_TABS = ["graphs", "streams", "rejected"] as const;
+export type HostTab = (typeof HOST_TABS)[number];
+
+export interface HostView {
+  readonly clock: Clock;
+  readonly tab: HostTab;
+  readonly range: Range;
+  /** The window that was marked with the marking tool. */
+  readonly mark: Window | null;
+  readonly panels: readonly CustomPanel[];
+  /** Choices of instances that replace the catalogue's, by `<stat>.<panel>`. */
+  readonly choices: ReadonlyMap<string, InstanceChoice>;
+  /** Only the rejected lines of this stream. */
+  readonly streamId: number | null;
+}
+
+export type BaselineInput =
+  { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window };
+
+export interface ComparisonView {
+  readonly clock: Clock;
+  readonly host: string | null;
+  readonly incident: Window | null;
+  readonly baseline: BaselineInput | null;
+  readonly sort: Sort;
+  readonly filter: string;
+}
+
+/** Pages without a state of their own: the clock, and words of a filter. */
+export interface ListView {
+  readonly clock: Clock;
+  readonly filter: string;
+}
+
+/** A decoded view, and what of the link could not be read and was left out. */
+export interface Decoded<V> {
+  readonly view: V;
+  readonly ignored: readonly string[];
+}
+
+export const DEFAULT_HOST_VIEW: HostView = {
+  clock: "local",
+  tab: "graphs",
+  range: DEFAULT_RANGE,
+  mark: null,
+  panels: [],
+  choices: new Map(),
+  streamId: null,
+};
+
+/** Reads a search part text by text and keeps account of what it could not read. */
+class Reader {
+  readonly ignored: string[] = [];
+  private readonly left: Map<string, readonly string[]>;
+
+  constructor(raw: RawSearch) {
+    this.left = new Map(Object.entries(raw).map(([name, value]) => [name, typeof value === "string" ? [value] : (value ?? [])]));
+    const version = this.one("v", (text) => (/^\d+$/.test(text) ? Number(text) : null));
+    if (version !== null && version > VERSION) {
+      this.ignored.push(`v=${String(version)}: the link is from a newer normstat; some of it may be missing`);
+    }
+  }
+
+  all<T>(name: string, parse: (text: string) => T | null): readonly T[] {
+    const texts = this.left.get(name) ?? [];
+    this.left.delete(name);
+    return texts.flatMap((text) => {
+      const value = parse(text);
+      if (value === null) {
+        this.ignored.push(`${name}=${text}`);
+        return [];
+      }
+      return [value];
+    });
+  }
+
+  one<T>(name: string, parse: (text: string) => T | null): T | null {
+    const [first, ...more] = this.all(name, parse);
+    if (more.length > 0) {
+      this.ignored.push(`${name}: given ${String(more.length + 1)} times`);
+    }
+    return first ?? null;
+  }
+
+  /** Names that nobody asked for. */
+  finish<V>(view: V): Decoded<V> {
+    return {
+      view,
+      ignored: [...this.ignored, ...[...this.left].flatMap(([name, texts]) => texts.map((text) => `${name}=${text}`))],
+    };
+  }
+}
+
+function oneOf<T extends string>(values: readonly T[]): (text: string) => T | null {
+  return (text) => values.find((value) => value === text) ?? null;
+}
+
+function parseId(text: string): number | null {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
+}
+
+function parseFilter(text: string): string | null {
+  return text.length <= 200 ? text : null;
+}
+
+function formatWindowText(window: Window): string {
+  return `${toIso(window.start)}/${toIso(window.end)}`;
+}
+
+function parseWindowText(text: string): Window | null {
+  const [start, end, ...more] = text.split("/").map(parseIso);
+  return start != null && end != null && more.length === 0 && end > start && end - start <= LONGEST ? { start, end } : null;
+}
+
+// --- a panel: <stat>.<field,field>.<choice>; names of stats and fields have no dots ---
+
+function formatPanel(panel: CustomPanel): string {
+  return `${panel.stat}.${panel.fields.join(",")}.${formatChoice(panel.choice)}`;
+}
+
+function parsePanel(text: string): CustomPanel | null {
+  const [, stat, fields, choiceText] = /^([a-z]\w*)\.([a-z]\w*(?:,[a-z]\w*)*)\.(.*)$/s.exec(text) ?? [];
+  const choice = choiceText === undefined ? null : parseChoice(choiceText);
+  return stat === undefined || fields === undefined || choice === null ? null : { stat, fields: fields.split(","), choice };
+}
+
+function parseInstances(text: string): readonly [string, InstanceChoice] | null {
+  const [, key, choiceText] = /^(\w+\.\w+)\.(.+)$/s.exec(text) ?? [];
+  const choice = choiceText === undefined ? null : parseChoice(choiceText);
+  return key === undefined || choice === null ? null : [key, choice];
+}
+
+// --- the pages ---
+
+function encodeRange(range: Range): RawSearch {
+  return range.kind === "live"
+    ? { last: formatDuration(range.length) }
+    : { from: toIso(range.window.start), to: toIso(range.window.end) };
+}
+
+function decodeRange(reader: Reader): Range {
+  const length = reader.one("last", (text) => {
+    const duration = parseDuration(text);
+    return duration !== null && duration >= 1_000 && duration <= LONGEST ? duration : null;
+  });
+  const from = reader.one("from", parseIso);
+  const to = reader.one("to", parseIso);
+  if (from !== null && to !== null && to > from && to - from <= LONGEST) {
+    return { kind: "fixed", window: { start: from, end: to } };
+  }
+  if (from !== null || to !== null) {
+    reader.ignored.push("from, to: no window");
+  }
+  return length === null ? DEFAULT_RANGE : { kind: "live", length };
+}
+
+export function encodeHostView(view: HostView): RawSearch {
+  return {
+    v: String(VERSION),
+    ...encodeRange(view.range),
+    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...(view.tab === "graphs" ? {} : { tab: view.tab }),
+    ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
+    ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
+    ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
+    ...(view.streamId === null ? {} : { stream: String(view.streamId) }),
+  };
+}
+
+export function decodeHostView(raw: RawSearch): Decoded<HostView> {
+  const reader = new Reader(raw);
+  return reader.finish({
+    range: decodeRange(reader),
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    tab: reader.one("tab", oneOf(HOST_TABS)) ?? "graphs",
+    mark: reader.one("mark", parseWindowText),
+    panels: reader.all("panel", parsePanel),
+    choices: new Map(reader.all("instances", parseInstances)),
+    streamId: reader.one("stream", parseId),
+  });
+}
+
+export function encodeComparisonView(view: ComparisonView): RawSearch {
+  return {
+    v: String(VERSION),
+    ...(view.host === null ? {} : { host: view.host }),
+    ...(view.baseline === null
+      ? {}
+      : view.baseline.kind === "baseline"
+        ? { baseline: String(view.baseline.id) }
+        : { normal: formatWindowText(view.baseline.window) }),
+    ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
+    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...(view.sort === "rank" ? {} : { sort: view.sort }),
+    ...(view.filter === "" ? {} : { filter: view.filter }),
+  };
+}
+
+export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
+  const reader = new Reader(raw);
+  const id = reader.one("baseline", parseId);
+  const window = reader.one("normal", parseWindowText);
+  return reader.finish({
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    host: reader.one("host", (text) => (text === "" ? null : text)),
+    incident: reader.one("incident", parseWindowText),
+    baseline: id !== null ? { kind: "baseline", id } : window !== null ? { kind: "window", window } : null,
+    sort: reader.one("sort", oneOf(SORTS)) ?? "rank",
+    filter: reader.one("filter", parseFilter) ?? "",
+  });
+}
+
+export function encodeListView(view: ListView): RawSearch {
+  return { ...(view.clock === "utc" ? { tz: "utc" } : {}), ...(view.filter === "" ? {} : { filter: view.filter }) };
+}
+
+export function decodeListView(raw: RawSearch): Decoded<ListView> {
+  const reader = new Reader(raw);
+  return reader.finish({
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    filter: reader.one("filter", parseFilter) ?? "",
+  });
+}
+
+/** The address's search part as names with texts; what TanStack Router hands to the pages. */
+export function parseSearch(text: string): RawSearch {
+  const found = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    found.set(name, [...(found.get(name) ?? []), value]);
+  }
+  return Object.fromEntries([...found].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]));
+}
+
+/** The opposite. Colons, commas and slashes may stand in a search part as they are; a link is read by people too. */
+export function formatSearch(raw: Readonly<Record<string, unknown>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(raw)) {
+    for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof text === "string") {
+        search.append(name, text);
+      }
+    }
+  }
+  const text = search.toString().replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/");
+  return text === "" ? "" : `?${text}`;
+}
+
+// --- the address itself ---
+
+/** The token of a one-time login link (`/login#token=...`), which is taken out of the address and the history at once. */
+export function takeLoginToken(): string | null {
+  const token = new URLSearchParams(window.location.hash.slice(1)).get("token");
+  if (token !== null) {
+    window.history.replaceState(window.history.state, "", window.location.pathname + window.location.search);
+  }
+  return token;
+}
+
+/** The address of what is shown now, to copy. */
+export function currentLink(): string {
+  return window.location.href;
+}
+
+/** The address of this server, for commands that other hosts run. */
+export function serverAddress(): string {
+  return window.location.origin;
+}
