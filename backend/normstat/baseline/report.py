@@ -49,7 +49,7 @@ def describe_finding(finding: Finding) -> str:
             end = "lowest"
     verb = "reached" if (finding.shift > 0) == (finding.kind == "top") else "only reached"
     medians = f"the median went from {to_text(field, baseline.median)} to {to_text(field, incident.median)}"
-    return f"{subject}: the {end} 2 % {verb} {after}, before {before} ({samples}), {times} times the usual change; {medians}."
+    return f"{subject}: the {end} 2 % {verb} {after} instead of {before} ({samples}), {times} times the usual change; {medians}."
 
 
 def describe_one_sided(series: OneSided) -> str:
