@@ -45,7 +45,7 @@ class Timeline:
         self.last_s: float | None = None
         self.last_us: int | None = None
 
-    def begin(self, day: dt.date) -> None:
+    def start_day(self, day: dt.date) -> None:
         """A banner named the day on which a run began."""
         self.day_s = day_seconds(day)
         self.last_s = None

@@ -119,7 +119,7 @@ class Memory:
                 self.n_reports[table] = LATER
                 names.clear()
 
-    def see_header(self, layout: Layout, table: int, line: str) -> None:
+    def see_header(self, layout: Layout, table: int) -> None:
         """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
         if layout.header_rows is not None:
             self._see_screen(layout.header_rows, table)
@@ -127,9 +127,10 @@ class Memory:
         if layout.tables[table].time is TimeStyle.LEADING:
             return
         names = self.seen[table]
-        if HEADER_MARK + line in names:
+        mark = HEADER_MARK + self.header_line
+        if mark in names:
             self._next_report(table)
-        names.add(HEADER_MARK + line)
+        names.add(mark)
 
     def _see_screen(self, header_rows: int, table: int) -> None:
         """A header that is repeated on every screen: at another moment than the time before it is a new run's."""

@@ -16,7 +16,6 @@
 
 import datetime as dt
 import re
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -24,11 +23,12 @@ import numpy as np
 from normstat.stats.account import Ledger
 from normstat.stats.block import BlockBuilder, BulkRows
 from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
-from normstat.stats.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
+from normstat.stats.header import Header
+from normstat.stats.heading import CONTROL, Heading
 from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State
 from normstat.stats.row import Words, instance_of, read_row, split_row
-from normstat.stats.spec import Field, Spec
+from normstat.stats.spec import Spec
 from normstat.stats.stamp import (
     PREFIX,
     ClockWords,
@@ -38,7 +38,6 @@ from normstat.stats.stamp import (
     parse_date,
     parse_stamp,
     parse_zone,
-    take_clock,
 )
 from normstat.stats.timeline import MICRO, Timeline, require_zone
 from normstat.stats.walk import LATER, Memory, omits_since_boot
@@ -47,7 +46,6 @@ LINE_LIMIT: Final = 1 << 20
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 BULK_LEAST: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
-CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 TOO_LONG: Final = "line longer than 1 MiB"
 CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
 
@@ -81,19 +79,12 @@ class Reading:
         self._has_zone = zone is not None
         self._timeline = Timeline(require_zone(zone or "UTC"))
         self._load_timeline(state, date)
-        # Keyed by the identity of the fields, which _known_fields keeps the same for one header: hashing them takes long.
+        # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
-        self._known: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
-        self._headers: dict[tuple[str, bool, tuple[str, ...]], Header | None] = {}
-        self._header: Header | None = None
-        self._header_tail = b""
-        self._fields: tuple[Field, ...] = ()
+        self._heading = Heading(spec, self._layout, self._memory)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
-        self._table = 0
         self._prefix_us = NO_TIME
-        if self._memory.header_line:
-            self._restore_header()
 
     def _load_timeline(self, state: State, date: dt.date | None) -> None:
         times = state.get("times")
@@ -176,7 +167,7 @@ class Reading:
 
     def _take_last(self, line: bytes, at: int) -> None:
         """A last line without a newline: taken only where nothing can be missing from its end."""
-        header = self._header
+        header = self._heading.header
         is_whole = header is None or (
             not header.has_last_text
             and header.value_at[-1:] == (len(header.words) - 1,)
@@ -197,7 +188,9 @@ class Reading:
         if not line.strip(b" \t"):
             self._ledger.book(self._take_blank(), n_bytes)
             return
-        if self._take_known_header(line):
+        again = self._heading.take_again(line)
+        if again is not None:
+            self._see_header(again.clock)
             self._ledger.book(LineKind.HEADER, n_bytes)
             return
         if CONTROL.search(line) is not None:
@@ -211,8 +204,8 @@ class Reading:
             text = text[prefix.end() :]
             self._take_prefix(prefix)
         reason: str | None = None
-        if self._header is not None:
-            kind, reason = self._take_row(self._header, text, self._offset + at)
+        if self._heading.header is not None:
+            kind, reason = self._take_row(self._heading.header, text, self._offset + at)
             if kind is not None:
                 self._ledger.book(kind, n_bytes)
                 return
@@ -222,7 +215,7 @@ class Reading:
         else:
             self._memory.n_header_rows += 1
             why = reason or (
-                "a line before any header" if self._header is None else f"no line that {self._spec.tool} is known to print"
+                "a line before any header" if self._heading.header is None else f"no line that {self._spec.tool} is known to print"
             )
             self._ledger.reject(line, self._offset + at, n_bytes, why)
 
@@ -239,15 +232,15 @@ class Reading:
             return None, words
         if header.stat is None:
             return LineKind.IGNORED, None
-        if any(not field.is_documented and field.key not in self._memory.decimals for field in self._fields):
-            self._learn_decimals(header, words)
-        row = read_row(header, self._fields, words.words)
+        if not self._heading.knows_decimals():
+            self._heading.learn_decimals(words)
+        row = read_row(header, self._heading.fields, words.words)
         if isinstance(row, str):
             return None, row
         instance = instance_of(header, words.words)
         if header.table.time is not TimeStyle.LEADING:
-            self._memory.see_row(self._table, header, instance)
-        is_since_boot = self._memory.is_since_boot(self._layout, self._table, header, words.clock)
+            self._memory.see_row(self._heading.table, header, instance)
+        is_since_boot = self._memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
         self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(header, words), instance, offset)
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
 
@@ -264,25 +257,25 @@ class Reading:
 
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """The plain rows of the present header in the text, while its rows need no look at each."""
-        header = self._header
+        header = self._heading.header
         if header is None or header.stat is None:
             return None
         memory = self._memory
         if not memory.omits_since_boot and not header.table.has_counters:
-            if self._layout.since_boot is SinceBoot.FIRST and memory.n_reports[self._table] != LATER:
+            if self._layout.since_boot is SinceBoot.FIRST and memory.n_reports[self._heading.table] != LATER:
                 return None
             if self._layout.since_boot is SinceBoot.SAME_CLOCK and memory.is_single and memory.header_clock_s is not None:
                 return None
-        key = id(self._fields)
+        key = id(self._heading.fields)
         if key not in self._plain:
-            if not all(field.is_documented or field.key in memory.decimals for field in self._fields):
+            if not self._heading.knows_decimals():
                 return None
-            self._plain[key] = find_plain_rows(index, header, self._fields)
+            self._plain[key] = find_plain_rows(index, header, self._heading.fields)
         return self._plain[key]
 
     def _take_run(self, rows: PlainRows, at: int, end: int) -> bool:
         """Takes the plain rows that lines `at` up to `end` are; False, and nothing taken, when each must be looked at."""
-        header = self._header
+        header = self._heading.header
         assert header is not None
         first = int(rows.number[at])
         n_rows = end - at
@@ -298,12 +291,12 @@ class Reading:
         elif header.table.time is TimeStyle.LEADING:
             times = [self._memory.stamp_us] * n_rows
         else:
-            if not self._memory.see_rows(self._table, header, rows.instances[first : first + n_rows]):
+            if not self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows]):
                 return False
             times = self._run_times(header, rows, first, n_rows)
-        runs = self._runs.get(id(self._fields))
+        runs = self._runs.get(id(self._heading.fields))
         if runs is None:
-            runs = self._runs[id(self._fields)] = []
+            runs = self._runs[id(self._heading.fields)] = []
             self._builder(header, is_since_boot=False)
         runs.append((first, n_rows, times))
         return True
@@ -342,9 +335,9 @@ class Reading:
 
     def _builder(self, header: Header, *, is_since_boot: bool) -> BlockBuilder:
         assert header.stat is not None
-        key = (is_since_boot, id(self._fields))
+        key = (is_since_boot, id(self._heading.fields))
         if key not in self._builders:
-            self._builders[key] = BlockBuilder(header.stat, self._fields)
+            self._builders[key] = BlockBuilder(header.stat, self._heading.fields)
         return self._builders[key]
 
     def _row_us(self, header: Header, words: Words) -> int:
@@ -357,7 +350,7 @@ class Reading:
     def _take_blank(self) -> LineKind:
         """A blank line, which in some tools ends a table."""
         if self._layout.has_blank_end:
-            self._drop_header()
+            self._heading.drop()
         return LineKind.IGNORED
 
     def _take_other(self, text: str) -> LineKind | None:
@@ -373,11 +366,9 @@ class Reading:
         if layout.group_line is not None and layout.group_line.search(text):
             self._memory.group_line = text[-GROUP_LINE_LIMIT:]
             return LineKind.HEADER
-        line = split_header(text)
-        header = self._find_header(line, self._memory.group_line) if line is not None else None
-        if line is not None and header is not None:
-            self._set_header(header, line, text)
-            self._see_header(line.clock, text)
+        line = self._heading.take(text)
+        if line is not None:
+            self._see_header(line.clock)
             return LineKind.HEADER
         stamp = parse_stamp(text)
         if stamp is not None:
@@ -387,80 +378,12 @@ class Reading:
 
     def _begin_run(self, banner: re.Match[str]) -> None:
         self._memory.begin_run()
-        self._drop_header()
+        self._heading.drop()
         day = parse_date(banner.groupdict().get("date") or "")
         if day is not None:
-            self._timeline.begin(day)
+            self._timeline.start_day(day)
 
-    def _find_header(self, line: HeaderLine, group_line: str) -> Header | None:
-        key = (group_line, line.has_clock, line.words)
-        if key not in self._headers:
-            self._headers[key] = find_header(self._spec, self._layout, line, group_line)
-        return self._headers[key]
-
-    def _restore_header(self) -> None:
-        """Takes up the header that the call before this one left."""
-        line = split_header(self._memory.header_line)
-        header = self._find_header(line, self._memory.header_group) if line is not None else None
-        if line is not None and header is not None:
-            self._set_header(header, line, self._memory.header_line)
-
-    def _set_header(self, header: Header, line: HeaderLine, text: str) -> None:
-        self._header = header
-        self._memory.header_line = text
-        self._memory.header_clock_s = line.clock.seconds if line.clock is not None else None
-        tail = text.partition(line.words[0])
-        # The header's bytes behind its clock: it is known again by them.
-        self._header_tail = (tail[1] + tail[2]).encode() if line.clock is not None else text.encode()
-        self._table = self._layout.tables.index(header.table)
-        self._fields = self._known_fields(header)
-
-    def _drop_header(self) -> None:
-        self._header = None
-        self._header_tail = b""
-        self._memory.header_line = ""
-
-    def _take_known_header(self, line: bytes) -> bool:
-        """Whether the line is the present header once more, perhaps with another clock; then it is seen as such."""
-        if not self._header_tail or not line.endswith(self._header_tail) or self._memory.group_line != self._memory.header_group:
-            return False
-        lead = line[: len(line) - len(self._header_tail)]
-        if self._memory.header_clock_s is None:
-            clock = None
-            is_known = not lead
-        else:
-            words = lead.decode("utf-8", "backslashreplace").split()
-            clock = take_clock(words)
-            is_known = clock is not None and clock.n_words == len(words) and lead[-1:] in (b" ", b"\t") and lead.isascii()
-        if is_known and CONTROL.search(lead) is None:
-            self._memory.header_line = line.decode()
-            self._memory.header_clock_s = clock.seconds if clock is not None else None
-            self._see_header(clock, self._memory.header_line)
-            return True
-        return False
-
-    def _see_header(self, clock: ClockWords | None, text: str) -> None:
-        self._memory.header_group = self._memory.group_line
-        self._memory.see_header(self._layout, self._table, text)
+    def _see_header(self, clock: ClockWords | None) -> None:
+        self._memory.see_header(self._layout, self._heading.table)
         if clock is not None and not clock.is_epoch:
             self._timeline.see_clock(clock.seconds)
-
-    def _learn_decimals(self, header: Header, words: Words) -> None:
-        """A column that the spec does not know shows its decimals in its first row."""
-        for at, field in zip(header.value_at, header.fields, strict=True):
-            if not field.is_documented and field.key not in self._memory.decimals:
-                if len(self._memory.decimals) >= MAX_COLUMNS:
-                    self._memory.decimals.clear()
-                self._memory.decimals[field.key] = len(words.words[at].replace(",", ".").partition(".")[2][:9].rstrip("%"))
-        self._fields = self._known_fields(header)
-
-    def _known_fields(self, header: Header) -> tuple[Field, ...]:
-        """The header's fields, undocumented ones with the decimals that were seen; the same object as long as those are."""
-        found = tuple(self._memory.decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
-        key = (id(header), found)
-        if key not in self._known:
-            self._known[key] = tuple(
-                field if field.is_documented else replace(field, decimals=self._memory.decimals.get(field.key, 0))
-                for field in header.fields
-            )
-        return self._known[key]

@@ -1,0 +1,68 @@
+"""`normstat gen`: rewrites what is derived from the specs, docs/stats.md. `make gen` calls it; a test holds that nothing is stale."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+import normstat
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field, Spec, Stat
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+STATS_PAGE: Final = Path(normstat.__file__).parents[2] / "docs/stats.md"
+
+INTRODUCTION: Final = """\
+# Stats
+
+What normstat reads, and what every column means. This page is made from `backend/normstat/stats/specs/*.toml` by `make gen`: change the
+spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a *column* is what the tool prints. A column that is not listed here is
+kept all the same, as a field marked undocumented.
+"""
+
+
+@app.command()
+def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when the page is stale.")] = False) -> None:
+    """Rewrite docs/stats.md from the specs."""
+    page = render_stats_page()
+    is_stale = not STATS_PAGE.exists() or STATS_PAGE.read_text(encoding="utf-8") != page
+    if check and is_stale:
+        sys.stderr.write("docs/stats.md is stale: run make gen\n")
+        raise typer.Exit(1)
+    if is_stale:
+        STATS_PAGE.write_text(page, encoding="utf-8")
+
+
+def render_stats_page() -> str:
+    """The page as text."""
+    parts = [INTRODUCTION]
+    for spec in load_catalogue().specs.values():
+        parts.extend(_spec_lines(spec))
+    return "\n".join(parts) + "\n"
+
+
+def _spec_lines(spec: Spec) -> Iterator[str]:
+    commands = ", ".join(f"`{command}`" for command in spec.commands)
+    yield f"## {spec.name}\n"
+    yield f"{spec.title}. Command of the agent: {commands}.\n"
+    for stat in spec.stats:
+        yield from _stat_lines(stat)
+
+
+def _stat_lines(stat: Stat) -> Iterator[str]:
+    what = f"one row for each {stat.instance_title}" if stat.instance_title else "one row a report"
+    yield f"### Stat `{stat.name}`: {stat.title}, {what}\n"
+    yield "| key | column | unit | kind | worse | meaning | source |"
+    yield "|---|---|---|---|---|---|---|"
+    for field in stat.fields:
+        yield _field_line(field, field.key, f"`{field.column}`" + "".join(f", `{alias}`" for alias in field.aliases))
+    for family in stat.families:
+        yield _field_line(family.template, f"{family.template.key}...", f"matches `{family.pattern}`")
+    yield ""
+
+
+def _field_line(field: Field, key: str, column: str) -> str:
+    unit = f" {field.unit} " if field.unit else " "
+    return f"| `{key}` | {column} |{unit}| {field.kind} | {field.worse} | {field.help} | {field.source} |"

@@ -1,0 +1,119 @@
+"""The header that the rows of a stream stand under, followed from line to line."""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from normstat.stats.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
+from normstat.stats.layout import Layout
+from normstat.stats.row import Words
+from normstat.stats.spec import Field, Spec
+from normstat.stats.stamp import ClockWords, take_clock
+from normstat.stats.walk import Memory
+
+CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+MAX_DECIMALS: Final = 9
+
+
+class Heading:
+    """The present header, if any, its fields, and all headers that were understood before.
+
+    `table` is the number of the header's table in the layout. `fields` is the same object as long as header and decimals are the
+    same, so that its identity can stand for it.
+    """
+
+    def __init__(self, spec: Spec, layout: Layout, memory: Memory) -> None:
+        self._spec = spec
+        self._layout = layout
+        self._memory = memory
+        self._found: dict[tuple[str, bool, tuple[str, ...]], Header | None] = {}
+        self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._tail = b""
+        self.header: Header | None = None
+        self.table = 0
+        self.fields: tuple[Field, ...] = ()
+        line = split_header(memory.header_line)
+        header = self._find(line, memory.header_group) if line is not None else None
+        if line is not None and header is not None:
+            self._set(header, line, memory.header_line)
+
+    def take(self, text: str) -> HeaderLine | None:
+        """Makes the line the present header, if it is one; gives its parts."""
+        line = split_header(text)
+        header = self._find(line, self._memory.group_line) if line is not None else None
+        if line is None or header is None:
+            return None
+        self._memory.header_group = self._memory.group_line
+        self._set(header, line, text)
+        return line
+
+    def take_again(self, line: bytes) -> HeaderLine | None:
+        """The parts of the line when it is the present header once more, perhaps with another clock.
+
+        Missing: None for any other line, and now and then for the same header too: `take` knows it in any case.
+        """
+        memory = self._memory
+        if not self._tail or not line.endswith(self._tail) or memory.group_line != memory.header_group or self.header is None:
+            return None
+        lead = line[: len(line) - len(self._tail)]
+        clock: ClockWords | None = None
+        if memory.header_clock_s is not None:
+            words = lead.split()
+            if not lead.isascii() or CONTROL.search(lead) is not None or lead[-1:] not in (b" ", b"\t"):
+                return None
+            clock = take_clock([word.decode() for word in words])
+            if clock is None or clock.n_words != len(words):
+                return None
+        elif lead:
+            return None
+        memory.header_line = line.decode()
+        memory.header_clock_s = clock.seconds if clock is not None else None
+        return HeaderLine(self.header.words, clock, self.header.has_clock)
+
+    def drop(self) -> None:
+        """What comes stands under no header."""
+        self.header = None
+        self._tail = b""
+        self._memory.header_line = ""
+
+    def knows_decimals(self) -> bool:
+        """Whether the decimals of all undocumented columns have been seen."""
+        return all(field.is_documented or field.key in self._memory.decimals for field in self.fields)
+
+    def learn_decimals(self, words: Words) -> None:
+        """A column that the spec does not know shows its decimals in its first row."""
+        header = self.header
+        assert header is not None
+        decimals = self._memory.decimals
+        for at, field in zip(header.value_at, header.fields, strict=True):
+            if not field.is_documented and field.key not in decimals:
+                if len(decimals) >= MAX_COLUMNS:
+                    decimals.clear()
+                tail = words.words[at].rstrip("%").replace(",", ".").partition(".")[2]
+                decimals[field.key] = min(len(tail), MAX_DECIMALS)
+        self.fields = self._known_fields(header)
+
+    def _find(self, line: HeaderLine, group_line: str) -> Header | None:
+        key = (group_line, line.has_clock, line.words)
+        if key not in self._found:
+            self._found[key] = find_header(self._spec, self._layout, line, group_line)
+        return self._found[key]
+
+    def _set(self, header: Header, line: HeaderLine, text: str) -> None:
+        self.header = header
+        self._memory.header_line = text
+        self._memory.header_clock_s = line.clock.seconds if line.clock is not None else None
+        # What stands behind the clock; the header is known again by it.
+        self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
+        self.table = self._layout.tables.index(header.table)
+        self.fields = self._known_fields(header)
+
+    def _known_fields(self, header: Header) -> tuple[Field, ...]:
+        decimals = self._memory.decimals
+        seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
+        key = (id(header), seen)
+        if key not in self._fields_of:
+            self._fields_of[key] = tuple(
+                field if field.is_documented else replace(field, decimals=decimals.get(field.key, 0)) for field in header.fields
+            )
+        return self._fields_of[key]
