@@ -1,0 +1,138 @@
+"""Hosts, streams, instances and rejected lines as pages list them."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import NotFound
+from normstat.query.hosts import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
+from normstat.query.tables import natural_key
+from normstat.store.models import Host, RejectedLine, Stream
+from normstat.window import Window, to_us
+from tests.query.filling import fill_values
+
+Sessions = async_sessionmaker[AsyncSession]
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def stream(host: Host, key: str, ago_s: float | None, **columns: object) -> Stream:
+    received = None if ago_s is None else NOW - timedelta(seconds=ago_s)
+    return Stream(host_id=host.id, spec="vmstat_linux", key=key, last_received_at=received, created_at=received or NOW, **columns)
+
+
+async def test_hosts_are_listed_with_the_state_of_their_best_stream(sessions: Sessions) -> None:
+    await fill_values(
+        sessions, "web10", "mpstat_linux", time_us=[to_us(NOW)], instances=("all",), values={"usr_pct": np.array([1.0])}
+    )
+    async with sessions() as session, session.begin():
+        web2 = Host(name="web2", os="Linux 6.1", agent_version="1.0", clock_offset_s=-3600.0, last_seen_at=NOW)
+        session.add_all([web2, Host(name="idle")])
+        await session.flush()
+        session.add_all(
+            [
+                stream(web2, "live", 5, n_rejected=2, first_sample_at=NOW - timedelta(hours=2)),
+                stream(web2, "late", 300, n_rejected=40, last_sample_at=NOW),
+                stream(web2, "silent", 3600),
+            ]
+        )
+    async with sessions() as session:
+        hosts = await list_hosts(session, NOW)
+    assert [(host.name, host.state, host.n_streams_live, host.n_streams) for host in hosts] == [
+        ("idle", "silent", 0, 0),
+        ("web2", "live", 1, 3),
+        ("web10", "silent", 0, 1),
+    ]
+    assert (hosts[1].n_rejected, hosts[1].clock_offset_s, hosts[1].os) == (42, -3600.0, "Linux 6.1")
+    assert (hosts[1].first_sample_at, hosts[1].last_sample_at) == (NOW - timedelta(hours=2), NOW)
+    assert [host.stats for host in hosts] == [[], [], ["mpstat_linux"]]
+
+
+async def test_a_host_shows_its_streams_the_newest_first_and_counts_the_old(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        host = Host(name="web1")
+        session.add(host)
+        await session.flush()
+        session.add_all(
+            [
+                stream(host, "old", 8 * 86400),
+                stream(host, "older", 9 * 86400),
+                stream(host, "ended", 6 * 86400, n_header=1, n_sample=2, n_since_boot=3, n_timestamp=4, n_state_change=5),
+                stream(host, "new", 1, n_ignored=6, n_rejected=7, n_gap_bytes=8, acked_offset=9, command="vmstat -t 1"),
+            ]
+        )
+    async with sessions() as session:
+        detail = await read_host(session, "web1", NOW)
+        with pytest.raises(NotFound, match="no host 'web9'"):
+            await read_host(session, "web9", NOW)
+    new, ended = detail.streams
+    assert (new.key, new.state, new.command, new.acked_offset, new.n_gap_bytes) == ("new", "live", "vmstat -t 1", 9, 8)
+    assert "vmstat_linux" in new.stats
+    assert (new.n_lines.ignored, new.n_lines.rejected) == (6, 7)
+    counts = ended.n_lines
+    assert (counts.header, counts.sample, counts.since_boot, counts.timestamp, counts.state_change) == (1, 2, 3, 4, 5)
+    assert (ended.state, detail.n_old_streams, detail.host.n_streams) == ("silent", 2, 4)
+
+
+async def test_rejected_lines_are_listed_the_newest_first(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        hosts = [Host(name="web1"), Host(name="web2")]
+        session.add_all(hosts)
+        await session.flush()
+        streams = [stream(hosts[0], "a", 1, n_rejected=1000), stream(hosts[0], "b", 1, n_rejected=1), stream(hosts[1], "a", 1)]
+        session.add_all(streams)
+        await session.flush()
+        session.add_all(
+            RejectedLine(stream_id=owner.id, line_offset=10, line_no=no, n_bytes=4, line_text=f"line {no}", reason="odd")
+            for no, owner in enumerate([streams[0], streams[1], streams[0], streams[2]])
+        )
+        first, second, foreign = (item.id for item in streams)
+    async with sessions() as session:
+        found = await list_rejected(session, "web1", None, 10)
+        assert [line.line_no for line in found.rejected_lines] == [2, 1, 0]
+        assert found.n_total == 1001
+        assert found.rejected_lines[0].text == "line 2"
+        assert (found.rejected_lines[0].key, found.rejected_lines[0].offset, found.rejected_lines[0].reason) == ("a", 10, "odd")
+        assert [line.line_no for line in (await list_rejected(session, "web1", None, 1)).rejected_lines] == [2]
+        assert [line.line_no for line in (await list_rejected(session, "web1", first, 10)).rejected_lines] == [2, 0]
+        assert (await list_rejected(session, "web1", second, 10)).n_total == 1
+        with pytest.raises(NotFound, match="has no stream"):
+            await list_rejected(session, "web1", foreign, 10)
+
+
+async def test_instances_are_those_that_last_into_the_window(sessions: Sessions) -> None:
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=to_us(NOW) + np.array([0, 10, 20, 30]) * 1_000_000,
+        instances=("10", "9", "all", "9"),
+        values={"usr_pct": np.zeros(4)},
+    )
+
+    async def names(start: float, end: float) -> list[str]:
+        window = Window(NOW + timedelta(seconds=start), NOW + timedelta(seconds=end))
+        async with sessions() as session:
+            return [instance.name for instance in await list_instances(session, "web1", "mpstat_linux", window)]
+
+    assert await names(0, 60) == ["all", "9", "10"]
+    assert await names(21, 60) == ["9"]
+    assert await names(0, 10) == ["10"]
+    assert await names(100, 200) == []
+    async with sessions() as session:
+        window = Window(NOW, NOW + timedelta(seconds=1))
+        assert await list_instances(session, "web1", "iostat_linux", window) == []
+        with pytest.raises(NotFound, match="no stat 'x'"):
+            await list_instances(session, "web1", "x", window)
+
+
+def test_the_state_follows_from_the_time_of_the_last_bytes() -> None:
+    ages = {0: "live", 29.9: "live", 30: "late", 599: "late", 600: "silent"}
+    assert {age: to_state(NOW - timedelta(seconds=age), NOW) for age in ages} == ages
+    assert to_state(None, NOW) is StreamState.SILENT
+
+
+def test_names_sort_as_people_sort_them() -> None:
+    names = ["10", "9", "all", "c1t10d0", "c1t9d0", "", "2/b", "2/a"]
+    assert sorted(names, key=natural_key) == ["", "all", "c1t9d0", "c1t10d0", "2/a", "2/b", "9", "10"]
