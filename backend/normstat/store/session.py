@@ -48,6 +48,8 @@ def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
         max_overflow=0,
         # One round trip for each checkout, so that a restarted database costs no request.
         pool_pre_ping=True,
+        # Errors end up in the log, and parameters are hashes of tokens and passwords.
+        hide_parameters=True,
     )
 
 
