@@ -34,7 +34,6 @@ GZIP_LEVEL = 5
 
 def create_app(settings: Settings) -> FastAPI:
     """The application with all routes; nothing is connected before it is started."""
-    engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
     app = FastAPI(
         title="normstat",
         version=__version__,
@@ -45,15 +44,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=operation_id,
         lifespan=_lifespan,
     )
-    app.state.normstat = AppState(
-        settings=settings,
-        engine=engine,
-        sessions=make_sessions(engine),
-        throttle=Throttle(),
-        live=LiveHub(settings.database_url),
-        agents_dir=settings.agents_dir or _in_checkout("agents"),
-        ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
-    )
+    app.state.normstat = make_state(settings)
     app.include_router(build_router())
     app.router.default = Page(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
@@ -65,6 +56,20 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(RequestContextMiddleware)
     return app
+
+
+def make_state(settings: Settings) -> AppState:
+    """What the requests of one process share; nothing is connected yet."""
+    engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
+    return AppState(
+        settings=settings,
+        engine=engine,
+        sessions=make_sessions(engine),
+        throttle=Throttle(),
+        live=LiveHub(settings.database_url),
+        agents_dir=settings.agents_dir or _in_checkout("agents"),
+        ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
+    )
 
 
 def _in_checkout(folder: str) -> Path | None:

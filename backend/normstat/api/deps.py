@@ -40,7 +40,8 @@ async def write_session(state: State) -> AsyncIterator[AsyncSession]:
         yield session
 
 
-ReadSession = Annotated[AsyncSession, Depends(read_session)]
+# Both end with the route, not with the answer: a slow reader of a long answer holds no connection.
+ReadSession = Annotated[AsyncSession, Depends(read_session, scope="function")]
 WriteSession = Annotated[AsyncSession, Depends(write_session, scope="function")]
 
 

@@ -17,8 +17,8 @@ from normstat.settings import Settings
 class AppState:
     """Made by create_app, reached by `state_of`.
 
-    `agents_dir` is None where there are no agent files to hand out. `ingest_slots` bounds how many ingest requests hold a connection
-    at once: agents that come back all together after a pause must leave some for people.
+    `agents_dir` is None where there are no agent files to hand out. `ingest_slots` bounds how many ingest requests hold a
+    connection at once: agents that come back all together after a pause must leave some for people.
     """
 
     settings: Settings

@@ -9,6 +9,7 @@ from normstat.auth.accounts import create_agent_token
 from normstat.errors import NormstatError
 from normstat.settings import Settings, load_settings
 from normstat.store.session import make_engine, make_sessions, open_write_session
+from normstat.store.version import require_current_schema
 
 app = typer.Typer(no_args_is_help=True, help="Make tokens for agents.")
 
@@ -24,8 +25,10 @@ def create(
     host: Annotated[str | None, typer.Option(help="the only host that may use it; left out: any host")] = None,
 ) -> None:
     """Print a new agent token; it is not shown again."""
+    settings = load_settings()
     try:
-        typer.echo(asyncio.run(_create(load_settings(), name, host)))
+        require_current_schema(settings.database_url)
+        typer.echo(asyncio.run(_create(settings, name, host)))
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error

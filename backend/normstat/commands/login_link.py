@@ -9,6 +9,7 @@ from normstat.auth.login import make_link
 from normstat.errors import NormstatError
 from normstat.settings import Settings, load_settings
 from normstat.store.session import make_engine, make_sessions, open_write_session
+from normstat.store.version import require_current_schema
 
 app = typer.Typer()
 
@@ -19,8 +20,10 @@ def login_link(
     forget_password: Annotated[bool, typer.Option(help="remove the account's password and end its sessions")] = False,  # noqa: FBT002
 ) -> None:
     """Print a link that logs in once, within one hour; makes the first administrator when there is none."""
+    settings = load_settings()
     try:
-        typer.echo(asyncio.run(_make(load_settings(), user, must_forget_password=forget_password)))
+        require_current_schema(settings.database_url)
+        typer.echo(asyncio.run(_make(settings, user, must_forget_password=forget_password)))
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error

@@ -3,6 +3,7 @@
 What differs between PostgreSQL and TimescaleDB is tested in store and query; here one of them is enough, for the sake of time.
 """
 
+import functools
 import os
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
@@ -15,7 +16,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from normstat.api.state import AppState
-from normstat.app import create_app
+from normstat.app import create_app, make_state
 from normstat.settings import Settings
 from normstat.store.session import open_write_session
 from tests.api.people import People
@@ -46,23 +47,30 @@ def database_url(server: TestServer) -> Iterator[str]:
 
 
 @pytest.fixture
-def settings(database_url: str, tmp_path: Path) -> Settings:
+def settings(database_url: str) -> Settings:
     return Settings(
         NORMSTAT_DATABASE_URL=database_url,
         database_pool_size=4,
         public_url="http://normstat.test",
-        page_dir=tmp_path / "page",
+        page_dir=Path("/nonexistent"),
     )
+
+
+@functools.cache
+def built_app(settings: Settings) -> FastAPI:
+    # Making all routes takes a tenth of a second; what tests change is in the state.
+    return create_app(settings)
 
 
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
-    """The application without its background tasks, on an empty database."""
-    app = create_app(settings)
-    async with open_write_session(app.state.normstat.sessions) as session:
+    """The application without its background tasks, with a fresh state, on an empty database."""
+    app = built_app(settings)
+    state = app.state.normstat = make_state(settings)
+    async with open_write_session(state.sessions) as session:
         await session.execute(text("TRUNCATE users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines CASCADE"))
     yield app
-    await app.state.normstat.engine.dispose()
+    await state.engine.dispose()
 
 
 @pytest.fixture

@@ -70,58 +70,67 @@ async def breaks_off() -> StreamingResponse:
     return StreamingResponse(pieces(), media_type="text/csv")
 
 
-@pytest.fixture
-def failing(app: FastAPI) -> FastAPI:
+@pytest.fixture(scope="session")
+def failing_app() -> FastAPI:
+    app = create_app(Settings())
     app.include_router(router)
     return app
 
 
-async def test_defects_are_enveloped_and_tell_nothing(failing: FastAPI, client: httpx.AsyncClient) -> None:
-    response = await client.get("/api/test/defect")
+@pytest.fixture
+async def failing(failing_app: FastAPI, state: AppState) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the application with the routes above."""
+    failing_app.state.normstat = state
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(failing_app), base_url="http://normstat.test") as client:
+        yield client
+
+
+async def test_defects_are_enveloped_and_tell_nothing(failing: httpx.AsyncClient) -> None:
+    response = await failing.get("/api/test/defect")
     assert_envelope(response, 500, "internal")
     assert "secret" not in response.text
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
-async def test_errors_of_our_sql_are_defects(failing: FastAPI, client: httpx.AsyncClient) -> None:
-    response = await client.get("/api/test/bad-sql")
+async def test_errors_of_our_sql_are_defects(failing: httpx.AsyncClient) -> None:
+    response = await failing.get("/api/test/bad-sql")
     assert_envelope(response, 500, "internal")
     assert "no_such_column" not in response.text
 
 
-async def test_a_failed_commit_is_no_success(failing: FastAPI, client: httpx.AsyncClient, state: AppState) -> None:
+async def test_a_failed_commit_is_no_success(failing: httpx.AsyncClient, state: AppState) -> None:
     async with state.engine.begin() as connection:
         await connection.execute(text(TABLE))
     try:
-        response = await client.post("/api/test/commit-fails")
+        response = await failing.post("/api/test/commit-fails")
         assert_envelope(response, 500, "internal")
     finally:
         async with state.engine.begin() as connection:
             await connection.execute(text("DROP TABLE deferred"))
 
 
-async def test_a_lost_connection_at_commit_is_no_success(failing: FastAPI, client: httpx.AsyncClient) -> None:
-    response = await client.post("/api/test/loses-connection")
+async def test_a_lost_connection_at_commit_is_no_success(failing: httpx.AsyncClient) -> None:
+    response = await failing.post("/api/test/loses-connection")
     assert_envelope(response, 503, "database_away")
     assert int(response.headers["Retry-After"]) >= 1
 
 
-async def test_errors_of_the_driver_are_told_apart(failing: FastAPI, client: httpx.AsyncClient) -> None:
-    assert_envelope(await client.get("/api/test/driver/away"), 503, "database_away")
-    assert_envelope(await client.get("/api/test/driver/closed"), 503, "database_away")
-    assert_envelope(await client.get("/api/test/driver/defect"), 500, "internal")
+async def test_errors_of_the_driver_are_told_apart(failing: httpx.AsyncClient) -> None:
+    assert_envelope(await failing.get("/api/test/driver/away"), 503, "database_away")
+    assert_envelope(await failing.get("/api/test/driver/closed"), 503, "database_away")
+    assert_envelope(await failing.get("/api/test/driver/defect"), 500, "internal")
 
 
-async def test_what_was_written_before_a_failure_is_gone(failing: FastAPI, client: httpx.AsyncClient, state: AppState) -> None:
-    assert_envelope(await client.post("/api/test/fails-after-writing"), 500, "internal")
+async def test_what_was_written_before_a_failure_is_gone(failing: httpx.AsyncClient, state: AppState) -> None:
+    assert_envelope(await failing.post("/api/test/fails-after-writing"), 500, "internal")
     async with open_read_session(state.sessions) as session:
         assert (await session.execute(text("SELECT count(*) FROM users"))).scalar_one() == 0
 
 
-async def test_a_stream_that_fails_is_cut_off(failing: FastAPI, client: httpx.AsyncClient) -> None:
+async def test_a_stream_that_fails_is_cut_off(failing: httpx.AsyncClient) -> None:
     # In the server the exception makes uvicorn cut the connection; here it comes out.
     with pytest.raises(ZeroDivisionError):
-        await client.get("/api/test/breaks-off")
+        await failing.get("/api/test/breaks-off")
 
 
 async def test_without_a_database_every_answer_is_503() -> None:

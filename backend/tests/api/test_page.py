@@ -11,6 +11,11 @@ INDEX = "<!doctype html><title>normstat</title>"
 
 
 @pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    return settings.model_copy(update={"page_dir": tmp_path / "page"})
+
+
+@pytest.fixture
 def page(settings: Settings) -> Path:
     folder = settings.page_dir
     assert folder is not None
@@ -30,7 +35,7 @@ async def test_the_pages_own_addresses_get_index(client: httpx.AsyncClient, page
     assert response.headers["Cache-Control"] == "no-cache"
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
-    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["Referrer-Policy"] == "same-origin"
 
 
 async def test_hashed_files_may_be_kept_for_ever(client: httpx.AsyncClient, page: Path) -> None:
