@@ -1,7 +1,7 @@
 """Reads what is compared: the samples of a stat in the windows of one side, instance by instance."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio.to_thread
@@ -9,8 +9,9 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baseline.compare import FloatArray, InstanceInput, StatInput
-from normstat.baseline.windows import Windows, thin_out
+from normstat.baseline.windows import Windows, length_s, thin_out
 from normstat.query.counts import count_samples
+from normstat.query.coverage import read_stat_coverage
 from normstat.query.pages import Page, PageQuery, read_pages, to_floats, to_printed
 from normstat.query.tables import StatRef, list_instances
 from normstat.stats.spec import Field
@@ -18,6 +19,7 @@ from normstat.window import Window
 
 # Where there is too much to read, this many pieces stand for the whole.
 N_PIECES: Final = 120
+COVERAGE_STEPS: Final = 1000
 SECOND_US: Final = 1_000_000
 # A distance of more usual intervals than this is a gap, and not covered.
 GAP_FACTOR: Final = 3
@@ -71,23 +73,23 @@ async def read_stat_samples(
     chosen = [field for field in fields if field.key in present]
     sides = []
     for windows, n in zip((baseline, incident), n_rows, strict=True):
-        share = min(1.0, max_rows / n) if n else 1.0
-        read = windows if share == 1 else thin_out(windows, share, N_PIECES)
-        sides.append(await _read_side(session, host_id, stat, read, chosen, n_rows=n, share=share))
+        if n <= max_rows:
+            sides.append(await _read_side(session, host_id, stat, windows, chosen))
+            continue
+        pieces = await _read_side(session, host_id, stat, thin_out(windows, max_rows / n, N_PIECES), chosen)
+        # Pieces do not say how much the whole covers; two looks into the index for each step of time do.
+        found = [await read_stat_coverage(session, host_id, stat, window, COVERAGE_STEPS) for window in windows]
+        covered = (piece for coverage in found for piece in coverage.covered)
+        sides.append(replace(pieces, n_rows_skipped=n - pieces.n_samples, covered_s=length_s(covered)))
     return StatSamples(stat, chosen, *sides)
 
 
-async def _read_side(
-    session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, fields: Sequence[Field], *, n_rows: int, share: float
-) -> SideSamples:
-    if n_rows == 0:
-        return SideSamples({}, 0, 0, 0.0)
+async def _read_side(session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, fields: Sequence[Field]) -> SideSamples:
     pages = [page for window in windows async for page in read_pages(session, PageQuery(stat.name, host_id, window, fields))]
     whole = Window(windows[0].start, windows[-1].end)
     names = {item.id: item.name for item in await list_instances(session, host_id, stat.id, window=whole)}
     by_instance, covered_s = await anyio.to_thread.run_sync(_split, pages, fields, names)
-    n_read = sum(map(len, pages))
-    return SideSamples(by_instance, n_read, max(0, n_rows - n_read), covered_s / share)
+    return SideSamples(by_instance, sum(map(len, pages)), 0, covered_s)
 
 
 def _split(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str]) -> tuple[dict[str, FloatArray], float]:
