@@ -49,6 +49,7 @@ OPTIONS: Final = {
     "log_min_messages": "warning",
     "timezone": "Pacific/Chatham",
 }
+PREFIX: Final = "normstat-test-"
 ENOUGH_MEMORY: Final = 2 << 30
 TEMPLATE: Final = "normstat_template"
 _numbers = itertools.count(1)
@@ -77,6 +78,14 @@ def _scratch_parent() -> Path | None:
     return memory if free.f_bavail * free.f_frsize >= ENOUGH_MEMORY else None
 
 
+def _remove_leftovers(parent: Path | None) -> None:
+    """Removes what runs left behind that were killed outright; their servers ended with them."""
+    for folder in (parent or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"):
+        pid = folder.name.removeprefix(PREFIX).split("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _tail(path: Path) -> str:
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     return "\n".join(lines[-12:])
@@ -89,8 +98,11 @@ class TestServer:
     name = ""
     options: dict[str, str] = OPTIONS
 
-    def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix=f"normstat-test-{self.name}-", dir=_scratch_parent()))
+    def __init__(self, **changed_options: str) -> None:
+        self.options = self.options | changed_options
+        parent = _scratch_parent() if self.options["fsync"] == "off" else None
+        _remove_leftovers(parent)
+        self.home = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{self.name}-", dir=parent))
         self.home.chmod(0o711)
         self.log_path = self.home / "log"
         self.password = secrets.token_urlsafe(12)
@@ -121,7 +133,8 @@ class TestServer:
     def stop(self) -> None:
         """Ends the server and removes all that it wrote."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGQUIT)  # nothing of it is wanted any more
+            # "Fast": an immediate shutdown would be quicker and leave its shared memory behind.
+            self._process.send_signal(signal.SIGINT)
             self._process.wait()
             self._process = None
         shutil.rmtree(self.home, ignore_errors=True)
