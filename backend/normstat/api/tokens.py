@@ -1,5 +1,7 @@
 """Tokens: of scripts (they act for the account that made them) and of agents."""
 
+import shlex
+
 from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, State, Viewer, WriteSession
@@ -44,7 +46,7 @@ async def list_agent_tokens(session: ReadSession) -> TokenList:
 async def create_agent_token(body: AgentTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewToken:
     """Makes a token for one host (which is made if it is new), or for any host."""
     token, row = await accounts.create_agent_token(session, name=body.name, host=body.host, created_by=principal.name)
-    return NewToken(token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token))
+    return NewToken(token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token, body.host))
 
 
 @router.delete("/agent-tokens/{id}", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
@@ -54,10 +56,11 @@ async def revoke_agent_token(id: IdPath, session: WriteSession) -> Empty:  # noq
     return Empty()
 
 
-def install_command(public_url: str, token: str) -> str:
-    """The line that installs the agent on a host and starts it."""
-    url = public_url.rstrip("/")
-    return f"curl -fsS {url}/api/v1/agent/install.sh | sh -s -- --server {url} --token {token}"
+def install_command(public_url: str, token: str, host: str | None) -> str:
+    """The line that installs the agent on a host and starts it; the token goes by the environment, which `ps` does not show."""
+    url = shlex.quote(public_url.rstrip("/"))
+    name = "" if host is None else f" --host {shlex.quote(host)}"
+    return f"curl -fsS {url}/api/v1/agent/install.sh | NORMSTAT_TOKEN={token} sh -s -- --server {url}{name}"
 
 
 def _to_info(row: ApiToken | AgentToken, host: str | None) -> TokenInfo:

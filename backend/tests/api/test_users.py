@@ -134,10 +134,14 @@ async def test_agent_tokens(people: People, state: AppState) -> None:
     async with await people.enter(Role.ADMINISTRATOR) as admin:
         made = (await admin.post("/api/v1/agent-tokens", json={"name": "rack 4", "host": "web1"})).json()
         assert made["info"].items() >= {"name": "rack 4", "host": "web1", "role": None, "last_used_at": None}.items()
-        assert made["token"] in made["command"]
-        assert "http://normstat.test/api/v1/agent/install.sh" in made["command"]
+        assert made["command"] == (
+            "curl -fsS http://normstat.test/api/v1/agent/install.sh"
+            f" | NORMSTAT_TOKEN={made['token']} sh -s -- --server http://normstat.test --host web1"
+        )
         anywhere = (await admin.post("/api/v1/agent-tokens", json={"name": "any"})).json()
         assert anywhere["info"]["host"] is None
+        assert "--host" not in anywhere["command"]
+        assert_envelope(await admin.post("/api/v1/agent-tokens", json={"name": "x", "host": "a b"}), 400, "bad_request")
         listed = (await admin.get("/api/v1/agent-tokens")).json()["tokens"]
         assert [(token["name"], token["host"]) for token in listed] == [("any", None), ("rack 4", "web1")]
         async with open_read_session(state.sessions) as session:
