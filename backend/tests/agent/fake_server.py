@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Final
 
 MAX_PLAIN: Final = 4 << 20
@@ -94,6 +95,8 @@ class FakeServer:
         self.failures: deque[str] = deque()
         self.rule: Rule | None = None
         self.host: str | None = None
+        self.hold: dict[str, int] = {}
+        self.files: dict[str, Path] = {}
         self.token = TOKEN
         self.port = 0
         self.acknowledge: Callable[[str, int], int] = lambda key, offset: offset
@@ -113,8 +116,11 @@ class FakeServer:
             def log_message(self, *args: object) -> None:
                 pass
 
-            def do_POST(self) -> None:
+            def do_POST(self) -> None:  # named by http.server
                 server.answer(self)
+
+            def do_GET(self) -> None:  # named by http.server
+                server.hand_out(self)
 
         self._listener = _Listener(("127.0.0.1", self.port), Handler)
         self.port = self._listener.server_address[1]
@@ -158,6 +164,15 @@ class FakeServer:
             handler.end_headers()
             handler.wfile.write(text)
 
+    def hand_out(self, handler: BaseHTTPRequestHandler) -> None:
+        """Gives away the agent's files, as GET /api/v1/agent/<name> does."""
+        path = self.files.get(handler.path.removeprefix("/api/v1/agent/"))
+        text = path.read_bytes() if path else b"no such file"
+        handler.send_response(200 if path else 404)
+        handler.send_header("Content-Length", str(len(text)))
+        handler.end_headers()
+        handler.wfile.write(text)
+
     def _judge(self, handler: BaseHTTPRequestHandler, body: bytes, failure: str) -> tuple[int, bytes]:
         headers = {name.lower(): value for name, value in handler.headers.items()}
         frames: list[Frame] = []
@@ -199,4 +214,5 @@ class FakeServer:
         else:
             fresh = frame.body[have - frame.offset :]
             stream.data.extend(fresh[: fresh.rfind(b"\n") + 1])
+            del stream.data[max(have, self.hold.get(frame.key, end)) :]
         return len(stream.data)

@@ -60,6 +60,7 @@ class Host:
         self.truth = root / "truth"
         self.bin = root / "bin"
         self.path = f"{self.bin}:/usr/bin:/bin"
+        self.extra: dict[str, str] = {}
         self.agent: subprocess.Popen[bytes] | None = None
         for folder in (self.truth, self.bin):
             folder.mkdir(parents=True)
@@ -105,6 +106,7 @@ class Host:
             "NORMSTAT_SHELL": str(self.shell.program),
             "NORMSTAT_TEST_HOST": str(self.root),
             "TMPDIR": str(self.root),
+            **self.extra,
         }
 
     def arguments(self, command: str, options: Sequence[str]) -> list[str]:

@@ -1,0 +1,117 @@
+"""What the scripts are made of: POSIX shell and nothing else (STYLE of the agents, made checkable)."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.agent.conftest import make_shell, require_program
+from tests.agent.host import AGENT, AGENTS, Host
+
+INSTALLER: Final = AGENTS / "install" / "install.sh"
+SCRIPTS: Final = [
+    AGENT,
+    INSTALLER,
+    *sorted(path for path in (AGENTS / "tests" / "fakebin" / "sunos").iterdir() if not path.is_symlink()),
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_shellcheck_and_checkbashisms_find_nothing(script: Path) -> None:
+    found = subprocess.run([require_program("shellcheck"), "-s", "sh", script], capture_output=True, text=True, check=False)
+    assert not found.stdout, found.stdout
+    # -f: else it reads only the first lines of a script that hands over to another shell.
+    found = subprocess.run([require_program("checkbashisms"), "-f", script], capture_output=True, text=True, check=False)
+    assert not found.stdout + found.stderr, found.stderr
+
+
+# Words with a meaning in some shells only, or with another one on old systems.
+BANNED: Final = {
+    r"\blocal\b": "ksh93 has no local",
+    r"\becho -[ne]\b": "printf",
+    r"(^|[;&|]\s*)source\b": "a dot",
+    r"\[\[": "[ ]",
+    r"<\(": "no process substitution",
+    r"\bpipefail\b": "not in POSIX",
+    r"(^|[;&|{(]\s*)eval\b": "no eval of data",
+    r"\b(g|m|n)?awk\b": "awk is too old on Solaris, and it buffers",
+    r"\btail -c\b|\bhead -c\b": "not on Solaris 10: read_bytes",
+    r"\bgrep -[qE]": "not on Solaris 10",
+    r"\bmktemp\b|\breadlink\b|\bstat -": "not on Solaris 10",
+    r"\breturn\s*$": "name the status: a bare return in a trap gives the old one in mksh",
+    r"\becho\b.*\btoken\b.*\$": "the token in argv where echo is a program",
+}
+
+
+@pytest.mark.parametrize("pattern", BANNED, ids=BANNED.values())
+def test_the_agent_keeps_to_what_old_systems_know(pattern: str) -> None:
+    lines = AGENT.read_text().splitlines()
+    # The one eval is a probe of the shell itself, in the first lines.
+    code = [line for line in lines if not line.lstrip().startswith("#") and not line.startswith("if (eval ")]
+    found = [line for line in code if re.search(pattern, line)]
+    assert not found, f"{BANNED[pattern]}: {found}"
+
+
+def test_the_first_lines_are_old_bourne_syntax() -> None:
+    """Down to the fi, $( ) and its like stand only in the string that tries whether this shell knows them."""
+    head = AGENT.read_text().partition("\nfi\n")[0].splitlines()
+    code = [line for line in head if not line.startswith("#") and not line.startswith("if (eval '")]
+    assert any("exec $NORMSTAT_SHELL" in line for line in code)
+    for line in code + [line for line in INSTALLER.read_text().splitlines() if not line.lstrip().startswith(("#", "(my", "my "))]:
+        assert not re.search(r"\$\(|\$\{\w+(%|#)|(^|\s)! |\bexport \w+=", line), line
+
+
+def test_sourced_it_only_defines(host: Host) -> None:
+    for name in ("dash", "bash-posix", "ksh93", "mksh", "busybox", "yash"):
+        shell = make_shell(name, host.root / "shells" / name)
+        if shell:
+            words = [str(shell.program), "-c", f"NORMSTAT_SOURCED=1; . {AGENT}; echo $VERSION"]
+            done = subprocess.run(words, env=host.environment(), capture_output=True, text=True, check=False)
+            assert re.fullmatch(r"\d+\.\d+\.\d+\n", done.stdout), (name, done)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "which command"),
+        (["walk"], "unknown command: walk"),
+        (["run", "--speed", "9"], "unknown option: --speed"),
+        (["run", "--interval"], "--interval needs a value"),
+        (["run", "--interval", "soon"], "--interval must be a number"),
+        (["run", "--spool-limit", "0"], "too small"),
+        (["run", "extra"], "unexpected argument: extra"),
+        (["run"], "no server named"),
+        (["run", "--server", "ftp://x"], "must begin with http"),
+        (["run", "--server", "http://x/$(id)"], "characters that no address has"),
+        (["run", "--server", "http://x"], "no token named"),
+        (["collect"], "collect needs a directory"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what(host: Host, words: list[str], message: str) -> None:
+    done = subprocess.run(
+        [str(host.shell.program), str(AGENT), *words], env=host.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_options_come_from_line_then_environment_then_file(host: Host) -> None:
+    (host.root / "agent.conf").write_text("# comment\nserver=http://file.example\nhost=from-file\ninterval=7\n")
+    script = (
+        f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; read_options --config {host.root}/agent.conf --server http://line.example/;"
+        ' echo "$server $host $interval $max_file $spool_limit_kb"'
+    )
+    environment = {**host.environment(), "NORMSTAT_HOST": "from-environment", "NORMSTAT_SPOOL_LIMIT": "2G"}
+    done = subprocess.run([str(host.shell.program), "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "http://line.example from-environment 7 67108864 2097152\n", done
+
+
+def test_help_is_the_head_of_the_file(host: Host) -> None:
+    done = subprocess.run(
+        [str(host.shell.program), str(AGENT), "help"], env=host.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("normstat-agent - ")
+    assert "Exit: 0 well" in done.stdout

@@ -1,0 +1,182 @@
+"""The tools and the agent's own life: started, watched, ended; nothing left behind and nothing silent."""
+
+import os
+import signal
+import stat
+import subprocess
+
+import pytest
+
+from tests.agent.conftest import Everywhere
+from tests.agent.host import AGENT, Host
+
+pytestmark = pytest.mark.slow
+
+
+def watch(host: Host) -> None:
+    host.tool("brief", "#!/bin/sh\necho a line\necho something is wrong >&2\nexit 7\n")
+    host.tool("stubborn", "#!/bin/sh\ntrap '' TERM\nwhile :; do echo still here; sleep 1; done\n")
+    host.tool(
+        "noisy", "#!/bin/sh\nwhile :; do echo x; dd if=/dev/zero bs=50000 count=1 2>/dev/null | tr '\\0' e >&2; sleep 1; done\n"
+    )
+    host.stats(
+        "# a comment",
+        "",
+        "brief_linux brief",
+        "stubborn_linux stubborn",
+        "noisy_linux noisy",
+        "missing_linux no-such-tool 1",
+        "quoted_linux @2 sh -c 'echo \"$1 and * stay\"' sh 'two  blanks'",
+        "Bad-Name echo x",
+        "noisy_linux noisy",
+        "loop_linux @x echo x",
+        "notab",
+    )
+    started = host.command("start")
+    assert started.returncode == 1, started  # something is missing and lines are bad: status says so
+    assert host.command("start").returncode == 4
+    assert host.command("run").returncode == 4
+    host.wait_for(lambda: len(host.server.data("brief_linux")) >= 3, "a tool that is started again")
+    host.wait_for_bytes("quoted_linux", 40)
+    status = host.command("status")
+    assert status.returncode == 1
+    for words in (
+        "agent    runs, pid ",
+        "ended with status 7: something is wrong",
+        "missing",
+        "no program no-such-tool in",
+        "4 lines of",
+        "stubborn_linux     running",
+    ):
+        assert words in status.stdout, (words, status.stdout)
+    log = (host.spool / "agent.log").read_text()
+    for words in (
+        "line 8: the name 'Bad-Name'",
+        "line 9: noisy_linux is there twice",
+        "line 10: a loop is written @SECONDS command",
+        "line 11: no tab",
+        "missing_linux: there is no program no-such-tool",
+        "brief_linux: the tool ended with status 7: something is wrong; started anew in 1 s",
+    ):
+        assert words in log, (words, log)
+    # A loop prints the epoch before each call, and the command keeps its quotes.
+    lines = next(iter(host.server.data("quoted_linux").values())).decode().splitlines()
+    assert lines[1] == "two  blanks and * stay"
+    assert 1_700_000_000 < int(lines[0]) < int(lines[2]) < 3_000_000_000
+    host.wait_for(lambda: "dropped" in (host.spool / "agent.log").read_text(), "the end of a long standard error")
+    stopped = host.command("stop")
+    assert stopped.returncode == 0
+    assert "stopped" in stopped.stdout
+    host.assert_nothing_left_behind()
+    assert host.command("status").returncode == 3
+    assert host.command("stop").returncode == 0
+    assert not (host.spool / "lock").exists()
+
+
+def test_tools_are_watched_and_trouble_is_shown(everywhere: Everywhere, shell: str) -> None:
+    everywhere(shell, watch)
+
+
+def orphan(host: Host) -> None:
+    """kill -9, and nobody starts the agent again: the tools end by themselves."""
+    host.stats("emit_linux emit 0.2 5", "loop_linux @1 sleep 100")
+    host.run()
+    host.wait_for_bytes("emit_linux", 1)
+    host.wait_for(lambda: len(host.processes()) >= 5, "all processes")
+    assert host.agent is not None
+    host.agent.kill()
+    host.agent.wait()
+    assert host.tool_processes("emit")
+    host.wait_for(lambda: not host.processes(), "the end of all processes", 25)
+
+
+def test_tools_of_a_killed_agent_end_by_themselves(everywhere: Everywhere, shell: str) -> None:
+    everywhere(shell, orphan)
+
+
+def take_over(host: Host) -> None:
+    """A stale lock is taken over, whoever has its pid now; a stranger's process is not touched."""
+    host.stats("emit_linux emit 0.2 5")
+    stranger = os.getpid()
+    (host.spool / "lock").mkdir(parents=True)
+    (host.spool / "lock" / "pid").write_text(f"{stranger}\n")
+    (host.spool / "tool").mkdir()
+    (host.spool / "tool" / "emit_linux").write_text(f"running {stranger} emit_linux.1.1-1 0 1 0 \n")
+    (host.spool / "emit_linux.1.1-1.raw").write_bytes(b"an old line\nand a cut one")
+    (host.spool / "emit_linux.1.1-1.cmd").write_text("emit 0.2 5\n")
+    (host.spool / "acks").write_text("torn=\n=3@4\nemit_linux.1.1-1=x@0\n")
+    host.run()
+    host.wait_for(lambda: not (host.spool / "emit_linux.1.1-1.raw").exists(), "the end of the old file")
+    assert host.server.data("emit_linux")["emit_linux.1.1-1"] == b"an old line\nand a cut one <normstat-agent: line cut off here>\n"
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+    del host.server.streams["emit_linux.1.1-1"]
+    host.assert_exact()
+
+
+def test_a_stale_lock_is_taken_over_and_old_files_are_sent_to_the_end(everywhere: Everywhere, shell: str) -> None:
+    everywhere(shell, take_over)
+
+
+def collect(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 5", "loop_linux @1 echo hello")
+    folder = host.root / "collected"
+    assert _collect(host, str(folder), "4") == 0
+    host.assert_nothing_left_behind()
+    assert not host.server.requests
+    raw = {path.name.partition(".")[0]: path for path in folder.glob("*.raw")}
+    assert set(raw) == {"emit_linux", "loop_linux"}
+    assert raw["emit_linux"].read_bytes() == next(host.truth.iterdir()).read_bytes()
+    assert raw["emit_linux"].with_suffix(".cmd").read_text() == "emit 0.2 5\n"
+    facts = dict(line.split("=", 1) for line in (folder / "collect.info").read_text().splitlines())
+    assert facts["host"] == "web1"
+    assert 3 <= int(facts["ended"]) - int(facts["started"]) <= 30
+    assert not (folder / "lock").exists()
+
+
+def _collect(host: Host, *arguments: str) -> int:
+    words = [str(host.shell.program), str(AGENT), "collect", *arguments, "--stats", str(host.root / "stats.conf")]
+    words += ["--host", "web1", "--interval", "1"]
+    with (host.root / "log").open("ab") as log:
+        return subprocess.run(words, env=host.environment(), cwd=host.root, stderr=log, timeout=60, check=False).returncode
+
+
+def test_collect_keeps_the_same_files_without_a_network(everywhere: Everywhere, shell: str) -> None:
+    everywhere(shell, collect)
+
+
+def guard_token(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 5")
+    host.token_file.chmod(0o644)
+    refused = host.command("run")
+    assert refused.returncode == 1
+    assert "chmod 600" in refused.stderr
+    host.token_file.chmod(0o600)
+    host.write_token("")
+    assert "is empty" in host.command("run").stderr
+    host.write_token("wrong-token")
+    checked = host.command("check")
+    assert checked.returncode == 1
+    assert "REFUSES THE TOKEN for host web1: 401 unknown token" in checked.stdout
+    host.run()
+    host.wait_for(lambda: "does not know this token: unknown token" in host.log, "a clear word")
+    # A new token is taken up without a restart, and nothing of either is ever in an argument list.
+    host.write_token(host.server.token)
+    seen: set[str] = set()
+
+    def look() -> bool:
+        seen.update(host.processes().values())
+        return host.received("emit_linux") > 20_000
+
+    host.wait_for(look, "bytes with the new token")
+    assert any("curl" in line for line in seen)
+    assert not any(host.server.token in line or "wrong-token" in line for line in seen)
+    assert host.command("check").returncode == 0
+    for path in host.spool.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    assert host.stop(signal.SIGTERM) == 0
+    host.assert_exact()
+
+
+def test_the_token_is_guarded(everywhere: Everywhere, shell: str) -> None:
+    everywhere(shell, guard_token)

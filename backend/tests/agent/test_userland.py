@@ -1,0 +1,193 @@
+"""Userlands that are not today's Linux: Solaris 10 as stand-ins, busybox for real; and the real tools of this host."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.agent.conftest import Everywhere, make_shell, require_program
+from tests.agent.host import AGENT, AGENTS, Host
+
+pytestmark = pytest.mark.slow
+
+SUNOS: Final = AGENTS / "tests" / "fakebin" / "sunos"
+# What Solaris 10 has of what the agent and the stand-ins use; not there: curl, wget, head, tail -c, stat, mktemp, timeout.
+SOLARIS_TOOLS: Final = (
+    "cat",
+    "cmp",
+    "cp",
+    "gzip",
+    "id",
+    "ls",
+    "mkdir",
+    "mv",
+    "od",
+    "perl",
+    "printf",
+    "rm",
+    "sed",
+    "sh",
+    "sort",
+    "tail",
+    "tr",
+)
+
+
+def link_tools(folder: Path, tools: tuple[str, ...]) -> None:
+    folder.mkdir()
+    for tool in tools:
+        (folder / tool).symlink_to(require_program(tool))
+
+
+def solaris(host: Host) -> None:
+    link_tools(host.root / "usr-bin", SOLARIS_TOOLS)
+    host.path = f"{SUNOS}:{host.root / 'usr-bin'}:{host.bin}"
+    host.extra = {"REPLAY_CAPTURES": str(AGENTS / "tests" / "captures"), "REPLAY_TRUTH": str(host.root)}
+    host.stats("emit_linux emit 0.2 20")
+    with (host.root / "stats.conf").open("a") as conf:
+        conf.write((AGENTS / "stats.conf.sunos").read_text())
+    host.run("--max-file", "60K")
+    for tool in ("vmstat", "mpstat", "iostat", "prstat"):
+        host.wait_for(lambda tool=tool: host.received(f"{tool}_solaris") > 300, f"{tool}'s reports")  # type: ignore[misc]
+    host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "a second stream")
+    assert "by perl; epoch by fields, cutting by iseek" in host.log
+    assert host.command("status").returncode == 0
+    # kill -9 and again, on this userland too.
+    assert host.agent is not None
+    host.agent.kill()
+    host.agent.wait()
+    host.run()
+    host.wait_for(lambda: "left behind" in host.log, "the orphans' end")
+    host.wait_for(lambda: len(host.server.data("vmstat_solaris")) >= 2, "a new stream")
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+    host.assert_exact()
+    for tool in ("vmstat", "mpstat", "iostat", "prstat"):
+        # The runs one after another are what the stand-in printed, but for a line in which it was ended.
+        streams = sorted(
+            host.server.data(f"{tool}_solaris").items(), key=lambda item: [int(n) for n in re.findall(r"\d+", item[0])]
+        )
+        truth = (host.root / tool).read_bytes()
+        for key, data in streams:
+            assert data
+            assert data in truth, key
+        assert streams[0][1].startswith(truth[:10])
+    last = host.server.requests[-1].headers
+    assert last["normstat-os"] == "SunOS 5.10 sun4v"
+    now = int(last["normstat-time"])
+    assert abs(now - int((host.root / "token").stat().st_atime)) < 3600
+
+
+def test_solaris_10_userland_with_replayed_captures(everywhere: Everywhere, shell: str) -> None:
+    everywhere(shell, solaris)
+
+
+def test_busybox_userland(host: Host, tmp_path: Path) -> None:
+    busybox = require_program("busybox")
+    shell = make_shell("busybox", tmp_path / "busybox")
+    assert shell is not None
+    host.shell = shell
+    tools = host.root / "usr-bin"
+    tools.mkdir()
+    for applet in subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        (tools / applet).symlink_to(busybox)
+    # Its wget takes headers in argv only, where all could read the token.
+    host.path = f"{host.bin}:{tools}"
+    host.stats("emit_linux emit 0.2 20")
+    assert "nothing to send with" in host.command("run").stderr
+    (tools / "curl").symlink_to(require_program("curl"))
+    host.run("--max-file", "30K")
+    host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "a second stream")
+    assert host.agent is not None
+    host.agent.kill()
+    host.agent.wait()
+    host.run()
+    host.wait_for(lambda: "left behind" in host.log, "the orphan's end")
+    host.wait_for(lambda: len(host.server.data("emit_linux")) >= 3, "a third stream")
+    assert host.command("run").returncode == 4
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+    host.assert_exact()
+
+
+def test_the_epoch_from_fields_is_the_epoch(host: Host) -> None:
+    """Calculated in every shell's arithmetic, for days around leap years, new years and months with a leading zero."""
+    host.tool(
+        "date",
+        """#!/bin/sh
+case $* in
+*%s*) echo %s ;;
+*) read -r at <"$NORMSTAT_TEST_HOST/at" && exec /usr/bin/date -u -d "@$at" "$2" ;;
+esac
+""",
+    )
+    days = [951_782_400, 951_868_799, 1_078_099_199, 1_735_689_599, 1_735_689_600, 1_795_252_208, 1_772_323_208, 2_147_483_646]
+    script = f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; probe_clock; set_now; echo $clock $now"
+    for name in ("dash", "bash-posix", "ksh93", "mksh", "busybox", "yash"):
+        shell = make_shell(name, host.root / "shells" / name)
+        if shell is None:
+            continue
+        for at in days:
+            (host.root / "at").write_text(f"{at}\n")
+            done = subprocess.run(
+                [str(shell.program), "-c", script], env=host.environment(), capture_output=True, text=True, check=False
+            )
+            assert done.stdout == f"fields {at}\n", (name, at, done)
+
+
+@pytest.mark.parametrize("reader", ["bytes", "iseek", "skip"])
+def test_bytes_are_cut_exactly_at_every_kind_of_offset(host: Host, reader: str) -> None:
+    data = os.urandom(300_000)
+    (host.root / "data").write_bytes(data)
+    if reader != "bytes":
+        host.path = f"{SUNOS}:/usr/bin:/bin"
+    offsets = [0, 1, 4095, 4096, 4097, 8192, 123_457, 299_999]
+    for offset in offsets:
+        for length in sorted({1, 4096, 5000, len(data) - offset}):
+            if offset + length > len(data):
+                continue
+            script = f"NORMSTAT_SOURCED=1; . {AGENT}; reader={reader}; read_bytes {host.root}/data {offset} {length}"
+            done = subprocess.run(
+                [str(host.shell.program), "-c", script],
+                env=host.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+            assert done.stdout == data[offset : offset + length], (offset, length, done.stderr)
+
+
+def test_the_real_tools_write_every_report_at_once(host: Host, tmp_path: Path) -> None:
+    """Nothing of what stats.conf.linux starts keeps its reports back in a buffer: four seconds show at least two of them."""
+    for tool in ("vmstat", "mpstat", "iostat", "pidstat"):
+        require_program(tool)
+    shutil.copy(AGENTS / "stats.conf.linux", host.root / "stats.conf")
+    folder = tmp_path / "collected"
+    words = [
+        str(host.shell.program),
+        str(AGENT),
+        "collect",
+        str(folder),
+        "4",
+        "--stats",
+        str(host.root / "stats.conf"),
+        "--interval",
+        "1",
+    ]
+    subprocess.run(words, env=host.environment(), check=True, stderr=subprocess.DEVNULL, timeout=60)
+    text = {path.name.partition(".")[0]: path.read_text() for path in folder.glob("*.raw")}
+    assert set(text) == {"vmstat_linux", "mpstat_linux", "iostat_linux", "pidstat_linux"}
+    reports = {
+        "vmstat_linux": r"(?m)^ *\d.* UTC$|^ *\d+ +\d+ .*:\d\d$",
+        "mpstat_linux": r"(?m) all ",
+        "iostat_linux": r"(?m)^avg-cpu",
+    }
+    for name, pattern in reports.items():
+        assert len(re.findall(pattern, text[name])) >= 2, (name, text[name])
+    assert len(set(re.findall(r"(?m)^\d{10}", text["pidstat_linux"]))) >= 2 or text["pidstat_linux"].count("# Time") >= 2
+    # The date is printed the ISO way, whatever the host's locale.
+    assert re.search(r"\d{4}-\d\d-\d\d", text["mpstat_linux"].splitlines()[0])
