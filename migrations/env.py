@@ -10,24 +10,10 @@ from normstat.settings import load_settings
 from normstat.store.models import Base
 from normstat.store.session import make_sync_engine
 
-ObjectType = Literal[
-    "schema",
-    "table",
-    "column",
-    "index",
-    "unique_constraint",
-    "foreign_key_constraint",
-    "check_constraint",
-]
+ObjectType = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]
 
 
-def is_ours(
-    item: SchemaItem,
-    name: str | None,
-    type_: ObjectType,
-    reflected: bool,
-    compare_to: SchemaItem | None,
-) -> bool:
+def is_ours(item: SchemaItem, name: str | None, type_: ObjectType, reflected: bool, compare_to: SchemaItem | None) -> bool:
     """Only the default schema: schema `stat` is made from the specs, and TimescaleDB keeps its own."""
     del name, type_, reflected, compare_to
     return getattr(item, "schema", None) is None

@@ -11,7 +11,7 @@ from normstat.errors import TooLarge
 from normstat.store.streams import MOST_KEPT_PER_REASON, MOST_KEPT_PER_STREAM
 from tests.databases import TestServer
 from tests.generated import START, VMSTAT_HEADER, mpstat_text, vmstat_text, vmstat_times
-from tests.ingest.sending import Agent, stream
+from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, raw_bytes, vmstat_rows
 
 MIB = 1 << 20
@@ -208,3 +208,25 @@ async def test_hundreds_of_days_at_once_are_taken_or_refused_as_too_large(
             assert piece > 4096
     assert (piece < len(text)) == (server.name == "timescaledb")
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
+
+
+async def test_rows_behind_a_gap_wait_for_the_next_stamp(agent: Agent, database_url: str) -> None:
+    """The stamp before the gap may be that of a report long ago."""
+    before = SOLARIS_HEADER + f"{START.timestamp():.0f}\n" + SOLARIS_ROW + f"{START.timestamp() + 1:.0f}\n" + SOLARIS_ROW
+    after = SOLARIS_ROW[7:] + SOLARIS_ROW + f"{START.timestamp() + 9:.0f}\n" + SOLARIS_ROW
+    begin = len(before) + 1000
+    answer = await agent.send(
+        stream(before.encode(), "vmstat_solaris"),
+        gap(len(before), 1000, "vmstat_solaris"),
+        stream(after.encode(), "vmstat_solaris", offset=begin),
+    )
+    assert answer == {"k": begin + len(after)}
+    found = query(database_url, "SELECT time, line_offset FROM stat.vmstat_solaris ORDER BY line_offset")
+    assert found == [
+        (START + dt.timedelta(seconds=1), before.rindex(" 0 0 0")),
+        (START + dt.timedelta(seconds=9), begin + after.rindex(" 0 0 0")),
+    ]
+    assert query(database_url, "SELECT line_offset, reason FROM rejected_lines") == [
+        (begin + len(SOLARIS_ROW[7:]), "no time known: no date or time was printed before this line")
+    ]
+    assert_books_balance(database_url)
