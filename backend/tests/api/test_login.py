@@ -72,7 +72,8 @@ async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
 
     def count(self: passwords.PasswordHasher, password_hash: str, password: str) -> bool:
         nonlocal n_verified
-        n_verified += 1
+        # A text that is no hash would be refused at once, and that time would tell.
+        n_verified += password_hash.startswith("$argon2id$")
         return verify(self, password_hash, password)
 
     monkeypatch.setattr(passwords.PasswordHasher, "verify", count)
