@@ -32,7 +32,9 @@ def test_our_own_pages_may(origin: str, host: str) -> None:
     check_browser_request("DELETE", Headers({"X-Normstat-Request": "1", "Origin": origin, "Host": host}))
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://ours.evil.example", "http://ours:9090", "http://x[y"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "", "http://ours.evil.example", "http://ours:9090", "http://x[y"]
+)
 def test_other_pages_may_not(origin: str) -> None:
     with pytest.raises(NotAllowed, match="comes from a page of"):
         check_origin(Headers({"Origin": origin, "Host": "ours:8080"}))
