@@ -1,4 +1,4 @@
-"""`normstat gen`: rewrites what is derived from the specs, docs/stats.md. `make gen` calls it; a test holds that nothing is stale."""
+"""`normstat gen`: rewrites what is derived from the specs, docs/stats.md. A test holds that it is not stale."""
 
 import sys
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ STATS_PAGE: Final = Path(normstat.__file__).parents[2] / "docs/stats.md"
 INTRODUCTION: Final = """\
 # Stats
 
-What normstat reads, and what every column means. This page is made from `backend/normstat/stats/specs/*.toml` by `make gen`: change the
-spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a *column* is what the tool prints. A column that is not listed here is
-kept all the same, as a field marked undocumented.
+What normstat reads, and what every column means. This page is made from `backend/normstat/stats/specs/*.toml` by `make gen`:
+change the spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a *column* is what the tool prints. A column that is
+not listed here is kept all the same, as a field marked undocumented.
 """
 
 

@@ -7,7 +7,7 @@ Keys of `[layout]` (all but `tables` optional):
     banner       regular expression of a line that begins a run; its group `date`, if it has one, holds the date
     group_line   regular expression of the line above a header that names groups of columns
     ignored      regular expressions of lines that say nothing
-    messages     regular expressions of lines that tell of a change of state
+    messages     regular expressions of lines that tell of a change of state; the report behind one is about the time since boot
     blank_ends_table   true when rows after a blank line need a new header
     header_rows  least number of rows after which a header comes back on a new screen; one that comes earlier, or not after as many
                  rows as the time before, begins a new run. Absent when every report has its header

@@ -85,31 +85,46 @@ class Memory:
 
     def begin_run(self) -> None:
         """The tool was started anew."""
-        self.n_reports = [0] * len(self.n_reports)
+        self.n_reports = [NONE] * len(self.n_reports)
         self.seen = [set() for _ in self.seen]
         self.is_single = True
         self.n_header_rows = 0
         self.period = 0
         self.stamp_us = NO_TIME
 
-    def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> bool:
-        """Many rows of the table, with nothing between them.
+    def see_change(self) -> None:
+        """A message about a change of CPUs or disks: the next report is about the time since boot again.
 
-        False, and nothing seen, when an instance comes twice or too many come: then the rows have to be looked at one by one.
+        Source: vmstat, mpstat and iostat of illumos, main loop; they say so nowhere in their manual pages.
+        """
+        self.n_reports = [NONE] * len(self.n_reports)
+        for names in self.seen:
+            names.clear()
+        self.stamp_us = NO_TIME
+
+    def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> list[int] | None:
+        """Many rows of the table, with nothing between them; gives the instant that the stamp means for each.
+
+        Missing: None, and nothing seen, when an instance comes twice or too many come: then each row must be looked at.
         """
         if not header.instance_at:
+            # Only the first of such rows can belong to the stamp; the second one opens a report without, and so do all others.
             self.see_row(table, header, "")
-            self.n_header_rows += len(instances) - 1
-            return True
+            times = [self.stamp_us]
+            if len(instances) > 1:
+                self.see_row(table, header, "")
+                times += [NO_TIME] * (len(instances) - 1)
+                self.n_header_rows += len(instances) - 2
+            return times
         first = header.words[header.value_at[0]]
         rows = {f"{first} {instance}" for instance in instances}
         if len(rows) != len(instances) or not rows.isdisjoint(self.seen[table]) or len(self.seen[table]) + len(rows) > MAX_SEEN:
-            return False
+            return None
         if self.n_reports[table] == NONE:
             self.n_reports[table] = FIRST
         self.seen[table] |= rows
         self.n_header_rows += len(rows)
-        return True
+        return [self.stamp_us] * len(rows)
 
     def see_stamp(self, stamp_us: int) -> None:
         """A stamp of its own line: whatever comes belongs to a new report, if there was one."""

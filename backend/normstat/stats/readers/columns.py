@@ -26,7 +26,7 @@ from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.header import Header
 from normstat.stats.heading import CONTROL, Heading
 from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
-from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State
+from normstat.stats.records import NO_TIME, Int64Array, LineKind, ReadResult, SampleBlock, State
 from normstat.stats.row import Words, instance_of, read_row, split_row
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import (
@@ -291,9 +291,10 @@ class Reading:
         elif header.table.time is TimeStyle.LEADING:
             times = [self._memory.stamp_us] * n_rows
         else:
-            if not self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows]):
+            stamps = self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
+            if stamps is None:
                 return False
-            times = self._run_times(header, rows, first, n_rows)
+            times = stamps if rows.moments is None else self._moments_us(header, rows.moments[first : first + n_rows])
         runs = self._runs.get(id(self._heading.fields))
         if runs is None:
             runs = self._runs[id(self._heading.fields)] = []
@@ -301,16 +302,7 @@ class Reading:
         runs.append((first, n_rows, times))
         return True
 
-    def _run_times(self, header: Header, rows: PlainRows, first: int, n_rows: int) -> list[int]:
-        if rows.moments is None:
-            # Of rows without an instance, only the first can belong to the stamp.
-            stamp_us = self._memory.stamp_us
-            if header.instance_at:
-                return [stamp_us] * n_rows
-            if n_rows > 1:
-                self._memory.stamp_us = NO_TIME
-            return [stamp_us] + [NO_TIME] * (n_rows - 1)
-        moments = rows.moments[first : first + n_rows]
+    def _moments_us(self, header: Header, moments: Int64Array) -> list[int]:
         offset_s = parse_zone(header.zone_name)
         if offset_s is None:
             return [self._moment_us(header, float(moment)) for moment in moments.tolist()]
@@ -357,6 +349,7 @@ class Reading:
         """What a line is that is no row."""
         layout = self._layout
         if layout.messages is not None and layout.messages.search(text):
+            self._memory.see_change()
             return LineKind.STATE_CHANGE
         if layout.ignored is not None and layout.ignored.search(text):
             return LineKind.IGNORED
