@@ -43,7 +43,7 @@ $(VENV)/.dev: $(VENV)/.run backend/requirements-dev.lock
 frontend/node_modules/.made: $(VENV)/.made backend/setup/node.sh frontend/package-lock.json
 	@sh backend/setup/node.sh $(VENV)
 	@echo "installing the page's packages ..."
-	@$(NPM) ci
+	@$(NPM) ci --silent
 	@touch $@
 
 PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.ts frontend/tsconfig*.json -type f 2>/dev/null)
