@@ -1,6 +1,6 @@
 """Findings in words: one plain sentence each, with both values in the unit and digits that the tool prints."""
 
-from normstat.baseline.compare import LEAST_BASELINE, LEAST_INCIDENT, Finding, OneSided, SeriesId, Thin
+from normstat.baseline.compare import LEAST_BASELINE, LEAST_INCIDENT, Finding, OneSided, SeriesId, Thin, count_at_end
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 
@@ -36,20 +36,24 @@ def describe_finding(finding: Finding) -> str:
     field, baseline, incident = finding.series.field, finding.baseline, finding.incident
     subject = name_series(finding.series)
     before, after = to_text(field, finding.before), to_text(field, finding.after)
-    samples = f"{baseline.n} and {incident.n} samples"
     times = f"{finding.score:.1f}" if finding.score < 100 else f"{finding.score:.0f}"
-    match finding.kind:
-        case "level":
-            verb = "rose" if finding.shift > 0 else "fell"
-            change = f"{subject} {verb} from {before} to {after} (median of {samples})"
-            return f"{change}, {_place(finding)}; {times} times its usual change."
-        case "top":
-            end = "highest"
-        case "bottom":
-            end = "lowest"
-    verb = "reached" if (finding.shift > 0) == (finding.kind == "top") else "only reached"
+    if finding.kind == "level":
+        verb = "rose" if finding.shift > 0 else "fell"
+        change = f"{subject} {verb} from {before} to {after} (median of {baseline.n} and {incident.n} samples)"
+        return f"{change}, {_place(finding)}; {times} times its usual change."
+    some = f"{count_at_end(incident.n)} of {incident.n} samples"
+    match finding.kind, finding.direction:
+        case "top", "up":
+            change = f"{some} reached {after} or more"
+        case "top", _:
+            change = f"only {some} reached {after} or more"
+        case "bottom", "down":
+            change = f"{some} fell to {after} or less"
+        case _:
+            change = f"only {some} were at {after} or less"
     medians = f"the median went from {to_text(field, baseline.median)} to {to_text(field, incident.median)}"
-    return f"{subject}: the {end} 2 % {verb} {after} instead of {before} ({samples}), {times} times the usual change; {medians}."
+    usual = f"where {before} is usual ({baseline.n} samples)"
+    return f"{subject}: {change}, {usual}; {times} times the usual change, while {medians}."
 
 
 def describe_one_sided(series: OneSided) -> str:

@@ -1,6 +1,5 @@
 """Runs a comparison: reads both sides, compares them off the event loop, writes the sentences."""
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -225,9 +224,9 @@ def to_thin(thin: Thin) -> ThinRecord:
 
 
 def to_summary(stats: SideStats) -> Summary:
-    """One side without its NaN."""
+    """One side for people and machines."""
     values = (stats.median, stats.p5, stats.p95, stats.p99, stats.lowest, stats.highest)
-    return Summary(stats.n, *(None if math.isnan(value) else _round(value) for value in values))
+    return Summary(stats.n, *map(_round, values))
 
 
 class _SideSum:

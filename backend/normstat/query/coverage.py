@@ -144,9 +144,11 @@ async def _probe(session: AsyncSession, host_id: int, stat: StatRef, window: Win
     for start_us in starts:
         part = Window(from_us(start_us), window.end)
         page = await read_page(session, PageQuery(stat.name, host_id, part, [], values_per_page=VALUES_PER_PROBE))
-        reports = np.unique(page.time_us)
+        reports, sizes = np.unique(page.time_us, return_counts=True)
         distances.append(np.diff(reports))
-        n_rows, n_reports = n_rows + len(page), n_reports + len(reports)
+        # The page may have cut the last report short.
+        whole = sizes[:-1] if len(sizes) > 1 else sizes
+        n_rows, n_reports = n_rows + int(whole.sum()), n_reports + len(whole)
     known = np.concatenate(distances)
     return _Probed(float(np.median(known)) if len(known) else None, n_rows / max(1, n_reports))
 
