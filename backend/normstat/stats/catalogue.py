@@ -103,16 +103,16 @@ def parse_spec(file: str, text: str) -> Spec:
         message = f"{file}: not a TOML file: {trouble}"
         raise SpecError(message) from trouble
     top = _Table(file, "", raw)
-    name = top.text("name")
+    name = top.string("name")
     if f"{name}.toml" != file:
         message = f"{file}: name is {name!r}; the file must be called {name}.toml"
         raise SpecError(message)
     layout = top.table("layout")
     spec = Spec(
         name=name,
-        tool=top.text("tool"),
+        tool=top.string("tool"),
         os=top.choice("os", ("linux", "sunos")),
-        title=top.text("title"),
+        title=top.string("title"),
         version=top.number("version"),
         commands=top.texts("commands"),
         reader=top.choice("reader", READERS),
@@ -136,9 +136,9 @@ def _stat(raw: "_Table") -> Stat:
         if keys.count(key) > 1 or KEY.fullmatch(key) is None:
             raw.fail("fields.key", f"{key!r} is twice or is not made of [a-z0-9_]")
     stat = Stat(
-        name=raw.text("name"),
-        title=raw.text("title"),
-        instance_title=raw.text("instance_title", ""),
+        name=raw.string("name"),
+        title=raw.string("title"),
+        instance_title=raw.string("instance_title", ""),
         fields=fields,
         panels=tuple(_panel(item, keys) for item in raw.tables("panels", needed=False)),
         families=tuple(item for item in items if isinstance(item, Family)),
@@ -148,21 +148,21 @@ def _stat(raw: "_Table") -> Stat:
 
 
 def _field(raw: "_Table") -> Field | Family:
-    pattern = raw.text("pattern", "")
-    column = raw.text("column", pattern)
+    pattern = raw.string("pattern", "")
+    column = raw.string("column", pattern)
     decimals = raw.number("decimals", 0)
     field = Field(
-        key=raw.text("key"),
+        key=raw.string("key"),
         column=column,
-        printed_key=raw.text("printed_key", column),
-        group=raw.text("group"),
-        unit=raw.text("unit"),
+        printed_key=raw.string("printed_key", column),
+        group=raw.string("group"),
+        unit=raw.string("unit"),
         kind=_enum(raw, "kind", Kind),
         worse=_enum(raw, "worse", Worse),
         decimals=decimals,
         storage=Storage(raw.choice("storage", tuple(Storage), "float8" if decimals else "int8")),
-        help=raw.text("help"),
-        source=raw.text("source"),
+        help=raw.string("help"),
+        source=raw.string("source"),
         aliases=raw.texts("aliases", needed=False),
     )
     if (field.storage is Storage.INT8) != (decimals == 0):
@@ -173,11 +173,11 @@ def _field(raw: "_Table") -> Field | Family:
 
 def _panel(raw: "_Table", keys: Iterable[str]) -> Panel:
     panel = Panel(
-        key=raw.text("key"),
-        title=raw.text("title"),
+        key=raw.string("key"),
+        title=raw.string("title"),
         section=raw.choice("section", SECTIONS),
         fields=raw.texts("fields"),
-        instances=raw.text("instances", ""),
+        instances=raw.string("instances", ""),
         is_stacked=raw.flag("is_stacked"),
     )
     known = set(keys)
@@ -214,7 +214,7 @@ class _Table:
             self.fail(key, "is missing")
         return self._raw.get(key)
 
-    def text(self, key: str, default: str | None = None) -> str:
+    def string(self, key: str, default: str | None = None) -> str:
         value = self._get(key, needed=default is None)
         if value is None and default is not None:
             return default
@@ -238,7 +238,7 @@ class _Table:
         return value is True
 
     def choice(self, key: str, allowed: Iterable[str], default: str | None = None) -> str:
-        value = self.text(key, default)
+        value = self.string(key, default)
         if value not in tuple(allowed):
             self.fail(key, f"{value!r} is none of {', '.join(allowed)}")
         return value

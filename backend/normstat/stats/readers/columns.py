@@ -11,7 +11,7 @@
 ([1], [1], True)
 >>> block = result.blocks[0]
 >>> block.fields[0].key, block.values[0].tolist(), block.time_us.tolist()
-('r', [3], [1795262401000000])
+('procs_r', [3], [1795262401000000])
 """
 
 import datetime as dt

@@ -1,0 +1,72 @@
+"""The captures in golden/, and what the reader makes of them as JSON. Used by the golden test and by `make golden`."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from normstat.commands.parse import to_json_lines
+from normstat.stats.catalogue import require_spec
+from normstat.stats.readers import read
+from normstat.stats.records import ReadResult, SampleBlock
+
+GOLDEN: Final = Path(__file__).parent / "golden"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A recorded output: golden/<spec>/<release>--<case>.txt with a .toml beside it."""
+
+    spec: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.spec}/{self.path.stem}"
+
+    @property
+    def data(self) -> bytes:
+        return self.path.read_bytes()
+
+    @property
+    def expected_path(self) -> Path:
+        return self.path.with_name(f"{self.path.stem}.expected.json")
+
+    def command(self) -> str:
+        return str(tomllib.loads(self.path.with_suffix(".toml").read_text())["command"])
+
+    def result(self) -> ReadResult:
+        return read(require_spec(self.spec), self.data, state={}, offset=0, is_final=True, command=self.command())
+
+
+def captures() -> Iterator[Capture]:
+    for path in sorted(GOLDEN.glob("*/*.txt")):
+        yield Capture(path.parent.name, path)
+
+
+def render(result: ReadResult) -> str:
+    """The result as JSON text, one sample a line, so that differences are easy to read."""
+    lines = {
+        "accounts": [f'"{kind}": [{n}, {result.accounts.n_bytes[kind]}]' for kind, n in sorted(result.accounts.n_lines.items())],
+        "samples": _samples(result.blocks),
+        "since_boot": _samples(result.since_boot),
+        "printed": _printed((*result.blocks, *result.since_boot)),
+        "rejected": [json.dumps([line.line_no, line.reason, line.text[:60]], ensure_ascii=False) for line in result.rejected],
+    }
+    parts = []
+    for key, items in lines.items():
+        begin, end = "{}" if key == "accounts" else "[]"
+        body = ",\n    ".join(items)
+        parts.append(f'  "{key}": {begin}\n    {body}\n  {end}' if items else f'  "{key}": {begin}{end}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _samples(blocks: tuple[SampleBlock, ...]) -> list[str]:
+    return [line.rstrip("\n") for _, line in sorted(to_json_lines(blocks), key=lambda item: item[0])]
+
+
+def _printed(blocks: tuple[SampleBlock, ...]) -> list[str]:
+    rows = [(int(block.line_offset[row]), text) for block in blocks for row, text in block.printed.items()]
+    return [json.dumps(list(row), ensure_ascii=False) for row in sorted(rows)]

@@ -1,0 +1,67 @@
+"""Every capture gives what its expected file says; `make golden` rewrites those."""
+
+import json
+import tomllib
+
+import pytest
+
+from normstat.stats.catalogue import guess_spec, load_catalogue
+from normstat.stats.formats import format_values
+from tests.golden_captures import GOLDEN, Capture, captures, render
+
+ALL = list(captures())
+
+
+@pytest.mark.parametrize("capture", ALL, ids=lambda capture: capture.name)
+def test_capture_gives_what_is_expected(capture: Capture) -> None:
+    text = render(capture.result())
+    json.loads(text)
+    assert text == capture.expected_path.read_text(), "run `make golden`, look at the difference, and explain it in the commit"
+
+
+@pytest.mark.parametrize("capture", ALL, ids=lambda capture: capture.name)
+def test_every_byte_is_accounted_for(capture: Capture) -> None:
+    result = capture.result()
+    assert sum(result.accounts.n_bytes.values()) == result.n_taken == len(capture.data)
+    assert sum(result.accounts.n_lines.values()) == len(capture.data.splitlines())
+    assert sum(line.n_bytes for line in result.rejected) == result.accounts.n_bytes.get("rejected", 0)
+    assert sum(map(len, result.blocks)) == result.accounts.n_lines.get("sample", 0)
+    assert sum(map(len, result.since_boot)) == result.accounts.n_lines.get("since_boot", 0)
+
+
+@pytest.mark.parametrize("capture", ALL, ids=lambda capture: capture.name)
+def test_what_was_printed_comes_back(capture: Capture) -> None:
+    """Values and decimals, or `printed`, give back the very words of each row, in their order."""
+    data = capture.data
+    result = capture.result()
+    for block in (*result.blocks, *result.since_boot):
+        columns = [format_values(field, values) for field, values in zip(block.fields, block.values, strict=True)]
+        for row, offset in enumerate(block.line_offset.tolist()):
+            line = data[offset : data.find(b"\n", offset) if b"\n" in data[offset:] else len(data)].decode().split()
+            words = block.printed[row].split() if row in block.printed else [column[row] for column in columns]
+            given = [word for word, mask in zip(words, block.missing, strict=True) if not (mask is not None and mask[row])]
+            rest = iter(line)
+            assert all(word in rest for word in given), f"{given} is not what stands in {line}"
+
+
+@pytest.mark.parametrize("capture", ALL, ids=lambda capture: capture.name)
+def test_the_spec_is_guessed(capture: Capture) -> None:
+    guess = guess_spec(capture.data)
+    assert guess is not None
+    assert guess.name == capture.spec
+
+
+def test_specs_and_capture_folders_are_the_same() -> None:
+    folders = {path.name for path in GOLDEN.iterdir() if path.is_dir()}
+    assert folders == set(load_catalogue().specs), "a spec without captures, or captures without a spec"
+
+
+def test_captures_are_described() -> None:
+    for capture in ALL:
+        about = tomllib.loads(capture.path.with_suffix(".toml").read_text())
+        assert {"command", "date", "origin", "licence", "shows"} == set(about), capture.name
+
+
+def test_no_file_is_left_over() -> None:
+    known = {path for capture in ALL for path in (capture.path, capture.path.with_suffix(".toml"), capture.expected_path)}
+    assert set(GOLDEN.glob("*/*")) == known

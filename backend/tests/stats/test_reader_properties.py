@@ -1,0 +1,122 @@
+"""What must hold for any bytes: no exception, every byte booked, and the same result however the bytes come and are read."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.readers import columns
+from normstat.stats.spec import Spec
+from tests.golden_captures import captures
+from tests.stats.reading import Reading, read_pieces
+
+SPECS = list(load_catalogue().specs.values())
+CAPTURES = {spec.name: [capture.data for capture in captures() if capture.spec == spec.name] for spec in SPECS}
+NEVER = 1 << 60
+RELAXED = settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+
+# Pieces of text that make a reader stumble, put into real output.
+SPANNER_TEXT = [
+    "-",
+    "0",
+    "00",
+    ".",
+    ",",
+    "%",
+    "x",
+    "nan",
+    "-0",
+    "#",
+    "Average:",
+    "<<x>>",
+    "AM",
+    "23:59:59",
+    "9" * 20,
+    "1795262401",
+    "é",
+    "\u00a0",
+]
+SPANNERS = st.sampled_from(
+    [text.encode() for text in SPANNER_TEXT]
+    + [f"{text} ".encode() for text in SPANNER_TEXT]
+    + [b"\n", b" ", b"\t", b"\r", b"\r\n", b"\0", b"\x1b[0m", b"\xff", b"\n1795262401\n", b"\n2026-11-21 10:00:00\t"]
+)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[Spec, bytes]:
+    """A spec and bytes that look much like its tool's output, with damage."""
+    spec = draw(st.sampled_from(SPECS))
+    data = b"".join(draw(st.lists(st.sampled_from(CAPTURES[spec.name]), min_size=1, max_size=2)))
+    if len(data) > 6000:
+        start = draw(st.integers(0, len(data) - 6000))
+        data = data[start : start + 6000]
+    for _ in range(draw(st.integers(0, 4))):
+        at = draw(st.integers(0, len(data)))
+        cut = draw(st.sampled_from([0, 0, 1, 3, 80]))
+        data = data[:at] + draw(SPANNERS) + data[at + cut :]
+    return spec, data
+
+
+def in_pieces(data: bytes, draw: st.DataObject) -> list[bytes]:
+    places = sorted(draw.draw(st.lists(st.integers(0, len(data)), max_size=6), label="cuts"))
+    return [data[begin:end] for begin, end in zip([0, *places], [*places, len(data)], strict=True)]
+
+
+def line_by_line(monkeypatch: pytest.MonkeyPatch, spec: Spec, pieces: list[bytes]) -> Reading:
+    monkeypatch.setattr(columns, "BULK_LEAST", NEVER)
+    return read_pieces(spec, pieces)
+
+
+def in_bulk(monkeypatch: pytest.MonkeyPatch, spec: Spec, pieces: list[bytes]) -> Reading:
+    monkeypatch.setattr(columns, "BULK_LEAST", 0)
+    return read_pieces(spec, pieces)
+
+
+@RELAXED
+@given(spec=st.sampled_from(SPECS), data=st.binary(max_size=400))
+def test_any_bytes_are_booked(monkeypatch: pytest.MonkeyPatch, spec: Spec, data: bytes) -> None:
+    assert sum(in_bulk(monkeypatch, spec, [data]).n_bytes.values()) == len(data)
+    assert sum(line_by_line(monkeypatch, spec, [data]).n_bytes.values()) == len(data)
+
+
+@RELAXED
+@given(stream=streams())
+def test_bulk_and_line_by_line_agree(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes]) -> None:
+    spec, data = stream
+    assert in_bulk(monkeypatch, spec, [data]) == line_by_line(monkeypatch, spec, [data])
+
+
+@RELAXED
+@given(stream=streams(), draw=st.data())
+def test_any_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes], draw: st.DataObject) -> None:
+    spec, data = stream
+    pieces = in_pieces(data, draw)
+    whole = line_by_line(monkeypatch, spec, [data])
+    assert line_by_line(monkeypatch, spec, pieces) == whole
+    assert in_bulk(monkeypatch, spec, pieces) == whole
+
+
+@pytest.mark.parametrize("name", sorted(CAPTURES))
+def test_bulk_and_line_by_line_agree_on_captures(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    spec = load_catalogue().specs[name]
+    for data in CAPTURES[name]:
+        many = data * 3
+        whole = line_by_line(monkeypatch, spec, [many])
+        assert in_bulk(monkeypatch, spec, [many]) == whole
+        assert in_bulk(monkeypatch, spec, [many[:701], many[701:]]) == whole
+        assert sum(whole.n_bytes.values()) == len(many)
+
+
+@RELAXED
+@given(stream=streams())
+def test_rows_stand_in_the_order_of_their_lines(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes]) -> None:
+    spec, data = stream
+    monkeypatch.setattr(columns, "BULK_LEAST", 0)
+    result = columns.read(spec, data, state={}, offset=7)
+    for block in (*result.blocks, *result.since_boot):
+        offsets = block.line_offset.tolist()
+        assert offsets == sorted(set(offsets))
+        assert offsets[0] >= 7
