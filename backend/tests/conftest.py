@@ -1,13 +1,23 @@
 """Fixtures of all tests. A test that asks for `database_url` or `engine` runs on plain PostgreSQL and on TimescaleDB."""
 
+import contextlib
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.store.session import make_engine, make_sessions
-from tests.databases import SERVERS, DatabaseUnavailable, ServerPool, TestServer
+from tests.databases import SERVERS, DatabaseUnavailable, ServerPool, TestServer, require_timescale_root
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Makes the Debian root of TimescaleDB before the first test: it may take minutes, and a test's time is limited."""
+    if any(item.get_closest_marker("timescale") for item in session.items) and not session.config.option.collectonly:
+        # Where it cannot be had, the tests that need it say so.
+        with contextlib.suppress(DatabaseUnavailable):
+            require_timescale_root()
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +37,19 @@ def server(request: pytest.FixtureRequest, servers: ServerPool) -> TestServer:
     try:
         return servers.require(request.param)
     except DatabaseUnavailable as error:
-        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
-            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
-        pytest.skip(str(error))
+        reason = str(error)
+    if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+        pytest.fail(f"{reason} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Lets all tests that miss a database report it from one place, so that pytest folds them into one line."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and "server" in getattr(item, "fixturenames", ()):
+        report.longrepr = (str(Path(__file__).with_name("databases.py")), 1, report.longrepr[2])
+    return report
 
 
 @pytest.fixture
