@@ -169,7 +169,9 @@ put_files() {
     if test -n "$token"; then
         write_token
     elif test -n "$token_file"; then
-        cat "$token_file" >token || die "cannot read $token_file"
+        # By way of another name: the file named may be the very one that is there.
+        cat "$token_file" >token.new || die "cannot read $token_file"
+        mv token.new token || die "cannot write $dir/token"
     fi
     test -s token || die "no token: --token TOKEN, --token-file FILE or NORMSTAT_TOKEN"
     chmod 600 token || die "cannot protect $dir/token"

@@ -22,6 +22,9 @@ SHELLS: Final = {
     "yash": ("yash", "yash"),
 }
 
+# Stories told at once, each under all shells: they wait far more than they work.
+N_AT_ONCE: Final = 3
+
 Story = Callable[[Host], None]
 
 
@@ -46,10 +49,16 @@ def make_shell(name: str, folder: Path) -> Shell | None:
     return Shell(name, folder / link)
 
 
-class Everywhere:
-    """Starts a story under all shells when the first of them asks, and hands each its own verdict."""
+def under_every_shell(story: Story) -> pytest.MarkDecorator:
+    """Makes the test take the story as a parameter, so that it is known ahead which stories a session tells."""
+    return pytest.mark.parametrize("story", [story], ids=[story.__name__])
 
-    def __init__(self, folder: Path, pool: ThreadPoolExecutor) -> None:
+
+class Everywhere:
+    """Tells a story under all shells when the first of them asks, with the next ones already begun; each shell gets its verdict."""
+
+    def __init__(self, stories: list[Story], folder: Path, pool: ThreadPoolExecutor) -> None:
+        self._stories = stories
         self._folder = folder
         self._pool = pool
         self._runs: dict[Story, dict[str, Future[str]]] = {}
@@ -57,12 +66,17 @@ class Everywhere:
 
     def __call__(self, shell: str, story: Story) -> None:
         require_program(SHELLS[shell][0])
-        if story not in self._runs:
-            present = [shell for shell in self._shells.values() if shell]
-            self._runs[story] = {shell.name: self._pool.submit(self._tell, story, shell) for shell in present}
+        at = self._stories.index(story)
+        for begun in self._stories[at : at + N_AT_ONCE]:
+            self._begin(begun)
         problem = self._runs[story][shell].result()
         if problem:
             pytest.fail(f"under {shell}: {problem}", pytrace=False)
+
+    def _begin(self, story: Story) -> None:
+        if story not in self._runs:
+            present = [shell for shell in self._shells.values() if shell]
+            self._runs[story] = {shell.name: self._pool.submit(self._tell, story, shell) for shell in present}
 
     def _tell(self, story: Story, shell: Shell) -> str:
         host = Host(shell, self._folder / story.__name__ / shell.name)
@@ -76,9 +90,13 @@ class Everywhere:
 
 
 @pytest.fixture(scope="session")
-def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
-    with ThreadPoolExecutor(len(SHELLS)) as pool:
-        yield Everywhere(tmp_path_factory.mktemp("agents"), pool)
+def everywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
+    parameters = [
+        item.callspec.params for item in request.session.items if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+    ]
+    stories = list(dict.fromkeys(found["story"] for found in parameters if "story" in found))
+    with ThreadPoolExecutor(len(SHELLS) * N_AT_ONCE) as pool:
+        yield Everywhere(stories, tmp_path_factory.mktemp("agents"), pool)
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.shells) for name in SHELLS])

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.agent.conftest import Everywhere
+from tests.agent.conftest import Everywhere, Story, under_every_shell
 from tests.agent.host import Host
 
 pytestmark = pytest.mark.slow
@@ -43,8 +43,9 @@ def deliver_through_failures(host: Host) -> None:
     assert all(path.stat().st_size == host.acknowledged()[path.stem] for path in host.raw_files())
 
 
-def test_every_byte_arrives_once_through_failures_kills_and_restarts(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, deliver_through_failures)
+@under_every_shell(deliver_through_failures)
+def test_every_byte_arrives_once_through_failures_kills_and_restarts(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def rotate(host: Host) -> None:
@@ -58,8 +59,11 @@ def rotate(host: Host) -> None:
     assert not any(stream.gaps for stream in host.server.streams.values())
 
 
-def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has_it(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, rotate)
+@under_every_shell(rotate)
+def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has_it(
+    everywhere: Everywhere, shell: str, story: Story
+) -> None:
+    everywhere(shell, story)
 
 
 def overflow(host: Host) -> None:
@@ -82,8 +86,11 @@ def overflow(host: Host) -> None:
     assert f"dropped  {sum(end - begin for begin, end, _ in gaps)} bytes" in status.stdout
 
 
-def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, overflow)
+@under_every_shell(overflow)
+def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(
+    everywhere: Everywhere, shell: str, story: Story
+) -> None:
+    everywhere(shell, story)
 
 
 def close_cut_line(host: Host) -> None:
@@ -96,8 +103,11 @@ def close_cut_line(host: Host) -> None:
     assert "ended with status 3" in host.log
 
 
-def test_a_line_cut_off_by_the_tools_end_is_sent_and_marked_so_that_no_reader_takes_it(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, close_cut_line)
+@under_every_shell(close_cut_line)
+def test_a_line_cut_off_by_the_tools_end_is_sent_and_marked_so_that_no_reader_takes_it(
+    everywhere: Everywhere, shell: str, story: Story
+) -> None:
+    everywhere(shell, story)
 
 
 def catch_up(host: Host) -> None:
@@ -118,5 +128,8 @@ def catch_up(host: Host) -> None:
     assert first < last
 
 
-def test_a_backlog_is_sent_without_pauses_in_requests_of_bounded_size_and_fairly(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, catch_up)
+@under_every_shell(catch_up)
+def test_a_backlog_is_sent_without_pauses_in_requests_of_bounded_size_and_fairly(
+    everywhere: Everywhere, shell: str, story: Story
+) -> None:
+    everywhere(shell, story)

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.agent.conftest import Everywhere
+from tests.agent.conftest import Everywhere, Story, under_every_shell
 from tests.agent.host import AGENTS, Host
 
 pytestmark = pytest.mark.slow
@@ -49,8 +49,9 @@ def install(host: Host) -> None:
     host.assert_exact()
 
 
-def test_one_line_installs_and_renews_the_agent(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, install)
+@under_every_shell(install)
+def test_one_line_installs_and_renews_the_agent(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.agent.conftest import Everywhere
+from tests.agent.conftest import Everywhere, Story, under_every_shell
 from tests.agent.fake_server import Frame
 from tests.agent.host import Host
 
@@ -45,8 +45,9 @@ def set_aside(host: Host) -> None:
             assert bytes(whole) == (host.spool / f"{key}.raw").read_bytes()
 
 
-def test_refused_bytes_are_set_aside_and_the_rest_goes_on(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, set_aside)
+@under_every_shell(set_aside)
+def test_refused_bytes_are_set_aside_and_the_rest_goes_on(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def give_up_gap(host: Host) -> None:
@@ -63,8 +64,11 @@ def give_up_gap(host: Host) -> None:
     host.assert_exact()
 
 
-def test_a_stream_that_is_refused_altogether_stays_on_the_host_and_is_left_alone(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, give_up_gap)
+@under_every_shell(give_up_gap)
+def test_a_stream_that_is_refused_altogether_stays_on_the_host_and_is_left_alone(
+    everywhere: Everywhere, shell: str, story: Story
+) -> None:
+    everywhere(shell, story)
 
 
 def halve(host: Host) -> None:
@@ -78,8 +82,9 @@ def halve(host: Host) -> None:
     assert not (host.spool / "refused").exists()
 
 
-def test_too_large_halves_the_request(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, halve)
+@under_every_shell(halve)
+def test_too_large_halves_the_request(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def disagree(host: Host) -> None:
@@ -106,5 +111,6 @@ def disagree(host: Host) -> None:
     assert host.stop() == 0
 
 
-def test_a_server_that_disagrees_about_offsets_stops_nothing(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, disagree)
+@under_every_shell(disagree)
+def test_a_server_that_disagrees_about_offsets_stops_nothing(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)

@@ -29,7 +29,7 @@ def test_shellcheck_and_checkbashisms_find_nothing(script: Path) -> None:
 
 # Words with a meaning in some shells only, or with another one on old systems.
 BANNED: Final = {
-    r"\blocal\b": "ksh93 has no local",
+    r"\blocal ": "ksh93 has no local",
     r"\becho -[ne]\b": "printf",
     r"(^|[;&|]\s*)source\b": "a dot",
     r"\[\[": "[ ]",
@@ -47,7 +47,7 @@ BANNED: Final = {
 
 @pytest.mark.parametrize("pattern", BANNED, ids=BANNED.values())
 def test_the_agent_keeps_to_what_old_systems_know(pattern: str) -> None:
-    lines = AGENT.read_text().splitlines()
+    lines = re.sub(r"(?s)readonly PERL_SEND='.*?\n'\n", "", AGENT.read_text()).splitlines()
     # The one eval is a probe of the shell itself, in the first lines.
     code = [line for line in lines if not line.lstrip().startswith("#") and not line.startswith("if (eval ")]
     found = [line for line in code if re.search(pattern, line)]
@@ -60,7 +60,7 @@ def test_the_first_lines_are_old_bourne_syntax() -> None:
     code = [line for line in head if not line.startswith("#") and not line.startswith("if (eval '")]
     assert any("exec $NORMSTAT_SHELL" in line for line in code)
     for line in code + [line for line in INSTALLER.read_text().splitlines() if not line.lstrip().startswith(("#", "(my", "my "))]:
-        assert not re.search(r"\$\(|\$\{\w+(%|#)|(^|\s)! |\bexport \w+=", line), line
+        assert not re.search(r"\$\(|\$\{\w+(%|#)|(^|\bif|\bwhile|&&|\|\|)\s*! |\bexport \w+=", line), line
 
 
 def test_sourced_it_only_defines(host: Host) -> None:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.agent.conftest import Everywhere
+from tests.agent.conftest import Everywhere, Story, under_every_shell
 from tests.agent.host import AGENT, Host
 
 pytestmark = pytest.mark.slow
@@ -73,8 +73,9 @@ def watch(host: Host) -> None:
     assert not (host.spool / "lock").exists()
 
 
-def test_tools_are_watched_and_trouble_is_shown(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, watch)
+@under_every_shell(watch)
+def test_tools_are_watched_and_trouble_is_shown(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def orphan(host: Host) -> None:
@@ -90,8 +91,9 @@ def orphan(host: Host) -> None:
     host.wait_for(lambda: not host.processes(), "the end of all processes", 25)
 
 
-def test_tools_of_a_killed_agent_end_by_themselves(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, orphan)
+@under_every_shell(orphan)
+def test_tools_of_a_killed_agent_end_by_themselves(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def take_over(host: Host) -> None:
@@ -114,8 +116,9 @@ def take_over(host: Host) -> None:
     host.assert_exact()
 
 
-def test_a_stale_lock_is_taken_over_and_old_files_are_sent_to_the_end(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, take_over)
+@under_every_shell(take_over)
+def test_a_stale_lock_is_taken_over_and_old_files_are_sent_to_the_end(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def collect(host: Host) -> None:
@@ -141,8 +144,9 @@ def _collect(host: Host, *arguments: str) -> int:
         return subprocess.run(words, env=host.environment(), cwd=host.root, stderr=log, timeout=60, check=False).returncode
 
 
-def test_collect_keeps_the_same_files_without_a_network(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, collect)
+@under_every_shell(collect)
+def test_collect_keeps_the_same_files_without_a_network(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def guard_token(host: Host) -> None:
@@ -178,5 +182,6 @@ def guard_token(host: Host) -> None:
     host.assert_exact()
 
 
-def test_the_token_is_guarded(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, guard_token)
+@under_every_shell(guard_token)
+def test_the_token_is_guarded(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.agent.conftest import Everywhere, make_shell, require_program
+from tests.agent.conftest import Everywhere, Story, make_shell, require_program, under_every_shell
 from tests.agent.host import AGENT, AGENTS, Host
 
 pytestmark = pytest.mark.slow
@@ -82,8 +82,9 @@ def solaris(host: Host) -> None:
     assert abs(now - int((host.root / "token").stat().st_atime)) < 3600
 
 
-def test_solaris_10_userland_with_replayed_captures(everywhere: Everywhere, shell: str) -> None:
-    everywhere(shell, solaris)
+@under_every_shell(solaris)
+def test_solaris_10_userland_with_replayed_captures(everywhere: Everywhere, shell: str, story: Story) -> None:
+    everywhere(shell, story)
 
 
 def test_busybox_userland(host: Host, tmp_path: Path) -> None:
