@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -23,6 +24,9 @@ N_PROBES: Final = 3
 VALUES_PER_PROBE: Final = 4000
 # Up to so many samples are counted one by one (about 0.2 s); beyond, their number follows from what the probes saw.
 COUNT_LIMIT: Final = 2_000_000
+# The window is looked through in so many parts at most.
+MOST_PARTS: Final = 50
+DAY: Final = timedelta(days=1)
 SECOND_US: Final = 1_000_000
 
 
@@ -156,17 +160,28 @@ async def _probe(session: AsyncSession, host_id: int, stat: StatRef, window: Win
 async def _read_steps(
     session: AsyncSession, host_id: int, stat: StatRef, window: Window, width: int
 ) -> tuple[Int64Array, Int64Array]:
+    """The first and the last sample of each of `width` steps that has one."""
     step = timedelta(microseconds=max(1000, -(-(window.end_us - window.start_us) // width)))
+    n_steps = -(-(window.end - window.start) // step)
+    # A day at a time, as long as that is not too often: each look costs time for every chunk of the part's days.
+    n_parts = min(n_steps, MOST_PARTS, max(1, (window.end - window.start) // DAY))
+    edges = [number * n_steps // n_parts for number in range(n_parts + 1)]
     connection = await driver_of(session)
-    cursor = await connection.execute(
-        load_sql("coverage").format(table=table_of(stat.name)),
-        {"host_id": host_id, "start": window.start, "end": window.end, "step": step, "n_steps": width},
-        prepare=False,
-    )
-    rows = [
-        (to_us(first), to_us(last))
-        for first, last in await cursor.fetchall()
-        if isinstance(first, datetime) and isinstance(last, datetime)
-    ]
+    statement = load_sql("coverage").format(table=table_of(stat.name))
+    rows: list[tuple[int, int]] = []
+    for first_step, end_step in pairwise(edges):
+        part = {
+            "host_id": host_id,
+            "start": window.start + first_step * step,
+            "end": min(window.end, window.start + end_step * step),
+            "step": step,
+            "n_steps": end_step - first_step,
+        }
+        cursor = await connection.execute(statement, part, prepare=False)
+        rows += [
+            (to_us(first), to_us(last))
+            for first, last in await cursor.fetchall()
+            if isinstance(first, datetime) and isinstance(last, datetime)
+        ]
     steps = np.array(rows, dtype=np.int64).reshape(-1, 2)
     return steps[:, 0], steps[:, 1]

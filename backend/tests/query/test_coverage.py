@@ -50,6 +50,16 @@ async def test_a_pause_splits_what_is_covered(sessions: Sessions, width: int) ->
     assert (found.first_sample_at, found.last_sample_at) == (START, START + timedelta(seconds=2399))
 
 
+async def test_weeks_are_looked_through_part_by_part(sessions: Sessions) -> None:
+    days = [0, 1, 2, 9, 10, 40]
+    hours = [24 * day + hour for day in days for hour in range(24)]
+    await fill_at(sessions, *hours, step_us=3600 * 1_000_000)
+    expected = [seconds(86400 * first, 86400 * end) for first, end in ((0, 3), (9, 11), (40, 41))]
+    for width in (70, 1000, 5000):
+        [stat] = (await read(sessions, seconds(-86400, 86400 * 60), width)).stats
+        assert (stat.covered, stat.n_samples, stat.interval_s) == (expected, len(hours), 3600)
+
+
 async def test_several_instances_of_one_report_are_one_time(sessions: Sessions) -> None:
     await fill_at(sessions, *range(0, 500, 5), stat="mpstat_linux", names=("all", "0", "1", "2"))
     [stat] = (await read(sessions, seconds(0, 600))).stats
