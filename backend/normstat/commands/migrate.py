@@ -6,6 +6,7 @@ from typing import Final
 import typer
 from sqlalchemy.exc import OperationalError
 
+from normstat.errors import NormstatError
 from normstat.settings import load_settings
 from normstat.store.migrations import upgrade
 
@@ -18,16 +19,18 @@ RETRY_S: Final = 1.0
 
 @app.command()
 def migrate() -> None:
-    """Runs all migrations that the database does not have yet."""
-    url = load_settings().database_url
+    """Run all migrations that the database does not have yet."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
-            upgrade(url)
+            upgrade(load_settings().database_url)
+        except NormstatError as error:
+            typer.echo(f"normstat: {error.message}", err=True)
+            raise typer.Exit(1) from error
         except OperationalError as error:
             if time.monotonic() > deadline:
-                typer.echo(f"The database does not answer: {str(error.orig).strip()}", err=True)
-                raise typer.Exit(1) from None
+                typer.echo(f"normstat: the database does not answer: {str(error.orig).strip()}", err=True)
+                raise typer.Exit(1) from error
             time.sleep(RETRY_S)
         else:
             return

@@ -1,6 +1,10 @@
 """The migrations on both databases: up, clean, down and up again."""
 
 import concurrent.futures
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -55,3 +59,25 @@ def test_extension_is_there_only_on_timescaledb(database_url: str, server: TestS
 def test_url_that_libpq_does_not_understand_is_named() -> None:
     with pytest.raises(BadRequest, match="libpq"):
         migrations.upgrade("mysql://x/y")
+
+
+def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_url: str, tmp_path: Path) -> None:
+    def run(url: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "normstat", "migrate"],
+            env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(Path(__file__).parents[2])},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    assert run(empty_database_url) == (0, "")
+    migrations.check(empty_database_url)
+    assert run(empty_database_url) == (0, "")
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    status, said = run(empty_database_url)
+    assert status == 1
+    assert said.startswith("normstat: The database is at version '9999'")
