@@ -64,7 +64,7 @@ def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
 @pytest.mark.slow
 @schema.parametrize()
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     derandomize=True,
     database=None,
