@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
-    compare_max_rows: int = Field(default=2_000_000, description="most rows of one stat read for each side of a comparison")
+    compare_max_rows: int = Field(default=500_000, description="most rows of one stat read for each side of a comparison")
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
 
