@@ -214,8 +214,8 @@ class Request:
                     self._new_streams.append(stream)
 
     async def _state_of(self, stream: Stream, spec: Spec | None) -> State:
-        """The reader's state where the stream stands; read anew from the raw bytes when another version of the spec left it."""
-        if spec is None or stream.spec_version == spec.version or not stream.acked_offset:
+        """The reader's state where the stream stands; read from the raw bytes when nobody could read them as they came."""
+        if spec is None or stream.spec_version or not stream.acked_offset:
             return stream.reader_state
         state: State = {}
         end = 0
