@@ -2,7 +2,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 // Where `npm run dev` sends what the page asks of the API; `make dev` sets it.
-const server = process.env["NORMSTAT_SERVER"] ?? "http://127.0.0.1:8080";
+const server = process.env.NORMSTAT_SERVER ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   plugins: [react()],

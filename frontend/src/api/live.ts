@@ -18,6 +18,7 @@ export interface Live {
 const OFF: Live = { connection: "off", newest: null, at: null };
 // Several specs report within a moment of each other; one redraw is enough for all.
 const SETTLE_MS = 400;
+const AGAIN_MS = 5_000;
 
 function newestOf(data: unknown): EpochMs | null {
   try {
@@ -33,35 +34,45 @@ function newestOf(data: unknown): EpochMs | null {
 
 /** Follows a host while `isOn`; the browser itself reconnects. */
 export function useLive(host: string | null, isOn: boolean): Live {
-  const [live, setLive] = useState<Live>(OFF);
+  const [heard, setHeard] = useState<{ readonly host: string | null; readonly live: Live }>({ host: null, live: OFF });
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     if (!isOn) {
-      setLive(OFF);
       return;
     }
-    setLive({ ...OFF, connection: "connecting" });
+    const change = (part: Partial<Live>): void => {
+      setHeard((before) => ({ host, live: { ...(before.host === host ? before.live : OFF), ...part } }));
+    };
     const source = new EventSource(liveAddress(host));
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let heard: EpochMs | null = null;
-    const settle = (): void => {
-      timer = undefined;
-      setLive((before) => ({ connection: "open", newest: heard ?? before.newest, at: readNow() }));
-    };
+    let newest: EpochMs | null = null;
     source.addEventListener("open", () => {
-      setLive((before) => ({ ...before, connection: "open" }));
+      change({ connection: "open" });
     });
     source.addEventListener("error", () => {
-      setLive((before) => ({ ...before, connection: "lost" }));
+      change({ connection: "lost" });
+      // After an answer that is no stream (a server that is just starting) the browser gives up; we do not.
+      if (source.readyState === EventSource.CLOSED) {
+        timer ??= setTimeout(() => {
+          setAttempt(attempt + 1);
+        }, AGAIN_MS);
+      }
     });
     source.addEventListener("data", (event: MessageEvent<unknown>) => {
       const at = newestOf(event.data);
-      heard = at !== null && (heard === null || at > heard) ? at : heard;
-      timer ??= setTimeout(settle, SETTLE_MS);
+      newest = at !== null && (newest === null || at > newest) ? at : newest;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        change({ connection: "open", newest, at: readNow() });
+      }, SETTLE_MS);
     });
     return () => {
       clearTimeout(timer);
       source.close();
     };
-  }, [host, isOn]);
-  return live;
+  }, [host, isOn, attempt]);
+  if (!isOn) {
+    return OFF;
+  }
+  return heard.host === host ? heard.live : { ...OFF, connection: "connecting" };
 }

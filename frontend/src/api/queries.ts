@@ -2,10 +2,12 @@
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { isSameWindow, type Window } from "../logic/time";
+import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
 import { ApiError } from "./client";
 
 const REFRESH_MS = 5_000;
+const SETTLED_MS = 30_000;
 
 /** What a wrong request, a missing right or a missing thing answered will answer the same again; a server that is away may come back. */
 export function isWorthRetrying(nFailures: number, error: Error): boolean {
@@ -69,6 +71,11 @@ export function coverageQuery(host: string, window: Window, width: number) {
   });
 }
 
+/** What a graph is about, whatever window it shows. */
+function subjectOf({ host, stat, fields, choice }: endpoints.SeriesQuery): string {
+  return JSON.stringify([host, stat, fields, choice]);
+}
+
 /** While a window moves, the graph keeps showing what it has; what belongs to another graph is never shown. */
 export function seriesQuery(query: endpoints.SeriesQuery) {
   return queryOptions({
@@ -76,15 +83,11 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
     queryFn: ({ signal }) => endpoints.readSeries(query, { signal }),
     placeholderData: (previous, previousQuery) => {
       const before = previousQuery?.queryKey[1] as endpoints.SeriesQuery | undefined;
-      const isSameGraph =
-        before !== undefined &&
-        before.host === query.host &&
-        before.stat === query.stat &&
-        before.fields.join() === query.fields.join() &&
-        JSON.stringify(before.choice) === JSON.stringify(query.choice);
-      return isSameGraph ? previous : undefined;
+      return before !== undefined && subjectOf(before) === subjectOf(query) ? previous : undefined;
     },
     staleTime: 60_000,
+    // The last samples of a window that has just ended are still on their way.
+    refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
     // A live page asks every few seconds under another key.
     gcTime: 30_000,
   });

@@ -92,7 +92,7 @@ export function CompareForm({ host, incident, zone, onCompare, onCancel }: Compa
               Cancel
             </Button>
           )}
-          <Button type="submit" disabled={input === null}>
+          <Button type="submit" data-autofocus disabled={input === null}>
             Compare
           </Button>
         </Group>

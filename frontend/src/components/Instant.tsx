@@ -1,5 +1,5 @@
 import { Tooltip } from "@mantine/core";
-import { describeAge, type EpochMs, toIso } from "../logic/time";
+import { describeAge, type EpochMs, toIso, wholeSecond } from "../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../logic/zone";
 
 interface InstantProps {
@@ -7,12 +7,12 @@ interface InstantProps {
   readonly zone: Zone;
 }
 
-/** An instant in the chosen zone; both the zone and UTC are in the tooltip. */
+/** An instant in the chosen zone, to the second; both the zone and UTC are in the tooltip. */
 export function Instant({ at, zone }: InstantProps) {
   return (
     <Tooltip label={`${formatInstant(zone, at)} ${zoneLabel(zone, at)}, that is ${toIso(at)}`}>
       <time dateTime={toIso(at)} style={{ whiteSpace: "nowrap" }}>
-        {formatInstant(zone, at)}
+        {formatInstant(zone, wholeSecond(at))}
       </time>
     </Tooltip>
   );

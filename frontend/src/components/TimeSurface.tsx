@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef } from "react";
-import { bandShare, dragWindow, type Margins, percent, pixelOfTime, timeAtPixel } from "../logic/surface";
+import { bandShare, dragWindow, hoveredTime, type Margins, percent, pixelOfTime } from "../logic/surface";
 import type { Window } from "../logic/time";
 import { type PointerStore, usePointer } from "../state/pointer";
 import "./TimeSurface.css";
@@ -45,7 +45,7 @@ export function TimeSurface(props: TimeSurfaceProps) {
 
   const move = (event: PointerEvent): void => {
     const x = xOf(event);
-    pointer.set({ hovered: timeAtPixel(x, width, margins, drawn) });
+    pointer.set({ hovered: hoveredTime(x, width, margins, drawn) });
     if (start.current !== null) {
       const dragged = dragWindow(start.current.x, x, width, margins, drawn);
       pointer.set({ dragged: dragged === null ? null : { window: dragged, purpose: start.current.purpose } });

@@ -1,17 +1,19 @@
 /** What the comparison page shows of its findings: order, filter, marks, and the windows to look at. */
 
-import type { BaselineInfo, Comparison, FieldInfo, Finding, StatInfo } from "./api";
-import { fromApi, type Window } from "./time";
+import type { BaselineInfo, Comparison, FieldInfo, Finding, Interval, StatInfo, Summary } from "./api";
+import { formatCount, plural } from "./number";
+import { type EpochMs, fromApi, lengthOf, type Window } from "./time";
 
-export const SORTS = ["rank", "ks", "shift", "stat", "field"] as const;
+export const SORTS = ["rank", "score", "ks", "shift", "stat", "field"] as const;
 export type Sort = (typeof SORTS)[number];
 
 export const SORT_LABELS: Readonly<Record<Sort, string>> = {
-  rank: "Rank (score)",
+  rank: "rank",
+  score: "score",
   ks: "KS distance",
-  shift: "Relative shift",
-  stat: "Stat, instance",
-  field: "Field",
+  shift: "relative shift",
+  stat: "stat and instance",
+  field: "field",
 };
 
 /** Worse and better are said by a word and a shape, never by colour alone. */
@@ -34,10 +36,11 @@ function byText(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
 
-/** The findings in another order; the rank stays that of the score. */
+/** The findings in another order; the rank stays the one that the server gave. */
 export function sortFindings(findings: readonly Finding[], sort: Sort): readonly Finding[] {
   const compare: Record<Sort, (a: Finding, b: Finding) => number> = {
     rank: () => 0,
+    score: (a, b) => b.score - a.score,
     ks: (a, b) => b.ks - a.ks,
     shift: (a, b) => Number(relativeShift(b) > relativeShift(a)) - Number(relativeShift(b) < relativeShift(a)),
     stat: (a, b) => byText(a.stat, b.stat) || byText(a.instance, b.instance),
@@ -66,35 +69,65 @@ export function fieldOf(stats: readonly StatInfo[], stat: string, field: string)
   return stats.find(({ name }) => name === stat)?.fields.find(({ key }) => key === field) ?? null;
 }
 
-/** Digits for a number that was computed from several samples: the source's, and one more for small numbers between two printed ones. */
+/** Digits for a number that was computed from several samples: the source's; a small one between two whole numbers has one more. */
 export function computedDecimals(value: number | null, decimals: number): number {
-  if (value === null) {
-    return decimals;
-  }
-  const isBetween = Math.abs(Number(value.toFixed(decimals)) - value) > 1e-9;
-  return isBetween && Math.abs(value) < 10 * 10 ** -decimals ? decimals + 1 : decimals;
+  return value === null || decimals > 0 || Number.isInteger(value) || Math.abs(value) >= 10 ? decimals : 1;
 }
 
-export function toWindow(interval: { readonly start: string; readonly end: string }): Window {
+export function toWindow(interval: Interval): Window {
   return { start: fromApi(interval.start), end: fromApi(interval.end) };
 }
 
 /** The one window of a side that a graph shows: its longest. */
-export function longestWindow(intervals: readonly { readonly start: string; readonly end: string }[]): Window | null {
+export function longestWindow(intervals: readonly Interval[]): Window | null {
   const windows = intervals.map(toWindow);
   return [...windows].sort((a, b) => b.end - b.start - (a.end - a.start))[0] ?? null;
 }
 
-/** What the comparison did not find, in the order in which a reader asks. */
-export function describeCounts(comparison: Comparison): readonly { readonly label: string; readonly count: number }[] {
-  return [
-    { label: "series on this host", count: comparison.n_series },
-    { label: "compared", count: comparison.n_compared },
-    { label: "differ", count: comparison.n_findings },
-    { label: "unchanged", count: comparison.n_unchanged },
-    { label: "on one side only", count: comparison.n_one_sided },
-    { label: "too few samples", count: comparison.n_thin },
-  ];
+/** Where every series of the host went; the numbers add up. */
+export function describeCounts(comparison: Comparison): string {
+  const { n_series, n_compared, n_findings, n_unchanged, n_one_sided, n_thin } = comparison;
+  return (
+    `${plural(n_series, "series", "series")} on this host: ${formatCount(n_compared)} compared, of which ${formatCount(n_findings)} differ ` +
+    `and ${formatCount(n_unchanged)} do not; ${formatCount(n_one_sided)} on one side only, ${formatCount(n_thin)} with too few samples`
+  );
+}
+
+/** What moved, for a label. */
+export function describeKind(kind: string): string {
+  const kinds: Readonly<Record<string, string>> = { level: "level", top: "highest 2 %", bottom: "lowest 2 %" };
+  return kinds[kind] ?? kind;
+}
+
+/** A piece of the baseline as long as the incident, from its longest window: what the overlay draws. */
+export function overlayWindow(baseline: readonly Interval[], incident: Window): Window | null {
+  const longest = longestWindow(baseline);
+  return longest && { start: longest.start, end: Math.min(longest.end, longest.start + lengthOf(incident)) as EpochMs };
+}
+
+/** The rows of a finding's table of values. */
+export const SUMMARY_ROWS: readonly {
+  readonly key: Exclude<keyof Summary, "n">;
+  readonly label: string;
+  readonly isMain: boolean;
+}[] = [
+  { key: "median", label: "median", isMain: true },
+  { key: "p5", label: "p5", isMain: false },
+  { key: "p95", label: "p95", isMain: false },
+  { key: "p99", label: "p99", isMain: true },
+  { key: "lowest", label: "lowest", isMain: false },
+  { key: "highest", label: "highest", isMain: false },
+];
+
+/** How a series is called: `mpstat_linux · CPU 2 · %iowait`. */
+export function seriesTitle(
+  stat: StatInfo | null,
+  row: { readonly stat: string; readonly instance: string; readonly field: string },
+): string {
+  const field = stat?.fields.find(({ key }) => key === row.field);
+  const column = field === undefined ? row.field : field.group === "" ? field.column : `${field.group} ${field.column}`;
+  const instance = row.instance === "" ? [] : [`${stat?.instance_title ?? ""} ${row.instance}`.trim()];
+  return [row.stat, ...instance, column].join(" · ");
 }
 
 /** The first window of a baseline, where its link on a host leads. */

@@ -8,13 +8,13 @@ export function filterHosts(hosts: readonly HostInfo[], filter: string): readonl
   return hosts.filter(({ name, os }) => words.every((word) => `${name} ${os}`.toLowerCase().includes(word)));
 }
 
-/** `+0.3 s`, `−12 s`; what is below a tenth of a second is in time. */
+/** `+3 s`, `−12 s`; agents send whole seconds, so less than two is in time. */
 export function describeClockOffset(offset_s: number | null): string {
   if (offset_s === null) {
     return "–";
   }
   const size = Math.abs(offset_s);
-  if (size < 1) {
+  if (size < 2) {
     return "in time";
   }
   const sign = offset_s < 0 ? "−" : "+";
@@ -22,6 +22,11 @@ export function describeClockOffset(offset_s: number | null): string {
 }
 
 /** Every line that arrived, whatever became of it. */
+/** The kinds that a table needs: samples and rejected lines always, the others where there are any. */
+export function kindsToShow(all: readonly LineCounts[]): typeof LINE_KINDS {
+  return LINE_KINDS.filter(({ key }) => key === "sample" || key === "rejected" || all.some((counts) => counts[key] > 0));
+}
+
 export function totalLines(counts: LineCounts): number {
   return (
     counts.header + counts.sample + counts.since_boot + counts.timestamp + counts.state_change + counts.ignored + counts.rejected

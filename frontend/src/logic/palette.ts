@@ -3,8 +3,30 @@
 export type Scheme = "light" | "dark";
 
 // After Okabe and Ito, darkened or lightened until each has a contrast of at least 3:1 with its background.
-const LIGHT = ["#0068a8", "#c25700", "#00805c", "#a8457d", "#6b5b00", "#3f4a5a", "#7a4fd0", "#b3261e"] as const;
-const DARK = ["#56b4e9", "#ff9a4d", "#2fc79a", "#e08bbd", "#e3cf4a", "#b6c2d2", "#b79cff", "#ff7a70"] as const;
+const LIGHT = [
+  "#0068a8",
+  "#c25700",
+  "#00805c",
+  "#a8457d",
+  "#6b5b00",
+  "#3f4a5a",
+  "#7a4fd0",
+  "#b3261e",
+  "#0a7d91",
+  "#8a5a3c",
+] as const;
+const DARK = [
+  "#56b4e9",
+  "#ff9a4d",
+  "#2fc79a",
+  "#e08bbd",
+  "#e3cf4a",
+  "#b6c2d2",
+  "#b79cff",
+  "#ff7a70",
+  "#4fd0e0",
+  "#cfa283",
+] as const;
 const DASHES = ["solid", "dash", "dot", "dashdot"] as const;
 
 export type Dash = (typeof DASHES)[number];

@@ -1,7 +1,7 @@
 /** Series as they are read off a graph: the sample under the crosshair, extremes, pieces between gaps. */
 
 import type { FieldInfo, Series, SeriesBlock } from "./api";
-import { formatCount, plural } from "./number";
+import { formatCount, formatWithUnit, plural } from "./number";
 import type { EpochMs } from "./time";
 
 /** The first index whose time is not before `at`. */
@@ -99,16 +99,23 @@ export function seriesName(column: string, instance: string, nFields: number, nI
   return nFields <= 1 ? instance : `${instance} ${column}`;
 }
 
+type Resolved = Pick<SeriesBlock, "resolution" | "n_points" | "n_raw" | "series">;
+
+/** A sample of several fields has several values, and the answer counts those. */
+function nounOf(block: Resolved): string {
+  return new Set(block.series.map(({ field }) => field)).size > 1 ? "value" : "sample";
+}
+
 /** What a graph says about its points: `all 900 samples`, or how many of how many and which. */
-export function describeResolution(block: Pick<SeriesBlock, "resolution" | "n_points" | "n_raw">): string {
+export function describeResolution(block: Resolved): string {
   if (block.resolution === "raw") {
-    return block.n_raw === 0 ? "no samples" : `all ${plural(block.n_raw, "sample")}`;
+    return block.n_raw === 0 ? "no samples" : `all ${plural(block.n_raw, nounOf(block))}`;
   }
-  return `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} samples drawn: highest and lowest of each pixel`;
+  return `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} ${nounOf(block)}s drawn: highest and lowest of each pixel`;
 }
 
 /** The line above a graph: its resolution, and how many instances are not in it. */
-export function describeBlock(block: Pick<SeriesBlock, "resolution" | "n_points" | "n_raw" | "n_instances_left_out">): string {
+export function describeBlock(block: Resolved & Pick<SeriesBlock, "n_instances_left_out">): string {
   const left = block.n_instances_left_out;
   return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${formatCount(left)} more not drawn`;
 }
@@ -141,7 +148,8 @@ export function tableRows(block: Pick<SeriesBlock, "series">, most: number): rea
 }
 
 export interface LegendEntry extends Extremes {
-  readonly index: number;
+  /** Which series it is, whatever place it has in an answer. */
+  readonly key: string;
   readonly name: string;
   readonly field: FieldInfo;
   readonly series: Series;
@@ -152,13 +160,13 @@ export interface LegendEntry extends Extremes {
 /** The entries of a panel's legend, in the order of the block's series. */
 export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel_ms: number): readonly LegendEntry[] {
   const nInstances = new Set(block.series.map(({ instance }) => instance)).size;
-  return block.series.flatMap((series, index) => {
+  return block.series.flatMap((series) => {
     const field = fields.find(({ key }) => key === series.field);
     return field === undefined
       ? []
       : [
           {
-            index,
+            key: seriesKey(series),
             name: seriesName(field.column, series.instance, fields.length, nInstances),
             field,
             series,
@@ -169,15 +177,53 @@ export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel
   });
 }
 
+/** How wide the columns of a legend must be for its names and values, in the width of a digit; within reason. */
+export function legendColumn(entries: readonly LegendEntry[], unit: string): number {
+  const lengths = entries.map(({ name, field, lowest, highest }) => {
+    const values = [lowest, highest].map((value) => formatWithUnit(value, field.decimals, unit).length);
+    return name.length + Math.max(...values);
+  });
+  return Math.min(38, Math.max(14, 6 + Math.max(0, ...lengths)));
+}
+
 /** The legend's switch: one line off or on; alone: only this one, or all again if it was alone already. */
-export function toggled(hidden: ReadonlySet<number>, index: number, count: number, isAlone: boolean): ReadonlySet<number> {
+export function toggled(hidden: ReadonlySet<string>, key: string, all: readonly string[], isAlone: boolean): ReadonlySet<string> {
   if (isAlone) {
-    const isAlreadyAlone = hidden.size === count - 1 && !hidden.has(index);
-    return new Set(isAlreadyAlone ? [] : [...Array(count).keys()].filter((each) => each !== index));
+    const others = all.filter((each) => each !== key);
+    const isAlreadyAlone = !hidden.has(key) && others.every((each) => hidden.has(each));
+    return new Set(isAlreadyAlone ? [] : others);
   }
   const next = new Set(hidden);
-  if (!next.delete(index)) {
-    next.add(index);
+  if (!next.delete(key)) {
+    next.add(key);
+  }
+  return next;
+}
+
+/** A name for a series within its panel. */
+export function seriesKey(series: Pick<Series, "instance" | "field">): string {
+  return `${series.field} ${series.instance}`;
+}
+
+/**
+ * Which place in the palette each series has. A series keeps its place while others come and go (the top 5 of a live page do);
+ * one that is new takes the first free place. The same map comes back when nothing changed.
+ */
+export function assignSlots(before: ReadonlyMap<string, number>, keys: readonly string[]): ReadonlyMap<string, number> {
+  if (keys.every((key) => before.has(key))) {
+    return before;
+  }
+  const next = new Map([...before].filter(([key]) => keys.includes(key)));
+  const taken = new Set(next.values());
+  let free = 0;
+  for (const key of keys) {
+    if (!next.has(key)) {
+      while (taken.has(free)) {
+        free += 1;
+      }
+      taken.add(free);
+      next.set(key, free);
+    }
   }
   return next;
 }

@@ -9,7 +9,7 @@ export interface Margins {
   readonly bottom: number;
 }
 
-export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 8, bottom: 20 };
+export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 20, bottom: 20 };
 
 /** A drag shorter than this many pixels is a click. */
 export const SHORTEST_DRAG_PX = 5;
@@ -27,6 +27,12 @@ export function requestWidth(width: number): number {
 export function timeAtPixel(x: number, width: number, margins: Margins, window: Window): EpochMs {
   const share = Math.min(1, Math.max(0, (x - margins.left) / plotWidth(width, margins)));
   return toEpochMs(window.start + share * (window.end - window.start));
+}
+
+/** The instant that the crosshair shows for a pixel. Missing: null beside the drawn part. */
+export function hoveredTime(x: number, width: number, margins: Margins, window: Window): EpochMs | null {
+  const isBeside = x < margins.left - 2 || x > width - margins.right + 2;
+  return isBeside ? null : timeAtPixel(x, width, margins, window);
 }
 
 /** The pixel of an instant, counted from the graph's left edge. Missing: null outside the window. */

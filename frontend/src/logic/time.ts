@@ -107,6 +107,11 @@ export function describeAge(at: EpochMs, now: EpochMs): string {
   return `${describeDuration(toDurationMs(Math.floor(age / unit) * unit))} ago`;
 }
 
+/** The second in which it is, for lists where milliseconds say nothing. */
+export function wholeSecond(at: EpochMs): EpochMs {
+  return toEpochMs(Math.floor(at / SECOND) * SECOND);
+}
+
 export function lengthOf(window: Window): DurationMs {
   return toDurationMs(window.end - window.start);
 }

@@ -3,7 +3,7 @@
 import type { Layout, PlotData } from "plotly.js";
 import type { SeriesBlock, Summary } from "../logic/api";
 import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
-import { extremesOf, piecesOf } from "../logic/series";
+import { extremesOf, piecesOf, seriesKey } from "../logic/series";
 import type { Margins } from "../logic/surface";
 import { elapsedTicks, timeTicks } from "../logic/ticks";
 import { lengthOf, type Window } from "../logic/time";
@@ -32,8 +32,10 @@ export interface PanelInput {
   /** Rates and shares start at zero; a level such as free memory may show its movement instead. */
   readonly isLevel: boolean;
   readonly isStacked: boolean;
-  /** Indexes of series that the legend switched off. */
-  readonly hidden: ReadonlySet<number>;
+  /** Keys of series that the legend switched off. */
+  readonly hidden: ReadonlySet<string>;
+  /** The place in the palette of each series, by key. */
+  readonly slots: ReadonlyMap<string, number>;
   readonly zone: Zone;
   readonly scheme: Scheme;
   readonly margins: Margins;
@@ -45,6 +47,8 @@ const PIXELS_PER_TIME_TICK = 88;
 const PIXELS_PER_VALUE_TICK = 38;
 // Few samples are shown as dots too, so that one sees where they are.
 const MOST_DOTS = 40;
+// So many lie so close that thinner lines show more.
+const MOST_THICK = 900;
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /** The lowest and highest value that an axis must hold. */
@@ -96,7 +100,7 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
       y: [...line.values],
       mode: isDotted ? "lines+markers" : "lines",
       connectgaps: false,
-      line: { color: line.stroke.color, dash: line.stroke.dash, width: 1.4, simplify: true },
+      line: { color: line.stroke.color, dash: line.stroke.dash, width: nValues > MOST_THICK ? 1 : 1.4, simplify: true },
       marker: { color: line.stroke.color, size: 4 },
     },
   ];
@@ -215,9 +219,11 @@ function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
 /** The figure of a panel of the host page. */
 export function buildPanelFigure(input: PanelInput): Figure {
   const { block, scheme, margins, width, height, unit } = input;
-  const lines: readonly Line[] = block.series.flatMap((series, index) =>
-    input.hidden.has(index) ? [] : [{ times: series.times, values: series.values, stroke: strokeOf(index, scheme) }],
-  );
+  const lines: readonly Line[] = block.series.flatMap((series) => {
+    const key = seriesKey(series);
+    const stroke = strokeOf(input.slots.get(key) ?? 0, scheme);
+    return input.hidden.has(key) ? [] : [{ times: series.times, values: series.values, stroke }];
+  });
   // The points of envelopes belong to different instants, so their sums would be of values that never were together.
   const isStacked = input.isStacked && block.resolution === "raw" && new Set(block.series.map(({ unit }) => unit)).size <= 1;
   const drawn = isStacked ? stackLines(lines) : lines;

@@ -31,6 +31,17 @@ export interface HostView {
   readonly streamId: number | null;
 }
 
+export const COMPARISON_TABS = ["findings", "one-sided", "thin"] as const;
+export type ComparisonTab = (typeof COMPARISON_TABS)[number];
+
+export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users"] as const;
+export type AccountTab = (typeof ACCOUNT_TABS)[number];
+
+export interface AccountsView {
+  readonly clock: Clock;
+  readonly tab: AccountTab;
+}
+
 export type BaselineInput =
   { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window };
 
@@ -39,6 +50,7 @@ export interface ComparisonView {
   readonly host: string | null;
   readonly incident: Window | null;
   readonly baseline: BaselineInput | null;
+  readonly tab: ComparisonTab;
   readonly sort: Sort;
   readonly filter: string;
 }
@@ -54,6 +66,16 @@ export interface Decoded<V> {
   readonly view: V;
   readonly ignored: readonly string[];
 }
+
+export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
+  clock: "local",
+  host: null,
+  incident: null,
+  baseline: null,
+  tab: "findings",
+  sort: "rank",
+  filter: "",
+};
 
 export const DEFAULT_HOST_VIEW: HostView = {
   clock: "local",
@@ -208,6 +230,7 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
         : { normal: formatWindowText(view.baseline.window) }),
     ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
     ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...(view.tab === "findings" ? {} : { tab: view.tab }),
     ...(view.sort === "rank" ? {} : { sort: view.sort }),
     ...(view.filter === "" ? {} : { filter: view.filter }),
   };
@@ -222,8 +245,21 @@ export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
     host: reader.one("host", (text) => (text === "" ? null : text)),
     incident: reader.one("incident", parseWindowText),
     baseline: id !== null ? { kind: "baseline", id } : window !== null ? { kind: "window", window } : null,
+    tab: reader.one("tab", oneOf(COMPARISON_TABS)) ?? "findings",
     sort: reader.one("sort", oneOf(SORTS)) ?? "rank",
     filter: reader.one("filter", parseFilter) ?? "",
+  });
+}
+
+export function encodeAccountsView(view: AccountsView): RawSearch {
+  return { ...(view.clock === "utc" ? { tz: "utc" } : {}), ...(view.tab === "me" ? {} : { tab: view.tab }) };
+}
+
+export function decodeAccountsView(raw: RawSearch): Decoded<AccountsView> {
+  const reader = new Reader(raw);
+  return reader.finish({
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    tab: reader.one("tab", oneOf(ACCOUNT_TABS)) ?? "me",
   });
 }
 

@@ -19,7 +19,7 @@ import { fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
-import { encodeComparisonView } from "../../state/url";
+import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/url";
 import { AddPanelDialog } from "./AddPanelDialog";
 import { ExportDialog } from "./ExportDialog";
 import type { Band, GraphContext, Tool } from "./graph";
@@ -256,12 +256,11 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
               void navigate({
                 to: "/comparison",
                 search: encodeComparisonView({
+                  ...DEFAULT_COMPARISON_VIEW,
                   clock: view.clock,
                   host: host.name,
                   incident: dialog.window,
                   baseline,
-                  sort: "rank",
-                  filter: "",
                 }),
               });
             }}

@@ -1,39 +1,47 @@
 import { HoverCard } from "@mantine/core";
-import type { MouseEvent } from "react";
+import { type MouseEvent, useMemo } from "react";
 import { FieldCard } from "../../components/FieldHelp";
-import { formatValue } from "../../logic/number";
+import { formatValue, formatWithUnit } from "../../logic/number";
 import { type Scheme, strokeOf } from "../../logic/palette";
-import { type LegendEntry, sampleAt } from "../../logic/series";
+import { legendColumn, type LegendEntry, sampleAt } from "../../logic/series";
 import { type PointerStore, usePointer } from "../../state/pointer";
 
 interface LegendProps {
   readonly entries: readonly LegendEntry[];
-  readonly hidden: ReadonlySet<number>;
+  readonly hidden: ReadonlySet<string>;
+  readonly slots: ReadonlyMap<string, number>;
   readonly scheme: Scheme;
   readonly pointer: PointerStore;
-  readonly onToggle: (index: number, isAlone: boolean) => void;
+  /** Stands behind each value; empty where the axis says it. */
+  readonly unit: string;
+  readonly onToggle: (key: string, isAlone: boolean) => void;
 }
 
 /** The lines of a panel with their values under the crosshair; without one, the newest. */
-export function Legend({ entries, hidden, scheme, pointer, onToggle }: LegendProps) {
+export function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
   const { hovered } = usePointer(pointer);
+  const column = useMemo(() => legendColumn(entries, unit), [entries, unit]);
   return (
-    <div className="legend" role="list" aria-label="Lines">
+    <div
+      className="legend"
+      role="group"
+      aria-label="Lines"
+      style={{ gridTemplateColumns: `repeat(auto-fill, minmax(min(100%, ${String(column)}ch), 1fr))` }}
+    >
       {entries.map((entry) => {
-        const { index, name, field, series } = entry;
+        const { key, name, field, series } = entry;
         const value = hovered === null ? entry.last : (sampleAt(series, hovered, entry.tolerance_ms)?.value ?? null);
-        const stroke = strokeOf(index, scheme);
+        const stroke = strokeOf(slots.get(key) ?? 0, scheme);
         return (
-          <HoverCard key={index} width={340} openDelay={450} position="bottom-start" shadow="md" withinPortal>
+          <HoverCard key={key} width={340} openDelay={450} position="bottom-start" shadow="md" withinPortal>
             <HoverCard.Target>
               <button
                 type="button"
-                role="listitem"
                 className="legend-entry"
-                data-hidden={hidden.has(index)}
-                aria-pressed={!hidden.has(index)}
+                data-hidden={hidden.has(key)}
+                aria-pressed={!hidden.has(key)}
                 onClick={(event: MouseEvent) => {
-                  onToggle(index, event.shiftKey);
+                  onToggle(key, event.shiftKey);
                 }}
               >
                 <svg width="18" height="10" aria-hidden>
@@ -48,7 +56,7 @@ export function Legend({ entries, hidden, scheme, pointer, onToggle }: LegendPro
                   />
                 </svg>
                 <span className="legend-name">{name}</span>
-                <span className="legend-value">{formatValue(value, field.decimals)}</span>
+                <span className="legend-value">{formatWithUnit(value, field.decimals, unit)}</span>
               </button>
             </HoverCard.Target>
             <HoverCard.Dropdown>

@@ -11,7 +11,16 @@ import { TimeSurface } from "../../components/TimeSurface";
 import { useNear } from "../../components/useNear";
 import type { SeriesBlock } from "../../logic/api";
 import type { InstanceChoice, PanelPlan } from "../../logic/panel";
-import { describeBlock, describeResolution, isBlockEmpty, legendOf, nextSampleTime, toggled } from "../../logic/series";
+import {
+  assignSlots,
+  describeBlock,
+  describeResolution,
+  isBlockEmpty,
+  legendOf,
+  nextSampleTime,
+  seriesKey,
+  toggled,
+} from "../../logic/series";
 import { PANEL_MARGINS, pixelMs, requestWidth } from "../../logic/surface";
 import { formatInstant } from "../../logic/zone";
 import { buildPanelFigure } from "../../plot/figure";
@@ -22,7 +31,7 @@ import { Legend } from "./Legend";
 import { SamplesDialog } from "./SamplesDialog";
 import "./Panel.css";
 
-const HEIGHT = 178;
+const HEIGHT = 186;
 
 interface PanelProps {
   readonly plan: PanelPlan;
@@ -151,7 +160,13 @@ interface PanelGraphProps {
 }
 
 function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
-  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
+  const keys = useMemo(() => block.series.map(seriesKey), [block]);
+  const slots = assignSlots(known, keys);
+  if (slots !== known) {
+    setSlots(slots);
+  }
   const { window: drawn, zone, scheme, pointer } = graph;
   const entries = useMemo(
     () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
@@ -167,13 +182,14 @@ function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
         isStacked: plan.isStacked,
         hidden,
+        slots,
         zone,
         scheme,
         margins: PANEL_MARGINS,
         width,
         height: HEIGHT,
       }),
-    [block, drawn, plan, hidden, zone, scheme, width],
+    [block, drawn, plan, hidden, slots, zone, scheme, width],
   );
   return (
     <>
@@ -193,16 +209,18 @@ function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
           pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
         }}
       >
-        <Plot figure={figure} label={`${plan.title}, ${describeResolution(block)}`} />
         <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
+        <Plot figure={figure} label={`${plan.title}, ${describeResolution(block)}`} />
       </TimeSurface>
       <Legend
         entries={entries}
         hidden={hidden}
+        slots={slots}
         scheme={scheme}
         pointer={pointer}
-        onToggle={(index, isAlone) => {
-          setHidden(toggled(hidden, index, entries.length, isAlone));
+        unit={figure.axisUnit === plan.unit ? "" : plan.unit}
+        onToggle={(key, isAlone) => {
+          setHidden(toggled(hidden, key, keys, isAlone));
         }}
       />
     </>

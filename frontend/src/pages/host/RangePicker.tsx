@@ -19,8 +19,8 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
   const [isOpen, setOpen] = useState(false);
   const label =
     range.kind === "live"
-      ? `Last ${describeDuration(range.length)}`
-      : `${formatWindow(zone, shown)} (${describeDuration(lengthOf(shown))})`;
+      ? `Last ${describeDuration(range.length)}, ${zoneLabel(zone, shown.end)}`
+      : `${formatWindow(zone, shown)} ${zoneLabel(zone, shown.end)} (${describeDuration(lengthOf(shown))})`;
   const choose = (next: Range): void => {
     setOpen(false);
     onChange(next);
@@ -37,7 +37,7 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
             setOpen(!isOpen);
           }}
         >
-          {label} {zoneLabel(zone, shown.end)}
+          {label}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>

@@ -4,7 +4,7 @@ import { PageLink } from "../../components/PageLink";
 import { StateBadge } from "../../components/StateBadge";
 import { StateView } from "../../components/StateView";
 import type { HostDetail } from "../../logic/api";
-import { LINE_KINDS, totalLines } from "../../logic/host";
+import { kindsToShow, totalLines } from "../../logic/host";
 import { formatBytes, formatCount, plural } from "../../logic/number";
 import { fromApi, SECOND } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -21,6 +21,7 @@ interface StreamsProps {
 export function Streams({ detail, zone, clock }: StreamsProps) {
   const now = useNow(SECOND);
   const { streams, host, n_old_streams } = detail;
+  const kinds = kindsToShow(streams.map(({ n_lines }) => n_lines));
   if (streams.length === 0) {
     return (
       <StateView
@@ -38,15 +39,14 @@ export function Streams({ detail, zone, clock }: StreamsProps) {
         <Table aria-label="Streams">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Spec</Table.Th>
+              <Table.Th>Spec and command</Table.Th>
               <Table.Th>State</Table.Th>
-              <Table.Th>Command</Table.Th>
               <Table.Th>Began</Table.Th>
               <Table.Th>Last received</Table.Th>
               <Table.Th>Last sample</Table.Th>
               <Table.Th className="number">Received</Table.Th>
               <Table.Th className="number">Lines</Table.Th>
-              {LINE_KINDS.map(({ key, label, help }) => (
+              {kinds.map(({ key, label, help }) => (
                 <Table.Th key={key} className="number">
                   <Tooltip label={help}>
                     <span>{label}</span>
@@ -69,12 +69,12 @@ export function Streams({ detail, zone, clock }: StreamsProps) {
                   >
                     <span style={{ fontWeight: 600 }}>{stream.spec}</span>
                   </Tooltip>
+                  <Text className="mono soft" maw={240} truncate title={stream.command}>
+                    {stream.command}
+                  </Text>
                 </Table.Td>
                 <Table.Td>
                   <StateBadge state={stream.state} />
-                </Table.Td>
-                <Table.Td className="mono" maw={260} style={{ overflowWrap: "anywhere" }}>
-                  {stream.command}
                 </Table.Td>
                 <Table.Td>
                   <Instant at={fromApi(stream.created_at)} zone={zone} />
@@ -99,7 +99,7 @@ export function Streams({ detail, zone, clock }: StreamsProps) {
                   </Tooltip>
                 </Table.Td>
                 <Table.Td className="number">{formatCount(totalLines(stream.n_lines))}</Table.Td>
-                {LINE_KINDS.map(({ key }) => (
+                {kinds.map(({ key }) => (
                   <Table.Td key={key} className="number">
                     {key === "rejected" && stream.n_lines.rejected > 0 ? (
                       <PageLink

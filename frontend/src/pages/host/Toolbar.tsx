@@ -32,7 +32,7 @@ interface ToolbarProps {
 }
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {
-  off: "paused: the window stands still; nothing is lost (l)",
+  off: "the window stands still; follow new samples (l)",
   connecting: "connecting to the server … (l pauses)",
   open: "live: follows new samples (l pauses)",
   lost: "the connection was lost; trying again, meanwhile asking every few seconds (l pauses)",
@@ -92,7 +92,7 @@ export function Toolbar({ range, window: shown, zone, tool, connection, onRange,
             onCommand("live");
           }}
         >
-          {isLive ? (connection === "lost" ? "Live (reconnecting)" : "Live") : "Paused"}
+          {isLive ? (connection === "lost" ? "Live (reconnecting)" : "Live") : "Go live"}
         </Button>
       </Tooltip>
       <Tooltip label="Marking tool: then drag over a graph (m); or drag with Shift">

@@ -1,6 +1,6 @@
 import { Button, Group, List, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type SyntheticEvent, useState } from "react";
 import { createAgentToken } from "../../api/endpoints";
 import { CopyBox } from "../../components/CopyBox";
 import { ErrorLine } from "../../components/StateView";
@@ -14,7 +14,7 @@ export function AddHost({ isAdministrator }: { readonly isAdministrator: boolean
       return createAgentToken(name === "" ? { name: "added on the hosts page" } : { name: `agent of ${name}`, host: name });
     },
   });
-  const submit = (event: FormEvent): void => {
+  const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     making.mutate();
   };

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type SyntheticEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import { logIn, useLinkToken as sendLinkToken } from "../../api/endpoints";
 import { meQuery } from "../../api/queries";
@@ -79,7 +79,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
   const [account, setAccount] = useState("");
   const [password, setPassword] = useState("");
   const login = useMutation({ mutationFn: () => logIn(account, password), onSuccess: onEnter });
-  const submit = (event: FormEvent): void => {
+  const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     login.mutate();
   };

@@ -1,0 +1,85 @@
+import { Alert, Button, Paper, PasswordInput, Stack, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { changePassword } from "../../api/endpoints";
+import { meQuery } from "../../api/queries";
+import { ErrorLine } from "../../components/StateView";
+import { newPasswordProblem } from "../../logic/account";
+import type { Me } from "../../logic/api";
+
+/** A new password of one's own; the first one needs no old one. */
+export function PasswordForm({ me }: { readonly me: Me }) {
+  const client = useQueryClient();
+  const [old, setOld] = useState("");
+  const [next, setNext] = useState("");
+  const [again, setAgain] = useState("");
+  const changing = useMutation({
+    mutationFn: () => changePassword({ old_password: me.has_password ? old : null, new_password: next }),
+    onSuccess: (changed) => {
+      client.setQueryData(meQuery.queryKey, changed);
+      setOld("");
+      setNext("");
+      setAgain("");
+    },
+  });
+  const problem = newPasswordProblem(next, again);
+  return (
+    <Paper className="card" p="md" maw={420}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          changing.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Text fz="sm">
+            {me.has_password
+              ? "A new password ends all other sessions of this account."
+              : `Choose a password for ${me.name}, so that you can log in without a one-time link.`}
+          </Text>
+          <input type="text" autoComplete="username" value={me.name} readOnly hidden />
+          {me.has_password && (
+            <PasswordInput
+              label="Old password"
+              autoComplete="current-password"
+              required
+              value={old}
+              onChange={(event) => {
+                setOld(event.currentTarget.value);
+              }}
+            />
+          )}
+          <PasswordInput
+            label="New password"
+            autoComplete="new-password"
+            required
+            error={next === "" ? null : problem.next}
+            value={next}
+            onChange={(event) => {
+              setNext(event.currentTarget.value);
+            }}
+          />
+          <PasswordInput
+            label="Once more"
+            autoComplete="new-password"
+            required
+            error={again === "" ? null : problem.again}
+            value={again}
+            onChange={(event) => {
+              setAgain(event.currentTarget.value);
+            }}
+          />
+          <ErrorLine error={changing.error} />
+          {changing.isSuccess && next === "" && (
+            <Alert color="green" py={6}>
+              The password is set.
+            </Alert>
+          )}
+          <Button type="submit" loading={changing.isPending} disabled={problem.next !== null || problem.again !== null}>
+            {me.has_password ? "Change password" : "Set password"}
+          </Button>
+        </Stack>
+      </form>
+    </Paper>
+  );
+}

@@ -1,0 +1,96 @@
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { rolesUpTo } from "../../logic/account";
+import type { AgentTokenCreate, ApiTokenCreate, Me, Role } from "../../logic/api";
+
+interface FormProps<B> {
+  readonly isPending: boolean;
+  readonly onSubmit: (body: B) => void;
+}
+
+/** Name and role of a new API token. */
+export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCreate> & { readonly me: Me }) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<Role>("viewer");
+  const roles = rolesUpTo(me.role);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit({ name, role });
+      }}
+    >
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          size="xs"
+          w={260}
+          label="Name"
+          placeholder="nightly CSV export"
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+          }}
+        />
+        <Select
+          size="xs"
+          w={150}
+          label="Role"
+          allowDeselect={false}
+          data={[...roles]}
+          value={role}
+          onChange={(value) => {
+            setRole(roles.find((known) => known === value) ?? "viewer");
+          }}
+        />
+        <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
+          Make a token
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+/** Name of a new agent token, and the host it is bound to, if any. */
+export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCreate>) {
+  const [name, setName] = useState("");
+  const [host, setHost] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit(host.trim() === "" ? { name } : { name, host });
+      }}
+    >
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          size="xs"
+          w={260}
+          label="Name"
+          placeholder="agents of the web servers"
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+          }}
+        />
+        <TextInput
+          size="xs"
+          w={200}
+          label="Host (optional)"
+          placeholder="any host"
+          maxLength={200}
+          value={host}
+          onChange={(event) => {
+            setHost(event.currentTarget.value);
+          }}
+        />
+        <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
+          Make a token
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,162 @@
+import { Alert, Button, Stack, Table, Text } from "@mantine/core";
+import { type QueryKey, useMutation, useQuery, useQueryClient, type UseQueryOptions } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { CopyBox } from "../../components/CopyBox";
+import { Age, Instant } from "../../components/Instant";
+import { ErrorLine, StateView } from "../../components/StateView";
+import { sortTokens } from "../../logic/account";
+import type { NewToken, TokenInfo, TokenList } from "../../logic/api";
+import { fromApi, MINUTE } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { useNow } from "../../state/clock";
+
+interface TokensProps<B, K extends QueryKey> {
+  readonly kind: "api" | "agent";
+  readonly query: UseQueryOptions<TokenList, Error, TokenList, K>;
+  readonly zone: Zone;
+  readonly help: string;
+  readonly create: (body: B) => Promise<NewToken>;
+  readonly revoke: (id: number) => Promise<unknown>;
+  readonly form: (submit: (body: B) => void, isPending: boolean) => ReactNode;
+}
+
+/** Tokens of one kind: make one (its secret is shown once), see their use, revoke them. */
+export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create, revoke, form }: TokensProps<B, K>) {
+  const client = useQueryClient();
+  const tokens = useQuery(query);
+  const [revoking, setRevoking] = useState<TokenInfo | null>(null);
+  const renew = () => client.invalidateQueries({ queryKey: query.queryKey });
+  const making = useMutation({ mutationFn: create, onSuccess: renew });
+  const ending = useMutation({
+    mutationFn: revoke,
+    onSuccess: async () => {
+      await renew();
+      setRevoking(null);
+    },
+  });
+  return (
+    <Stack gap="md">
+      <Text fz="sm" className="soft">
+        {help}
+      </Text>
+      {form(making.mutate, making.isPending)}
+      <ErrorLine error={making.error} />
+      {making.data && <Secret made={making.data} onClose={making.reset} />}
+      <div className="card" style={{ overflowX: "auto" }}>
+        {tokens.data === undefined ? (
+          <StateView
+            state={
+              tokens.error
+                ? { kind: "error", error: tokens.error, onRetry: () => void tokens.refetch() }
+                : { kind: "loading", what: "tokens" }
+            }
+          />
+        ) : tokens.data.tokens.length === 0 ? (
+          <StateView state={{ kind: "empty", title: "No token yet", next: "Make one above; its secret is shown once." }} />
+        ) : (
+          <TokenTable
+            kind={kind}
+            tokens={sortTokens(tokens.data.tokens)}
+            zone={zone}
+            onRevoke={(token) => {
+              ending.reset();
+              setRevoking(token);
+            }}
+          />
+        )}
+      </div>
+      {revoking && (
+        <ConfirmDialog
+          title="Revoke token"
+          action="Revoke"
+          isPending={ending.isPending}
+          error={ending.error}
+          onClose={() => {
+            setRevoking(null);
+          }}
+          onConfirm={() => {
+            ending.mutate(revoking.id);
+          }}
+        >
+          Revoke <b>{revoking.name}</b>? It stops working at once and for good.{" "}
+          {kind === "agent" && "Agents with it keep what they collect, up to the limit of their spool."}
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}
+
+function Secret({ made, onClose }: { readonly made: NewToken; readonly onClose: () => void }) {
+  return (
+    <Alert color="green" title={`The token “${made.info.name}”, shown this once`} withCloseButton onClose={onClose}>
+      <Stack gap="xs">
+        <CopyBox text={made.token} what="the token" />
+        {made.command !== null && (
+          <>
+            <Text fz="sm">The line that installs an agent with it:</Text>
+            <CopyBox text={made.command} what="the line" />
+          </>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+interface TokenTableProps {
+  readonly kind: "api" | "agent";
+  readonly tokens: readonly TokenInfo[];
+  readonly zone: Zone;
+  readonly onRevoke: (token: TokenInfo) => void;
+}
+
+function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
+  const now = useNow(MINUTE);
+  return (
+    <Table aria-label="Tokens">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Name</Table.Th>
+          <Table.Th>{kind === "agent" ? "Host" : "Role"}</Table.Th>
+          <Table.Th>Made</Table.Th>
+          <Table.Th>Last used</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {tokens.map((token) => (
+          <Table.Tr key={token.id}>
+            <Table.Td fw={600}>{token.name}</Table.Td>
+            <Table.Td>{kind === "agent" ? (token.host ?? "any") : token.role}</Table.Td>
+            <Table.Td>
+              <Instant at={fromApi(token.created_at)} zone={zone} />
+            </Table.Td>
+            <Table.Td>
+              {token.last_used_at === null ? (
+                <span className="soft">never</span>
+              ) : (
+                <Age at={fromApi(token.last_used_at)} now={now} zone={zone} />
+              )}
+            </Table.Td>
+            <Table.Td>{token.revoked_at === null ? "works" : "revoked"}</Table.Td>
+            <Table.Td className="number">
+              {token.revoked_at === null && (
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-label={`Revoke ${token.name}`}
+                  onClick={() => {
+                    onRevoke(token);
+                  }}
+                >
+                  Revoke
+                </Button>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,273 @@
+import { Button, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createUser, deleteUser, updateUser } from "../../api/endpoints";
+import { usersQuery } from "../../api/queries";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { Instant } from "../../components/Instant";
+import { ErrorLine, StateView } from "../../components/StateView";
+import { newPasswordProblem, ROLE_HELP, ROLES } from "../../logic/account";
+import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
+import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+
+interface UsersProps {
+  readonly zone: Zone;
+  readonly me: Me;
+}
+
+type Dialog = { readonly kind: "password" | "delete"; readonly user: UserInfo };
+
+/** All accounts: make, change the role, set a password, disable, delete. */
+export function Users({ zone, me }: UsersProps) {
+  const client = useQueryClient();
+  const users = useQuery(usersQuery);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const renew = () => client.invalidateQueries({ queryKey: usersQuery.queryKey });
+  const changing = useMutation({
+    mutationFn: ({ name, change }: { readonly name: string; readonly change: UserUpdate }) => updateUser(name, change),
+    onSettled: renew,
+  });
+  const deleting = useMutation({
+    mutationFn: deleteUser,
+    onSuccess: async () => {
+      await renew();
+      setDialog(null);
+    },
+  });
+  const close = (): void => {
+    setDialog(null);
+    deleting.reset();
+  };
+  if (users.data === undefined) {
+    return (
+      <StateView
+        state={
+          users.error
+            ? { kind: "error", error: users.error, onRetry: () => void users.refetch() }
+            : { kind: "loading", what: "accounts" }
+        }
+      />
+    );
+  }
+  return (
+    <Stack gap="md">
+      <Text fz="sm" className="soft">
+        {ROLES.map((role) => `${role}: ${ROLE_HELP[role]}`).join("; ")}.
+      </Text>
+      <NewUserForm onDone={renew} />
+      <ErrorLine error={changing.error} />
+      <div className="card" style={{ overflowX: "auto" }}>
+        <Table aria-label="Accounts">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Name</Table.Th>
+              <Table.Th>Role</Table.Th>
+              <Table.Th>Password</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th>Made</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {users.data.users.map((user) => (
+              <Table.Tr key={user.name}>
+                <Table.Td fw={600}>
+                  {user.name}
+                  {user.name === me.name && <span className="soft"> (you)</span>}
+                </Table.Td>
+                <Table.Td>
+                  <Select
+                    size="xs"
+                    w={150}
+                    aria-label={`Role of ${user.name}`}
+                    allowDeselect={false}
+                    data={[...ROLES]}
+                    value={user.role}
+                    onChange={(value) => {
+                      const role = ROLES.find((known) => known === value);
+                      if (role !== undefined && role !== user.role) {
+                        changing.mutate({ name: user.name, change: { role } });
+                      }
+                    }}
+                  />
+                </Table.Td>
+                <Table.Td>{user.has_password ? "set" : <span className="soft">none: one-time link only</span>}</Table.Td>
+                <Table.Td>{user.is_disabled ? "disabled" : "may log in"}</Table.Td>
+                <Table.Td>
+                  <Instant at={fromApi(user.created_at)} zone={zone} />
+                </Table.Td>
+                <Table.Td>
+                  <Group gap={6} justify="flex-end" wrap="nowrap">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      onClick={() => {
+                        setDialog({ kind: "password", user });
+                      }}
+                    >
+                      Set password
+                    </Button>
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      disabled={user.name === me.name}
+                      onClick={() => {
+                        changing.mutate({ name: user.name, change: { is_disabled: !user.is_disabled } });
+                      }}
+                    >
+                      {user.is_disabled ? "Enable" : "Disable"}
+                    </Button>
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      disabled={user.name === me.name}
+                      onClick={() => {
+                        setDialog({ kind: "delete", user });
+                      }}
+                    >
+                      Delete
+                    </Button>
+                  </Group>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
+      {dialog?.kind === "delete" && (
+        <ConfirmDialog
+          title="Delete account"
+          action="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onClose={close}
+          onConfirm={() => {
+            deleting.mutate(dialog.user.name);
+          }}
+        >
+          Delete <b>{dialog.user.name}</b>? Sessions and API tokens of the account end; baselines that it marked stay.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}
+
+function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const [role, setRole] = useState<Role>("viewer");
+  const making = useMutation({
+    mutationFn: () => createUser({ name, password, role }),
+    onSuccess: async () => {
+      setName("");
+      setPassword("");
+      await onDone();
+    },
+  });
+  const problem = newPasswordProblem(password, password).next;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        making.mutate();
+      }}
+    >
+      <Group align="flex-start" gap="xs">
+        <TextInput
+          size="xs"
+          w={200}
+          label="New account"
+          placeholder="name"
+          autoComplete="off"
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+          }}
+        />
+        <PasswordInput
+          size="xs"
+          w={220}
+          label="First password"
+          autoComplete="new-password"
+          required
+          error={password === "" ? null : problem}
+          value={password}
+          onChange={(event) => {
+            setPassword(event.currentTarget.value);
+          }}
+        />
+        <Select
+          size="xs"
+          w={150}
+          label="Role"
+          allowDeselect={false}
+          data={[...ROLES]}
+          value={role}
+          onChange={(value) => {
+            setRole(ROLES.find((known) => known === value) ?? "viewer");
+          }}
+        />
+        <Button type="submit" mt={20} loading={making.isPending} disabled={name.trim() === "" || problem !== null}>
+          Make the account
+        </Button>
+      </Group>
+      <ErrorLine error={making.error} />
+    </form>
+  );
+}
+
+interface SetPasswordDialogProps {
+  readonly user: UserInfo;
+  readonly onClose: () => void;
+  readonly onDone: () => Promise<void>;
+}
+
+function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
+  const [password, setPassword] = useState("");
+  const setting = useMutation({
+    mutationFn: () => updateUser(user.name, { password }),
+    onSuccess: async () => {
+      await onDone();
+      onClose();
+    },
+  });
+  const problem = newPasswordProblem(password, password).next;
+  return (
+    <Modal opened onClose={onClose} title={`New password for ${user.name}`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setting.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Text fz="sm">It ends the sessions of the account.</Text>
+          <PasswordInput
+            label="New password"
+            autoComplete="new-password"
+            required
+            data-autofocus
+            error={password === "" ? null : problem}
+            value={password}
+            onChange={(event) => {
+              setPassword(event.currentTarget.value);
+            }}
+          />
+          <ErrorLine error={setting.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={setting.isPending} disabled={problem !== null}>
+              Set password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
