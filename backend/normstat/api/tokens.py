@@ -46,7 +46,9 @@ async def list_agent_tokens(session: ReadSession) -> TokenList:
 async def create_agent_token(body: AgentTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewToken:
     """Makes a token for one host (which is made if it is new), or for any host."""
     token, row = await accounts.create_agent_token(session, name=body.name, host=body.host, created_by=principal.name)
-    return NewToken(token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token, body.host))
+    return NewToken(
+        token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token, body.host)
+    )
 
 
 @router.delete("/agent-tokens/{id}", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
