@@ -105,12 +105,11 @@ export function parseInstant(text: string, zone: Zone, now: EpochMs): EpochMs | 
     const length = parseDuration(relative[2] ?? "");
     return length === null ? null : toEpochMs(relative[1] === "-" ? now - length : now + length);
   }
-  const today = formatDate(zone, now);
-  const [, date = today, clock = "00:00"] =
-    /^(?:(\d{4}-\d\d-\d\d)(?:[ T]+|$))?(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/.exec(trimmed) ?? [];
-  if (trimmed !== "" && (trimmed.includes(date) || trimmed.startsWith(clock))) {
-    const wall = parseIso(`${date}T${clock.padStart(clock.indexOf(":") === 1 ? clock.length + 1 : clock.length, "0")}Z`);
-    return wall === null ? null : fromWall(zone, wall);
+  const local = /^(?:(\d{4}-\d\d-\d\d)(?:[ T]+|$))?(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/.exec(trimmed);
+  if (local === null || trimmed === "") {
+    return parseIso(trimmed);
   }
-  return parseIso(trimmed);
+  const [, date = formatDate(zone, now), clock = "00:00"] = local;
+  const wall = parseIso(`${date}T${/^\d:/.test(clock) ? "0" : ""}${clock}Z`);
+  return wall === null ? null : fromWall(zone, wall);
 }

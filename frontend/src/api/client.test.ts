@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { addressOf, ApiError, request } from "./client";
+import { isWorthRetrying } from "./queries";
+
+function answer(status: number, body: string, headers: Record<string, string> = {}): ReturnType<typeof vi.fn> {
+  const fetched = vi.fn(() => Promise.resolve(new Response(body, { status, headers })));
+  vi.stubGlobal("fetch", fetched);
+  return fetched;
+}
+
+async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ApiError);
+  return error as ApiError;
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+describe("requests", () => {
+  it("repeat parameters that are lists and leave out what is not given", () => {
+    expect(addressOf("/x", { field: ["a", "b"], host: undefined, start: "2026-11-21T09:00:00Z" })).toBe(
+      "/api/v1/x?field=a&field=b&start=2026-11-21T09%3A00%3A00Z",
+    );
+  });
+
+  it("carry the header against forgery exactly when they change something", async () => {
+    const fetched = answer(200, "{}");
+    await request("GET", "/hosts");
+    await request("POST", "/baselines", { body: { name: "x" } });
+    const headers = fetched.mock.calls.map((call) => (call[1] as RequestInit).headers as Headers);
+    expect(headers.map((each) => each.get("X-Normstat-Request"))).toEqual([null, "1"]);
+    expect(headers[1]?.get("Content-Type")).toBe("application/json");
+  });
+
+  it("fail with the code and request id of the envelope", async () => {
+    answer(
+      404,
+      JSON.stringify({ error: { code: "not_found", message: "no host 'x'", details: { host: "x" }, request_id: "r1" } }),
+    );
+    expect(await failure(request("GET", "/hosts/x"))).toMatchObject({
+      status: 404,
+      code: "not_found",
+      message: "no host 'x'",
+      requestId: "r1",
+      details: { host: "x" },
+    });
+  });
+
+  it("fail with the status where something in between answered", async () => {
+    answer(502, "<html>Bad gateway</html>", { "X-Request-Id": "r2" });
+    expect(await failure(request("GET", "/hosts"))).toMatchObject({ status: 502, code: "http_502", requestId: "r2" });
+  });
+
+  it("say that the server cannot be reached", async () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+    expect(await failure(request("GET", "/hosts"))).toMatchObject({ status: 0, code: "unreachable" });
+  });
+
+  it("are tried again only where that may help", () => {
+    expect(isWorthRetrying(0, new ApiError(503, "database_away", "", ""))).toBe(true);
+    expect(isWorthRetrying(0, new ApiError(404, "not_found", "", ""))).toBe(false);
+    expect(isWorthRetrying(2, new ApiError(503, "database_away", "", ""))).toBe(false);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { computedDecimals } from "./comparison";
+import { formatBytes, formatScore, formatValue, formatWithUnit, plural } from "./number";
+import { valueAxis } from "./ticks";
+import { labelledAxis, scaleFor } from "./unit";
+
+describe("numbers", () => {
+  it("have the digits that the tool prints, and separators", () => {
+    expect(formatValue(1_234_567.891, 2)).toBe("1,234,567.89");
+    expect(formatValue(97, 0)).toBe("97");
+    expect(formatValue(0.5, 2)).toBe("0.50");
+    expect(formatValue(-3, 0)).toBe("−3");
+    expect(formatValue(-0, 0)).toBe("0");
+  });
+
+  it("that are missing are not zero", () => {
+    expect(formatValue(null, 2)).toBe("–");
+    expect(formatWithUnit(null, 2, "kB/s")).toBe("–");
+    expect(formatValue(Number.NaN, 0)).toBe("–");
+  });
+
+  it("that were computed have one digit more only between small whole numbers", () => {
+    expect(computedDecimals(0.5, 0)).toBe(1);
+    expect(computedDecimals(109_328.5, 0)).toBe(0);
+    expect(computedDecimals(3, 0)).toBe(0);
+    expect(computedDecimals(1.234, 2)).toBe(2);
+  });
+
+  it("of other kinds", () => {
+    expect(plural(1, "sample")).toBe("1 sample");
+    expect(plural(86_400, "sample")).toBe("86,400 samples");
+    expect(formatScore(191.4)).toBe("191");
+    expect(formatScore(4.256)).toBe("4.26");
+    expect(formatBytes(3_031_000)).toBe("3.03 MB");
+    expect(formatBytes(12)).toBe("12 B");
+  });
+});
+
+describe("units on an axis", () => {
+  it.each([
+    ["kB/s", 131_000, 1e3, "MB/s", ""],
+    ["KiB", 18_065_654, 2 ** 20, "GiB", ""],
+    ["kB/s", 95, 1, "kB/s", ""],
+    ["KiB/s", 0.5, 2 ** -10, "B/s", ""],
+    ["ms", 8.4, 1, "ms", ""],
+    ["ms", 12_000, 1e3, "s", ""],
+    ["%", 100, 1, "%", ""],
+    ["1/s", 1_500, 1, "1/s", ""],
+    ["1/s", 150_000, 1e3, "1/s", "k"],
+    ["processes", 3, 1, "processes", ""],
+    ["", 2_500_000, 1e6, "", "M"],
+    ["kB/s", 0, 1, "kB/s", ""],
+  ])("%s up to %d", (unit, largest, factor, scaled, suffix) => {
+    expect(scaleFor(unit, largest)).toEqual({ factor, unit: scaled, suffix });
+  });
+
+  it("keeps ticks in the source's unit and labels in the scaled one", () => {
+    const axis = labelledAxis(0, 131_000, "kB/s", 4);
+    expect(axis.unit).toBe("MB/s");
+    expect(axis.ticks).toEqual([0, 50_000, 100_000, 150_000]);
+    expect(axis.labels).toEqual(["0", "50", "100", "150"]);
+  });
+
+  it("has round ticks around whatever must be seen", () => {
+    for (const [low, high] of [
+      [0, 1],
+      [0, 0],
+      [3, 3],
+      [-5, 7],
+      [0, 0.03],
+      [99.2, 99.7],
+      [0, 1e15],
+      [-2, -1],
+    ] as const) {
+      const axis = valueAxis(low, high, 4);
+      expect(axis.low).toBeLessThanOrEqual(low);
+      expect(axis.high).toBeGreaterThanOrEqual(high);
+      expect(axis.high).toBeGreaterThan(axis.low);
+      expect(axis.ticks.length).toBeGreaterThanOrEqual(2);
+      expect(axis.ticks.length).toBeLessThanOrEqual(8);
+      expect(new Set(axis.ticks.map((tick) => tick.toFixed(axis.decimals))).size).toBe(axis.ticks.length);
+    }
+  });
+});

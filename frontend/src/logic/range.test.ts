@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { describeCoverage, mergeWindows } from "./coverage";
+import {
+  liveEnd,
+  livePeriod,
+  requireWindow,
+  resolveRange,
+  shiftRange,
+  surroundings,
+  toggleLive,
+  usualBaselines,
+  zoomRange,
+} from "./range";
+import { bandShare, dragWindow, hoveredTime, pixelOfTime, timeAtPixel } from "./surface";
+import { HOUR, lengthOf, MINUTE, toDurationMs, toEpochMs, toIso, type Window } from "./time";
+
+const window = (start: number, end: number): Window => ({ start: toEpochMs(start), end: toEpochMs(end) });
+const now = toEpochMs(1_000_000_000);
+
+describe("ranges", () => {
+  it("that are live end now, and become the window they show when paused", () => {
+    const live = { kind: "live", length: HOUR } as const;
+    expect(resolveRange(live, now)).toEqual(window(now - HOUR, now));
+    const paused = toggleLive(live, now);
+    expect(paused).toEqual({ kind: "fixed", window: window(now - HOUR, now) });
+    expect(toggleLive(paused, now)).toEqual(live);
+  });
+
+  it("shift by a share and zoom around the middle; live keeps its end", () => {
+    const fixed = { kind: "fixed", window: window(100_000, 200_000) } as const;
+    expect(shiftRange(fixed, now, 0.5)).toEqual({ kind: "fixed", window: window(150_000, 250_000) });
+    expect(zoomRange(fixed, now, 0.5)).toEqual({ kind: "fixed", window: window(125_000, 175_000) });
+    expect(zoomRange({ kind: "live", length: MINUTE }, now, 2)).toEqual({ kind: "live", length: 2 * MINUTE });
+    expect(zoomRange({ kind: "live", length: toDurationMs(5_000) }, now, 0.5)).toEqual({ kind: "live", length: 5_000 });
+  });
+
+  it("follow a host whose clock is ahead, on whole seconds", () => {
+    expect(liveEnd(toEpochMs(10_200), null)).toBe(11_000);
+    expect(liveEnd(toEpochMs(10_200), { newest: toEpochMs(14_000), at: toEpochMs(10_900) })).toBe(15_000);
+    expect(livePeriod(MINUTE)).toBe(2_000);
+    expect(livePeriod(toDurationMs(24 * HOUR))).toBe(60_000);
+  });
+
+  it("that people type are windows or say why not", () => {
+    expect(requireWindow(toEpochMs(0), toEpochMs(5_000))).toEqual(window(0, 5_000));
+    expect(requireWindow(null, toEpochMs(5_000))).toContain("From is no time");
+    expect(requireWindow(toEpochMs(5_000), toEpochMs(5_000))).toContain("before");
+    expect(requireWindow(toEpochMs(0), toEpochMs(1e12))).toContain("ten years");
+  });
+
+  it("offer what was normal before an incident, as long where it is at the same time", () => {
+    const incident = window(700_000_000, 700_600_000);
+    for (const { label, window: usual } of usualBaselines(incident)) {
+      expect(usual.end).toBeLessThanOrEqual(incident.start);
+      if (label !== "hour before") {
+        expect(lengthOf(usual)).toBe(lengthOf(incident));
+      }
+    }
+    expect(surroundings(incident, 0.5)).toEqual(window(699_700_000, 700_900_000));
+  });
+});
+
+describe("pixels and instants", () => {
+  const margins = { left: 50, right: 10, top: 0, bottom: 0 };
+  const drawn = window(0, 100_000);
+
+  it("agree with each other", () => {
+    expect(timeAtPixel(50, 160, margins, drawn)).toBe(0);
+    expect(timeAtPixel(100, 160, margins, drawn)).toBe(50_000);
+    expect(timeAtPixel(9_999, 160, margins, drawn)).toBe(100_000);
+    expect(pixelOfTime(toEpochMs(50_000), 160, margins, drawn)).toBe(100);
+    expect(pixelOfTime(toEpochMs(100_001), 160, margins, drawn)).toBeNull();
+    expect(hoveredTime(20, 160, margins, drawn)).toBeNull();
+  });
+
+  it("make windows of drags, but not of clicks", () => {
+    expect(dragWindow(60, 63, 160, margins, drawn)).toBeNull();
+    expect(dragWindow(120, 60, 160, margins, drawn)).toEqual(window(10_000, 70_000));
+  });
+
+  it("show the part of a band that is inside", () => {
+    expect(bandShare(window(-50_000, 50_000), drawn)).toEqual({ left: 0, width: 0.5 });
+    expect(bandShare(window(100_000, 200_000), drawn)).toBeNull();
+  });
+});
+
+describe("coverage", () => {
+  const minutes = (from: number, to: number) => ({ start: toIso(toEpochMs(from * MINUTE)), end: toIso(toEpochMs(to * MINUTE)) });
+  const coverage = (covered: ReturnType<typeof minutes>[], gaps: { n_bytes: number }[] = []) => ({
+    host: "h",
+    ...minutes(0, 60),
+    first_sample_at: null,
+    last_sample_at: null,
+    stats: [{ stat: "s", n_samples: 1, interval_s: 1, covered }],
+    gaps: gaps.map(({ n_bytes }) => ({ spec: "s", key: "k", reported_at: minutes(5, 6).start, n_bytes })),
+  });
+  const hour = window(0, HOUR);
+
+  it("joins what touches", () => {
+    expect(mergeWindows([window(5, 9), window(0, 3), window(3, 6), window(20, 21)])).toEqual([window(0, 9), window(20, 21)]);
+  });
+
+  it("says how much of the window has samples", () => {
+    expect(describeCoverage(coverage([minutes(0, 60)]), hour)).toEqual({ state: "full", text: "samples for all of 1 h" });
+    expect(describeCoverage(coverage([minutes(0, 20), minutes(30, 40)]), hour)).toEqual({
+      state: "partial",
+      text: "samples for 30 min of 1 h",
+    });
+    expect(describeCoverage(coverage([]), hour).state).toBe("none");
+  });
+
+  it("never calls a window whole in which bytes were lost", () => {
+    expect(describeCoverage(coverage([minutes(0, 60)], [{ n_bytes: 2_500 }]), hour)).toEqual({
+      state: "partial",
+      text: "samples for 1 h of 1 h; 2.5 kB lost before they could be sent (1 gap)",
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import type { FieldInfo, SeriesBlock } from "./api";
+import {
+  assignSlots,
+  describeBlock,
+  describeResolution,
+  extremesOf,
+  isBlockEmpty,
+  legendOf,
+  lowerBound,
+  nextSampleTime,
+  piecesOf,
+  readingTolerance,
+  sampleAt,
+  tableRows,
+  toggled,
+} from "./series";
+import { toEpochMs } from "./time";
+
+const series = (times: number[], values: (number | null)[], instance = "", field = "us") => ({
+  instance,
+  field,
+  unit: "%",
+  times,
+  values,
+  n_raw: values.length,
+});
+
+const block = (...all: ReturnType<typeof series>[]): SeriesBlock => ({
+  host: "h",
+  stat: "s",
+  start: "2026-11-21T09:00:00Z",
+  end: "2026-11-21T10:00:00Z",
+  resolution: "raw",
+  column_ms: 1000,
+  n_raw: 3,
+  n_points: 3,
+  n_instances_left_out: 0,
+  series: all,
+});
+
+describe("the sample under the crosshair", () => {
+  const line = series([1_000, 2_000, 5_000, 6_000], [10, 20, null, 60]);
+
+  it("is the nearest one", () => {
+    expect(sampleAt(line, toEpochMs(1_400), 1_000)).toEqual({ time: 1_000, value: 10 });
+    expect(sampleAt(line, toEpochMs(1_600), 1_000)).toEqual({ time: 2_000, value: 20 });
+    expect(sampleAt(line, toEpochMs(9_000), 5_000)).toEqual({ time: 6_000, value: 60 });
+  });
+
+  it("is none where the next one is too far, or where there is a gap", () => {
+    expect(sampleAt(line, toEpochMs(3_500), 1_000)).toBeNull();
+    expect(sampleAt(line, toEpochMs(5_100), 1_000)).toBeNull();
+    expect(sampleAt(series([], []), toEpochMs(0), 1_000)).toBeNull();
+  });
+
+  it("may be most of a step away, or a few pixels", () => {
+    expect(readingTolerance([0, 1_000, 2_000, 60_000], 10)).toBe(750);
+    expect(readingTolerance([0, 1_000], 5_000)).toBe(30_000);
+  });
+
+  it("is found by steps too", () => {
+    const both = block(line, series([1_500], [1], "x"));
+    expect(nextSampleTime(both, null, 1)).toBe(1_000);
+    expect(nextSampleTime(both, null, -1)).toBe(6_000);
+    expect(nextSampleTime(both, toEpochMs(1_000), 1)).toBe(1_500);
+    expect(nextSampleTime(both, toEpochMs(1_500), -1)).toBe(1_000);
+    expect(nextSampleTime(both, toEpochMs(6_000), 1)).toBe(6_000);
+  });
+});
+
+describe("series", () => {
+  it("lowerBound agrees with looking at all", () => {
+    const times = [1, 3, 3, 7, 9];
+    for (let at = 0; at < 11; at += 1) {
+      const slow = times.findIndex((time) => time >= at);
+      expect(lowerBound(times, at)).toBe(slow < 0 ? times.length : slow);
+    }
+  });
+
+  it("are cut into pieces at gaps", () => {
+    expect(piecesOf([null, 1, 2, null, null, 3, null])).toEqual([
+      [1, 3],
+      [5, 6],
+    ]);
+    expect(piecesOf([])).toEqual([]);
+    expect(piecesOf([1])).toEqual([[0, 1]]);
+  });
+
+  it("have extremes without their gaps", () => {
+    expect(extremesOf([null, -1, 0, null])).toEqual({ lowest: -1, highest: 0, last: 0 });
+    expect(extremesOf([null])).toEqual({ lowest: null, highest: null, last: null });
+  });
+
+  it("are empty when all of it is gap", () => {
+    expect(isBlockEmpty(block(series([1], [null])))).toBe(true);
+    expect(isBlockEmpty(block(series([1], [0])))).toBe(false);
+  });
+
+  it("are rows of a table, the newest first, missing cells as null", () => {
+    expect(tableRows(block(series([1, 2], [10, null]), series([2, 3], [5, 6], "x")), 10)).toEqual([
+      { time: 3, values: [null, 6] },
+      { time: 2, values: [null, 5] },
+      { time: 1, values: [10, null] },
+    ]);
+  });
+});
+
+describe("what a graph says about its points", () => {
+  const one = [series([1], [1])];
+  it("counts samples", () => {
+    expect(describeResolution({ resolution: "raw", n_points: 900, n_raw: 900, series: one })).toBe("all 900 samples");
+    expect(describeResolution({ resolution: "envelope", n_points: 1_200, n_raw: 86_400, series: one })).toBe(
+      "1,200 of 86,400 samples drawn: highest and lowest of each pixel",
+    );
+  });
+
+  it("counts values where a sample has several, and lines that are not drawn", () => {
+    const two = [series([1], [1]), series([1], [1], "", "sy")];
+    expect(describeBlock({ resolution: "raw", n_points: 2, n_raw: 2, n_instances_left_out: 1_200, series: two })).toBe(
+      "all 2 values; 1,200 more not drawn",
+    );
+  });
+});
+
+describe("legends", () => {
+  const field = (key: string, column: string): FieldInfo => ({
+    key,
+    column,
+    group: "",
+    unit: "%",
+    kind: "percent",
+    worse: "neither",
+    decimals: 2,
+    help: "",
+    source: "",
+    is_documented: true,
+  });
+
+  it("name what tells lines apart", () => {
+    const names = (all: SeriesBlock, fields: FieldInfo[]): string[] => legendOf(all, fields, 100).map(({ name }) => name);
+    expect(names(block(series([1], [1], "0"), series([1], [1], "1")), [field("us", "%usr")])).toEqual(["0", "1"]);
+    const both = [field("us", "%usr"), field("sy", "%sys")];
+    expect(names(block(series([1], [1], "0"), series([1], [1], "0", "sy")), both)).toEqual(["%usr", "%sys"]);
+    expect(names(block(series([1], [1], "0"), series([1], [1], "1", "sy")), both)).toEqual(["0 %usr", "1 %sys"]);
+  });
+
+  it("switch lines off, on, and alone", () => {
+    const all = ["a", "b", "c"];
+    const without = toggled(new Set(), "b", all, false);
+    expect([...without]).toEqual(["b"]);
+    expect([...toggled(without, "b", all, false)]).toEqual([]);
+    const alone = toggled(without, "a", all, true);
+    expect([...alone]).toEqual(["b", "c"]);
+    expect([...toggled(alone, "a", all, true)]).toEqual([]);
+  });
+
+  it("keep a series' place in the palette while others come and go", () => {
+    const first = assignSlots(new Map(), ["a", "b", "c"]);
+    expect([...first]).toEqual([
+      ["a", 0],
+      ["b", 1],
+      ["c", 2],
+    ]);
+    const second = assignSlots(first, ["c", "d", "a"]);
+    expect(Object.fromEntries(second)).toEqual({ a: 0, c: 2, d: 1 });
+    expect(assignSlots(second, ["d", "a"])).toBe(second);
+  });
+});

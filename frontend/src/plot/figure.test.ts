@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import type { SeriesBlock, Summary } from "../logic/api";
+import { toEpochMs } from "../logic/time";
+import { blend, buildOverlayFigure, buildPanelFigure, type PanelInput, stackLines, valueAxisOf } from "./figure";
+
+const T0 = Date.UTC(2026, 10, 21, 9, 0, 0);
+
+const block = (values: (number | null)[][], resolution: SeriesBlock["resolution"] = "raw", unit = "%"): SeriesBlock => ({
+  host: "h",
+  stat: "s",
+  start: "2026-11-21T09:00:00Z",
+  end: "2026-11-21T09:02:00Z",
+  resolution,
+  column_ms: 100,
+  n_raw: 0,
+  n_points: 0,
+  n_instances_left_out: 0,
+  series: values.map((line, index) => ({
+    instance: "",
+    field: `f${String(index)}`,
+    unit,
+    times: line.map((_, second) => T0 + second * 1000),
+    values: line,
+    n_raw: line.length,
+  })),
+});
+
+const input = (change: Partial<PanelInput>): PanelInput => ({
+  block: block([[1, 2, 3]]),
+  window: { start: toEpochMs(T0), end: toEpochMs(T0 + 120_000) },
+  unit: "%",
+  isPercent: true,
+  isLevel: false,
+  isStacked: false,
+  hidden: new Set(),
+  slots: new Map(),
+  zone: "UTC",
+  scheme: "light",
+  margins: { left: 50, right: 10, top: 20, bottom: 20 },
+  width: 600,
+  height: 200,
+  ...change,
+});
+
+/** What is drawn of a trace, without how. */
+const points = (figure: ReturnType<typeof buildPanelFigure>) => figure.data.map(({ x, y, mode }) => ({ x, y, mode }));
+
+describe("a panel's figure", () => {
+  it("has the window as its axis, whatever samples there are", () => {
+    const { layout } = buildPanelFigure(input({}));
+    expect(layout.xaxis?.range).toEqual([T0, T0 + 120_000]);
+    expect(layout.xaxis?.ticktext).toEqual(
+      ["09:00:00", "09:00:30", "09:01:00", "09:01:30", "09:02:00"].slice(0, layout.xaxis?.ticktext?.length),
+    );
+  });
+
+  it("keeps gaps: nulls stay, nothing is joined", () => {
+    const { data } = buildPanelFigure(input({ block: block([[1, null, 3]]) }));
+    expect(data[0]).toMatchObject({ y: [1, null, 3], connectgaps: false });
+  });
+
+  it("shows a sample that stands alone between gaps", () => {
+    const long = [...Array(60).keys()].map((i): number | null => (i === 30 ? 7 : i > 28 && i < 33 ? null : 1));
+    const drawn = points(buildPanelFigure(input({ block: block([long]) })));
+    expect(drawn[0]?.mode).toBe("lines");
+    expect(drawn[1]).toEqual({ x: [T0 + 30_000], y: [7], mode: "markers" });
+  });
+
+  it("leaves out what the legend switched off", () => {
+    const { data } = buildPanelFigure(input({ block: block([[1], [2]]), hidden: new Set(["f0 "]) }));
+    expect(data.map(({ y }) => y)).toEqual([[2]]);
+  });
+
+  it("stacks samples of one time, each piece between gaps by itself, the highest first", () => {
+    const stacked = input({
+      block: block([
+        [10, 20, null, 40],
+        [1, 2, 3, 4],
+      ]),
+      isStacked: true,
+    });
+    expect(points(buildPanelFigure(stacked)).map(({ y }) => y)).toEqual([[11, 22], [44], [10, 20], [40]]);
+    expect(buildPanelFigure(stacked).data.every(({ fill }) => fill === "tozeroy")).toBe(true);
+  });
+
+  it("does not stack envelopes, whose points are of different times", () => {
+    const { data } = buildPanelFigure(input({ block: block([[10], [1]], "envelope"), isStacked: true }));
+    expect(data.map(({ y, fill }) => [y, fill])).toEqual([
+      [[10], undefined],
+      [[1], undefined],
+    ]);
+  });
+
+  it("does not add what is missing as zero", () => {
+    const stroke = { color: "#000000", dash: "solid" } as const;
+    const lines = [
+      { times: [1, 2], values: [5, null], stroke },
+      { times: [1, 2], values: [1, 1], stroke },
+    ];
+    expect(stackLines(lines).map(({ values }) => values)).toEqual([
+      [5, null],
+      [6, null],
+    ]);
+  });
+
+  it("mixes opaque colours", () => {
+    expect(blend("#ff0000", "#ffffff", 0.5)).toBe("rgb(255, 128, 128)");
+  });
+});
+
+describe("a value axis", () => {
+  const stroke = { color: "#000000", dash: "solid" } as const;
+  const axis = (values: number[], isPercent: boolean, isLevel: boolean): readonly [number, number] => {
+    const { low, high } = valueAxisOf(
+      [{ times: values.map((_, i) => i), values, stroke }],
+      isPercent ? "%" : "KiB",
+      isPercent,
+      isLevel,
+      160,
+    );
+    return [low, high];
+  };
+
+  it("starts at zero", () => {
+    expect(axis([90, 95], false, false)[0]).toBe(0);
+  });
+
+  it("shows a level's movement", () => {
+    expect(axis([900, 950], false, true)[0]).toBeGreaterThan(0);
+    expect(axis([100, 950], false, true)[0]).toBe(0);
+  });
+
+  it("shows all of a percentage that comes near to 100, and never more", () => {
+    expect(axis([3, 97], true, false)).toEqual([0, 100]);
+    expect(axis([3, 100.01], true, false)).toEqual([0, 100]);
+    expect(axis([3, 7], true, false)[1]).toBeLessThan(50);
+    expect(axis([300, 390], true, false)[1]).toBeGreaterThanOrEqual(390);
+  });
+});
+
+describe("an overlay", () => {
+  const summary: Summary = { n: 10, median: 5, p5: 4, p95: 6, p99: 7, lowest: 1, highest: 9 };
+  const overlay = (baselineSummary: Summary, baseline: SeriesBlock | null) =>
+    buildOverlayFigure({
+      baseline,
+      incident: block([[50, 60]]),
+      baselineWindow: { start: toEpochMs(T0), end: toEpochMs(T0 + 60_000) },
+      incidentWindow: { start: toEpochMs(T0), end: toEpochMs(T0 + 120_000) },
+      baselineSummary,
+      unit: "ms",
+      isPercent: false,
+      isLevel: false,
+      scheme: "dark",
+      margins: { left: 50, right: 10, top: 20, bottom: 20 },
+      width: 400,
+      height: 150,
+    });
+
+  it("draws both from their own beginnings, the baseline first and dotted", () => {
+    const { data, layout } = overlay(summary, block([[5, 6]]));
+    expect(data.map(({ x, y, line }) => [x, y, line?.dash])).toEqual([
+      [[0, 1000], [5, 6], "dot"],
+      [[0, 1000], [50, 60], "solid"],
+    ]);
+    expect(layout.xaxis?.range).toEqual([0, 120_000]);
+  });
+
+  it("shows the baseline's band and median, and nothing where they are missing", () => {
+    expect(overlay(summary, null).layout.shapes?.map(({ y0, y1 }) => [y0, y1])).toEqual([
+      [4, 6],
+      [5, 5],
+    ]);
+    expect(overlay({ ...summary, median: null, p5: null, p95: null }, null).layout.shapes).toEqual([]);
+  });
+});

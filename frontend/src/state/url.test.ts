@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { SORTS } from "../logic/comparison";
+import type { InstanceChoice } from "../logic/panel";
+import { parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
+import {
+  ACCOUNT_TABS,
+  COMPARISON_TABS,
+  type ComparisonView,
+  decodeAccountsView,
+  decodeComparisonView,
+  decodeHostView,
+  decodeListView,
+  DEFAULT_HOST_VIEW,
+  encodeAccountsView,
+  encodeComparisonView,
+  encodeHostView,
+  encodeListView,
+  formatSearch,
+  HOST_TABS,
+  type HostView,
+  parseSearch,
+} from "./url";
+
+/** A small generator of numbers, so that a failing state can be had again by its seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function pick<T>(random: () => number, values: readonly T[]): T {
+  return values[Math.floor(random() * values.length)]!;
+}
+
+const ODD_NAMES = [
+  "0",
+  "all",
+  "4711/java",
+  "c0t0d0",
+  "a,b",
+  "100%",
+  "%2C",
+  "x&y=z",
+  "name with blanks",
+  "ünïcode",
+  "plus+plus",
+  "dot.dot",
+];
+
+function randomWindow(random: () => number): Window {
+  const start = Math.floor(random() * 4e12);
+  return { start: toEpochMs(start), end: toEpochMs(start + 1 + Math.floor(random() * 1e9)) };
+}
+
+function randomChoice(random: () => number, canBeOne: boolean): InstanceChoice {
+  const kinds: InstanceChoice[] = [
+    { kind: "all" },
+    { kind: "top", n: 1 + Math.floor(random() * 200) },
+    { kind: "only", names: [pick(random, ODD_NAMES), pick(random, ODD_NAMES)] },
+  ];
+  return pick(random, canBeOne ? [...kinds, { kind: "one" }] : kinds);
+}
+
+function randomHostView(random: () => number): HostView {
+  return {
+    clock: pick(random, ["local", "utc"]),
+    tab: pick(random, HOST_TABS),
+    range:
+      random() < 0.5
+        ? { kind: "live", length: toDurationMs(1_000 + Math.floor(random() * 6e8)) }
+        : { kind: "fixed", window: randomWindow(random) },
+    mark: random() < 0.5 ? null : randomWindow(random),
+    panels: [...Array(Math.floor(random() * 4)).keys()].map(() => ({
+      stat: pick(random, ["vmstat_linux", "iostat_linux_cpu"]),
+      fields: pick(random, [["cpu_us"], ["r_per_s", "w_per_s"]]),
+      choice: randomChoice(random, true),
+    })),
+    choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),
+    streamId: random() < 0.5 ? null : 1 + Math.floor(random() * 1e6),
+  };
+}
+
+function randomComparisonView(random: () => number): ComparisonView {
+  return {
+    clock: pick(random, ["local", "utc"]),
+    host: pick(random, [null, "web1", "a host with blanks & signs"]),
+    incident: random() < 0.3 ? null : randomWindow(random),
+    baseline: pick(random, [
+      null,
+      { kind: "baseline", id: 7 } as const,
+      { kind: "window", window: randomWindow(random) } as const,
+    ]),
+    tab: pick(random, COMPARISON_TABS),
+    sort: pick(random, SORTS),
+    filter: pick(random, ["", "%usr -idle", "a=b&c"]),
+  };
+}
+
+describe("links", () => {
+  it("bring back every generated view of a host", () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const view = randomHostView(randomFrom(seed));
+      const link = formatSearch(encodeHostView(view));
+      expect({ seed, ...decodeHostView(parseSearch(link)) }).toEqual({ seed, view, ignored: [] });
+    }
+  });
+
+  it("bring back every generated comparison", () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const view = randomComparisonView(randomFrom(seed));
+      const link = formatSearch(encodeComparisonView(view));
+      expect({ seed, ...decodeComparisonView(parseSearch(link)) }).toEqual({ seed, view, ignored: [] });
+    }
+  });
+
+  it("bring back lists and accounts", () => {
+    for (const tab of ACCOUNT_TABS) {
+      const view = { clock: "utc", tab } as const;
+      expect(decodeAccountsView(parseSearch(formatSearch(encodeAccountsView(view))))).toEqual({ view, ignored: [] });
+    }
+    const list = { clock: "local", filter: "web & db" } as const;
+    expect(decodeListView(parseSearch(formatSearch(encodeListView(list))))).toEqual({ view: list, ignored: [] });
+  });
+
+  it("of version 1 still open", () => {
+    const stored =
+      "?v=1&from=2026-11-21T09:00:00Z&to=2026-11-21T10:00:00Z&tz=utc&mark=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z" +
+      "&panel=iostat_linux.util_pct.only:sdb&panel=vmstat_linux.cpu_us,cpu_sy.&instances=mpstat_linux.cpu.top:5";
+    expect(decodeHostView(parseSearch(stored))).toEqual({
+      ignored: [],
+      view: {
+        ...DEFAULT_HOST_VIEW,
+        clock: "utc",
+        range: { kind: "fixed", window: { start: parseIso("2026-11-21T09:00:00Z"), end: parseIso("2026-11-21T10:00:00Z") } },
+        mark: { start: parseIso("2026-11-21T09:35:00Z"), end: parseIso("2026-11-21T09:45:00Z") },
+        panels: [
+          { stat: "iostat_linux", fields: ["util_pct"], choice: { kind: "only", names: ["sdb"] } },
+          { stat: "vmstat_linux", fields: ["cpu_us", "cpu_sy"], choice: { kind: "one" } },
+        ],
+        choices: new Map([["mpstat_linux.cpu", { kind: "top", n: 5 }]]),
+      },
+    });
+    const comparison = "?v=1&host=web1&baseline=3&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&sort=ks&filter=disk";
+    expect(decodeComparisonView(parseSearch(comparison))).toMatchObject({
+      ignored: [],
+      view: { host: "web1", baseline: { kind: "baseline", id: 3 }, sort: "ks", filter: "disk", tab: "findings" },
+    });
+  });
+
+  it("are readable: times and lists stand in them as they are", () => {
+    const window = { start: parseIso("2026-11-21T09:00:00Z")!, end: parseIso("2026-11-21T09:10:00Z")! };
+    expect(formatSearch(encodeHostView({ ...DEFAULT_HOST_VIEW, range: { kind: "fixed", window }, mark: window }))).toBe(
+      "?v=1&from=2026-11-21T09:00:00Z&to=2026-11-21T09:10:00Z&mark=2026-11-21T09:00:00Z/2026-11-21T09:10:00Z",
+    );
+  });
+
+  it("that cannot be read say what was ignored, and show the rest", () => {
+    const { view, ignored } = decodeHostView(
+      parseSearch("?last=yesterday&tab=streams&mark=2026-11-21T09:00:00/2026-11-21T09:10:00Z&panel=nonsense&colour=red&tz=mars"),
+    );
+    expect(view).toEqual({ ...DEFAULT_HOST_VIEW, tab: "streams" });
+    expect([...ignored].sort()).toEqual([
+      "colour=red",
+      "last=yesterday",
+      "mark=2026-11-21T09:00:00/2026-11-21T09:10:00Z",
+      "panel=nonsense",
+      "tz=mars",
+    ]);
+  });
+
+  it("with a window that ends before it begins fall back to the default and say so", () => {
+    const { view, ignored } = decodeHostView(parseSearch("?from=2026-11-21T10:00:00Z&to=2026-11-21T09:00:00Z"));
+    expect(view.range).toEqual(DEFAULT_HOST_VIEW.range);
+    expect(ignored).toEqual(["from, to: no window"]);
+  });
+
+  it("from a newer normstat say so", () => {
+    expect(decodeHostView(parseSearch("?v=2&last=1h")).ignored).toEqual([
+      "v=2: the link is from a newer normstat; some of it may be missing",
+    ]);
+  });
+});
