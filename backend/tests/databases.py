@@ -41,6 +41,8 @@ OPTIONS: Final = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "shared_buffers": "128MB",
+    # Files in its own folder: /dev/shm is small in a container, and anybody may tidy it up.
+    "dynamic_shared_memory_type": "mmap",
     "max_wal_size": "256MB",
     "max_connections": "60",
     # A quarter of the usual, so that a test reaches the limit of one transaction with 600 days and not with 2500.
