@@ -89,7 +89,8 @@ class PlainRows:
 
 def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...]) -> PlainRows | None:
     """The plain rows of a header. Missing: None when the header is not of the kind that this can do."""
-    if not header.value_at or len(fields) != len(header.value_at):
+    has_zone_in_row = header.has_trailing_time and not header.zone_name
+    if not header.value_at or len(fields) != len(header.value_at) or has_zone_in_row:
         return None
     n_lead = 1 if header.has_clock and header.table.time is TimeStyle.LEADING else 0
     n_words = n_lead + len(header.words) + (2 if header.has_trailing_time else 0)

@@ -100,13 +100,14 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
     words = list(line.words)
     last_group = group_line.rstrip().rpartition(" ")[2]
     has_trailing_time = table.time is TimeStyle.TRAILING and TIMESTAMP_GROUP in last_group
-    if has_trailing_time:
+    stat = next((stat for stat in spec.stats if stat.name == table.stat), None)
+    if has_trailing_time and not _is_documented(stat, words[-1]):
+        # procps 3.2 has no word for the zone in its header, but one in every row.
         zone_name = words[-1]
         words = words[:-1]
     words = [word for word in words if word not in table.titles]
     if table.lead_instance:
         words.insert(0, table.lead_instance)
-    stat = next((stat for stat in spec.stats if stat.name == table.stat), None)
     groups = _groups(table, words)
     roles = []
     value_at = []
@@ -160,10 +161,10 @@ def _groups(table: TableLayout, words: Iterable[str]) -> list[str]:
         if is_next_behind:
             group = marks.pop(0).group
             is_next_behind = False
-        if marks and not marks[0].is_behind and word == marks[0].first:
+        if marks and not marks[0].is_behind and word in marks[0].first:
             group = marks.pop(0).group
         found.append(group)
-        is_next_behind = bool(marks) and marks[0].is_behind and word == marks[0].first
+        is_next_behind = bool(marks) and marks[0].is_behind and word in marks[0].first
     return found
 
 

@@ -17,10 +17,10 @@ Keys of `[[layout.tables]]`:
     instance     columns that name what a row is about
     labels       columns of text that are neither
     skipped      headers that stand for nothing ("--", an unused slot)
-    time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock behind them, under
-                 the name of the zone), "line" (a line of its own before the report)
+    time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock behind them; the
+                 zone is their header or a third word), "line" (a line of its own before the report)
     missing      words that the tool prints for "no value"
-    groups       [["kthr", "r"], ...]: a group and the column that begins it; "<sr" begins behind column sr
+    groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins behind column sr
     last_text    true when the last column may contain blanks, if it is a column of text
     titles       words of the header line that stand before the columns and have nothing below them ("avg-cpu:")
     lead_instance   the instance that every row begins with although the header has no word for it
@@ -56,10 +56,10 @@ class SinceBoot(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupMark:
-    """A group of columns begins at the column `first`, or behind it when `is_behind`."""
+    """A group of columns begins at a column that is one of `first`, or behind it when `is_behind`."""
 
     group: str
-    first: str
+    first: frozenset[str]
     is_behind: bool
 
 
@@ -165,7 +165,10 @@ def _table(raw: object, names: set[str]) -> TableLayout:
         skipped=frozenset(_texts(raw, "skipped")),
         time=TimeStyle(_text(raw, "time", "none")),
         missing=frozenset(_texts(raw, "missing")),
-        groups=tuple(GroupMark(str(name), str(first).removeprefix("<"), str(first).startswith("<")) for name, first in groups),
+        groups=tuple(
+            GroupMark(str(name), frozenset(str(first).removeprefix("<").split("|")), str(first).startswith("<"))
+            for name, first in groups
+        ),
         has_last_text=raw.get("last_text") is True,
         titles=frozenset(_texts(raw, "titles")),
         lead_instance=_text(raw, "lead_instance", ""),

@@ -23,12 +23,14 @@ ABSENT = "-"
 class Words:
     """A line that has as many words as its header has columns, its time set apart.
 
-    `clock` is a leading time; `moment` the date and clock behind a row, as seconds since the epoch by the wall.
+    `clock` is a leading time; `moment` the date and clock behind a row, as seconds since the epoch by the wall in the zone
+    `zone_name`.
     """
 
     words: Sequence[str]
     clock: ClockWords | None
     moment: float | None
+    zone_name: str = ""
 
 
 def split_row(header: Header, text: str) -> Words | str | None:
@@ -46,12 +48,15 @@ def split_row(header: Header, text: str) -> Words | str | None:
         words = words[clock.n_words :]
     n_columns = len(header.words)
     moment = None
+    zone_name = header.zone_name
     if header.has_trailing_time:
-        if len(words) == n_columns + 2:
-            moment = _moment(words[-2], words[-1])
+        tail = words[n_columns:]
+        if len(tail) == (2 if zone_name else 3):
+            moment = _moment(tail[0], tail[1])
+            zone_name = zone_name or tail[2]
         if moment is None:
             return f"{len(words)} words, {n_columns} values with date and clock expected"
-        words = words[:-2]
+        words = words[:n_columns]
     if header.has_last_text and len(words) > n_columns:
         n_before = 0 if clock is None else clock.n_words
         words = split_words(text, n_before + n_columns - 1)[n_before:]
@@ -59,7 +64,7 @@ def split_row(header: Header, text: str) -> Words | str | None:
         words = [*words, *[""] * header.n_optional]
     if len(words) != n_columns:
         return f"{len(words)} values for {n_columns} columns"
-    return Words(words, clock, moment)
+    return Words(words, clock, moment, zone_name)
 
 
 def _moment(day_text: str, clock_text: str) -> float | None:

@@ -17,9 +17,10 @@ SECONDS_A_DAY: Final = 86400
 EPOCH_LEAST: Final = 631_152_000
 
 CLOCK: Final = re.compile(r"(\d{1,2})[:时時](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?", re.ASCII)
+KOREAN_CLOCK: Final = re.compile(r"(\d\d)시 (\d\d)분 (\d\d)초", re.ASCII)
 EPOCH: Final = re.compile(r"[0-9]{9,10}")
 HALVES: Final = {"am": 0, "pm": 12, "a.m.": 0, "p.m.": 12}
-DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})年(\d{1,2})月(\d{1,2})日", re.ASCII)
+DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
 ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
 WORDS_LINE: Final = re.compile(
     r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+"
@@ -103,6 +104,11 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
     """
     if not words or not words[0][:1].isdigit():
         return None
+    if words[0].endswith("시") and len(words) > 2:
+        # Korean: three words, 12시 53분 20초.
+        found = KOREAN_CLOCK.fullmatch(" ".join(words[:3]))
+        seconds = None if found is None else parse_clock(":".join(found.groups()))
+        return None if seconds is None else ClockWords(3, seconds, is_epoch=False)
     if EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
         return ClockWords(1, float(words[0]), is_epoch=True)
     seconds = parse_clock(words[0])

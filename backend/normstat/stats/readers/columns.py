@@ -241,7 +241,7 @@ class Reading:
         if header.table.time is not TimeStyle.LEADING:
             self._memory.see_row(self._heading.table, header, instance)
         is_since_boot = self._memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
-        self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(header, words), instance, offset)
+        self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(words), instance, offset)
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
 
     def _clock_us(self, clock: ClockWords) -> int:
@@ -249,8 +249,8 @@ class Reading:
             return self._timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
         return self._timeline.clock_us(clock.seconds)
 
-    def _moment_us(self, header: Header, moment: float) -> int:
-        offset_s = parse_zone(header.zone_name)
+    def _moment_us(self, zone_name: str, moment: float) -> int:
+        offset_s = parse_zone(zone_name)
         if offset_s is None and not self._has_zone:
             return NO_TIME
         return self._timeline.stamp_us(Stamp(moment, is_clock_only=False, offset_s=offset_s))
@@ -305,8 +305,8 @@ class Reading:
     def _moments_us(self, header: Header, moments: Int64Array) -> list[int]:
         offset_s = parse_zone(header.zone_name)
         if offset_s is None:
-            return [self._moment_us(header, float(moment)) for moment in moments.tolist()]
-        self._moment_us(header, float(moments[-1]))
+            return [self._moment_us(header.zone_name, float(moment)) for moment in moments.tolist()]
+        self._moment_us(header.zone_name, float(moments[-1]))
         times: list[int] = ((moments - offset_s) * MICRO).tolist()
         return times
 
@@ -332,11 +332,11 @@ class Reading:
             self._builders[key] = BlockBuilder(header.stat, self._heading.fields)
         return self._builders[key]
 
-    def _row_us(self, header: Header, words: Words) -> int:
+    def _row_us(self, words: Words) -> int:
         if words.clock is not None:
             return self._clock_us(words.clock)
         if words.moment is not None:
-            return self._moment_us(header, words.moment)
+            return self._moment_us(words.zone_name, words.moment)
         return self._memory.stamp_us if self._prefix_us == NO_TIME else self._prefix_us
 
     def _take_blank(self) -> LineKind:
