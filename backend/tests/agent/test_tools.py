@@ -164,6 +164,9 @@ def guard_token(host: Host) -> None:
     assert "REFUSES THE TOKEN for host web1: 401 unknown token" in checked.stdout
     host.run()
     host.wait_for(lambda: "does not know this token: unknown token" in host.log, "a clear word")
+    # A token file that is away for a moment does not end the agent.
+    host.token_file.rename(host.root / "elsewhere")
+    host.wait_for(lambda: "cannot ship: normstat-agent: cannot read the token file" in host.log, "word of the missing file")
     # A new token is taken up without a restart, and nothing of either is ever in an argument list.
     host.write_token(host.server.token)
     seen: set[str] = set()
