@@ -11,7 +11,8 @@ import time
 from normstat.ingest.intake import AgentIdentity, take_request
 from normstat.ingest.wire import Frame, FrameKind, format_frames, read_body
 from normstat.store.session import make_engine
-from tests.databases import DatabaseUnavailable, PlainServer, TestServer, TimescaleServer
+from tests.databases import PlainServer, TestServer, TimescaleServer
+from tests.debian_root import DatabaseUnavailable
 from tests.generated import MPSTAT_COLUMNS, mpstat_text
 
 N_CPUS = 32

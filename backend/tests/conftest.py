@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.store.session import make_engine, make_sessions
-from tests.databases import SERVERS, DatabaseUnavailable, ServerPool, TestServer, require_timescale_root
+from tests.databases import SERVERS, ServerPool, TestServer
+from tests.debian_root import DatabaseUnavailable, require_timescale_root
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

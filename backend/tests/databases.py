@@ -5,7 +5,6 @@ template that the migrations made. The servers die with us, even when we are kil
 """
 
 import ctypes
-import fcntl
 import importlib.util
 import itertools
 import os
@@ -27,13 +26,9 @@ import pytest
 from psycopg import sql
 
 from normstat.store.migrations import upgrade
+from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
 
-CHECKOUT: Final = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S: Final = 60.0
-PR_SET_PDEATHSIG: Final = 1
-DEBIAN_RELEASE: Final = "trixie"
-DEBIAN_PACKAGES: Final = "postgresql-17,postgresql-17-timescaledb"
-DEBIAN_BIN: Final = "/usr/lib/postgresql/17/bin"
 # Nothing here must survive a crash, so nothing waits for a disk.
 OPTIONS: Final = {
     "listen_addresses": "127.0.0.1",
@@ -55,10 +50,6 @@ PREFIX: Final = "normstat-test-"
 ENOUGH_MEMORY: Final = 2 << 30
 TEMPLATE: Final = "normstat_template"
 _numbers = itertools.count(1)
-
-
-class DatabaseUnavailable(Exception):
-    """This machine cannot have that database; the message is the one line that a skip shows."""
 
 
 def _die_with_parent() -> None:
@@ -298,42 +289,6 @@ class TimescaleServer(TestServer):
 
     def _in_root(self, command: list[str]) -> list[str]:
         return ["unshare", "--mount", "sh", "-c", IN_ROOT, "sh", str(self._root), str(self.home), *command]
-
-
-def require_timescale_root() -> Path:
-    """The private Debian root, made with mmdebstrap (about half a minute, once) where it is not there yet.
-
-    Raises: DatabaseUnavailable
-    """
-    if os.geteuid() != 0:
-        raise DatabaseUnavailable("TimescaleDB: its private Debian root needs root to start; run the tests as root")
-    cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
-    root = Path(os.environ.get("NORMSTAT_TIMESCALE_ROOT", cache / "timescale-root"))
-    if not (root / f"{DEBIAN_BIN.lstrip('/')}/postgres").exists():
-        _make_timescale_root(root)
-    return root
-
-
-def _make_timescale_root(root: Path) -> None:
-    if shutil.which("mmdebstrap") is None:
-        raise DatabaseUnavailable("TimescaleDB: mmdebstrap is not installed (`make test-deps` installs it)")
-    root.parent.mkdir(parents=True, exist_ok=True)
-    with root.with_name(root.name + ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (root / f"{DEBIAN_BIN.lstrip('/')}/postgres").exists():  # somebody else made it while we waited
-            return
-        # Made aside and renamed, so that an interrupted one is never taken for a whole one.
-        scratch = root.with_name(root.name + ".new")
-        shutil.rmtree(scratch, ignore_errors=True)
-        done = subprocess.run(
-            ["mmdebstrap", "--variant=apt", f"--include={DEBIAN_PACKAGES}", DEBIAN_RELEASE, str(scratch)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode != 0:
-            shutil.rmtree(scratch, ignore_errors=True)
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise DatabaseUnavailable(f"TimescaleDB: mmdebstrap could not make {root}: {last}")
-        scratch.rename(root)
 
 
 SERVERS: Final = {server.name: server for server in (PlainServer, TimescaleServer)}

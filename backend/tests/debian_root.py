@@ -1,0 +1,97 @@
+"""The private Debian root that has TimescaleDB: made with mmdebstrap, once, and kept in the cache.
+
+Trap: mmdebstrap mounts the machine's own /dev/shm, /dev/pts, /proc and /sys into the root that it makes. Killed, it leaves them
+there, and whoever then removes the half-made root empties the machine's /dev/shm. So it runs in namespaces of its own, where mounts
+and processes end with us however we end; and what is removed is looked at first, and never across a border of file systems.
+"""
+
+import ctypes
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Final
+
+CHECKOUT: Final = Path(__file__).resolve().parents[2]
+DEBIAN_RELEASE: Final = "trixie"
+DEBIAN_PACKAGES: Final = "postgresql-17,postgresql-17-timescaledb"
+DEBIAN_BIN: Final = "/usr/lib/postgresql/17/bin"
+PR_SET_PDEATHSIG: Final = 1
+
+
+class DatabaseUnavailable(Exception):
+    """This machine cannot have that database; the message is the one line that a skip shows."""
+
+
+def require_timescale_root() -> Path:
+    """The private Debian root, made (half a minute to two, once) where it is not there yet.
+
+    Raises: DatabaseUnavailable
+    """
+    if os.geteuid() != 0:
+        raise DatabaseUnavailable("TimescaleDB: its private Debian root needs root to start; run the tests as root")
+    cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
+    root = Path(os.environ.get("NORMSTAT_TIMESCALE_ROOT", cache / "timescale-root"))
+    if not is_made(root):
+        make_timescale_root(root)
+    return root
+
+
+def is_made(root: Path) -> bool:
+    return (root / DEBIAN_BIN.lstrip("/") / "postgres").exists()
+
+
+def make_timescale_root(root: Path) -> None:
+    if shutil.which("mmdebstrap") is None:
+        raise DatabaseUnavailable("TimescaleDB: mmdebstrap is not installed (`make test-deps` installs it)")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with root.with_name(root.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_made(root):  # somebody else made it while we waited
+            return
+        # Made aside and renamed, so that an interrupted one is never taken for a whole one.
+        scratch = root.with_name(root.name + ".new")
+        remove_root(scratch)
+        command = ["mmdebstrap", "--variant=apt", f"--include={DEBIAN_PACKAGES}", DEBIAN_RELEASE, str(scratch)]
+        done = subprocess.run(
+            # The first process of a namespace of processes takes all others with it.
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", *command],
+            preexec_fn=_be_killed_with_parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            remove_root(scratch)
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise DatabaseUnavailable(f"TimescaleDB: mmdebstrap could not make {root}: {last}")
+        scratch.rename(root)
+
+
+def remove_root(scratch: Path) -> None:
+    """Removes a half-made root, unless something is mounted in it: then what would be removed is not ours.
+
+    Raises: DatabaseUnavailable
+    """
+    mounted = mounts_below(scratch)
+    if mounted:
+        raise DatabaseUnavailable(
+            f"TimescaleDB: an interrupted mmdebstrap left mounts; `umount {' '.join(mounted)}`, only then remove {scratch}"
+        )
+    if scratch.exists():
+        subprocess.run(["rm", "-rf", "--one-file-system", "--", str(scratch)], check=True)
+
+
+def mounts_below(folder: Path) -> list[str]:
+    """What is mounted on the folder or below it, the innermost first."""
+    begin = str(folder.resolve())
+    # Blanks and the like are written in octal: \\040.
+    points = [line.split()[4].encode().decode("unicode_escape") for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    return sorted((point for point in points if point == begin or point.startswith(begin + "/")), reverse=True)
+
+
+def _be_killed_with_parent() -> None:
+    # unshare ignores the signals that ask.
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
