@@ -46,6 +46,8 @@ LINE_LIMIT: Final = 1 << 20
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 BULK_LEAST: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
+# A piece with more kinds of headers than these is no tool's output; each kind costs a pass over all of its lines.
+BULK_HEADERS: Final = 12
 TOO_LONG: Final = "line longer than 1 MiB"
 CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
 
@@ -268,7 +270,7 @@ class Reading:
                 return None
         key = id(self._heading.fields)
         if key not in self._plain:
-            if not self._heading.knows_decimals():
+            if not self._heading.knows_decimals() or len(self._plain) >= BULK_HEADERS:
                 return None
             self._plain[key] = find_plain_rows(index, header, self._heading.fields)
         return self._plain[key]
