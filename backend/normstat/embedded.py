@@ -216,13 +216,18 @@ class EmbeddedPostgres:
         return chosen
 
     def _copy_binaries(self, binaries: Binaries) -> Binaries:
+        """The same installation at a place that the account can reach."""
+        prefix = binaries.bin_dir.parent
+        # The wheel keeps its programs two folders below site-packages and their libraries in a folder beside its own.
+        libraries = prefix.parent.parent / f"{prefix.parent.name}.libs"
         root = ROOT_STATE_DIR / f"postgresql-{binaries.major}"
-        if not (root / "bin/postgres").exists():
-            root.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=root.parent) as scratch:
-                shutil.copytree(binaries.bin_dir.parent, Path(scratch) / "copy", symlinks=True)
-                (Path(scratch) / "copy").rename(root)
-        return Binaries(root / "bin", binaries.major, binaries.has_timescaledb, binaries.origin)
+        if not (root / "done").exists():
+            shutil.rmtree(root, ignore_errors=True)
+            shutil.copytree(prefix, root / prefix.parent.name / prefix.name, symlinks=True)
+            if libraries.is_dir():
+                shutil.copytree(libraries, root / libraries.name, symlinks=True)
+            (root / "done").touch()
+        return Binaries(root / prefix.parent.name / prefix.name / "bin", binaries.major, binaries.has_timescaledb, binaries.origin)
 
     def _make_cluster(self) -> None:
         self._say("making the database folder (only once)")
@@ -251,6 +256,8 @@ class EmbeddedPostgres:
             "unix_socket_directories": str(self._socket_dir),
             "unix_socket_permissions": "0700",
             "max_connections": "40",
+            # A query over years touches one table for each day.
+            "max_locks_per_transaction": "256",
             "shared_buffers": "256MB",
             "max_wal_size": "2GB",
             "checkpoint_timeout": "15min",
