@@ -120,3 +120,31 @@ def test_rows_stand_in_the_order_of_their_lines(monkeypatch: pytest.MonkeyPatch,
         offsets = block.line_offset.tolist()
         assert offsets == sorted(set(offsets))
         assert offsets[0] >= 7
+
+
+ODD_WORDS = [
+    "0", "00", "007", "-0", "-1", "+1", "--1", "1-1", "-", "x", "1x", "é", "١", "0x10", "1_0", "1e5", "nan", "inf", "12%",
+    "9" * 15, "9" * 16, "-" + "9" * 15, "9" * 18, "9" * 19, "9" * 40, "9" * 13 + ".99", "9" * 14 + ".99", "99999.99",
+    "0.00", "1.00", "-1.00", "-0.00", "01.00", "00.00", "1.0", "1.000", ".50", "1.", "1,00", "1.2.3", "1..2", "1.-2",
+    "41943.03", "41943.04", "100.00",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ODD_WORDS)
+@pytest.mark.parametrize("kind", ["vmstat_linux", "mpstat_linux", "iostat_linux", "pidstat_linux"])
+def test_bulk_leaves_no_odd_word_unseen(monkeypatch: pytest.MonkeyPatch, kind: str, word: str) -> None:
+    """The word stands in every place of a row once: as a value, a name, a time."""
+    head, row = {
+        "vmstat_linux": (
+            "procs -memory- -timestamp-\n r b swpd free buff cache si so bi bo in cs us sy id wa st UTC\n",
+            "1 0 0 402312 267968 846360 0 0 1444 4554 647 1297 34 8 57 1 1 2026-11-21 12:00:01",
+        ),
+        "mpstat_linux": ("12:00:00 CPU %usr %sys %iowait %idle intr/s\n", "12:00:01 all 5.00 1.00 0.25 93.75 1000.00"),
+        "iostat_linux": ("Device tps kB_read/s kB_read %util\n", "sda 1.00 20.00 20 1.00"),
+        "pidstat_linux": ("# Time UID PID %usr kB_rd/s VSZ Command\n", "1795262401 0 7 1.00 -1.00 5000 sh"),
+    }[kind]
+    words = row.split()
+    rows = [row] + [" ".join([*words[:at], word, *words[at + 1 :]]) for at in range(len(words))]
+    data = (head + row + "\n" + head + "\n".join(rows) + "\n").encode()
+    spec = load_catalogue().specs[kind]
+    assert in_bulk(monkeypatch, spec, [data]) == line_by_line(monkeypatch, spec, [data])
