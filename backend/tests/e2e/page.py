@@ -54,7 +54,7 @@ def run(folder: Path) -> int:
         spool = stack.enter_context(running_agent(server.url, token, folder / "replay", stats, host=story.host))
         live = (CHECKOUT / "agents/stats.conf.linux").read_text()
         stack.enter_context(running_agent(server.url, token, folder / "live", live, host=platform.node()))
-        client = server.log_in()
+        client = stack.enter_context(server.log_in())
 
         def is_all_there() -> bool:
             answer = client.get(f"/hosts/{story.host}")

@@ -96,17 +96,18 @@ class Server:
         assert done.returncode == 0, done.stderr
         return (done.stdout.strip().splitlines() or [""])[-1]
 
-    def log_in(self) -> httpx.Client:
+    def log_in(self) -> contextlib.AbstractContextManager[httpx.Client]:
         return log_in(self.normstat("login-link"))
 
 
-def log_in(link: str) -> httpx.Client:
+@contextlib.contextmanager
+def log_in(link: str) -> Iterator[httpx.Client]:
     """A client with the session that the one-time link opens."""
     base, token = link.split("/login#token=")
-    client = httpx.Client(base_url=f"{base}/api/v1", headers={"X-Normstat-Request": "1"}, timeout=60)
-    answer = client.post("/auth/link", json={"token": token})
-    assert answer.status_code == 200, answer.text
-    return client
+    with httpx.Client(base_url=f"{base}/api/v1", headers={"X-Normstat-Request": "1"}, timeout=60) as client:
+        answer = client.post("/auth/link", json={"token": token})
+        assert answer.status_code == 200, answer.text
+        yield client
 
 
 @contextlib.contextmanager

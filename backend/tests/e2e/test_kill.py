@@ -61,8 +61,10 @@ def test_samples_equal_the_file_after_kills(database_url: str, tmp_path: Path) -
 
     with Server(database_url, tmp_path / "server.log") as server:
         token = server.normstat("agent-token", "create", "test", "--host", "web1")
-        with running_agent(server.url, token, tmp_path / "agent", f"vmstat_linux\t{tool}\n", host="web1") as spool:
-            client = server.log_in()
+        with (
+            server.log_in() as client,
+            running_agent(server.url, token, tmp_path / "agent", f"vmstat_linux\t{tool}\n", host="web1") as spool,
+        ):
 
             def acknowledged() -> int:
                 answer = client.get("/hosts/web1")
@@ -74,10 +76,8 @@ def test_samples_equal_the_file_after_kills(database_url: str, tmp_path: Path) -
                 server.start()
             wait_until(lambda: acknowledged() == size, "all of the file acknowledged", 90)
             spooled = b"".join(path.read_bytes() for path in sorted(spool.glob("*.raw")))
-        answer = client.get(
-            "/export.csv",
-            params={"host": "web1", "stat": "vmstat_linux", "start": "2026-01-01T00:00:00Z", "end": "2026-02-01T00:00:00Z"},
-        )
+            window = {"start": "2026-01-01T00:00:00Z", "end": "2026-02-01T00:00:00Z"}
+            answer = client.get("/export.csv", params={"host": "web1", "stat": "vmstat_linux", **window})
 
     assert spooled == capture.read_bytes()
     lines = list(csv.reader(io.StringIO(answer.text)))
