@@ -96,8 +96,11 @@ test: test-deps check test-backend test-page test-e2e ## everything; installs wh
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
 
+# The agent's tests mostly wait, the others mostly compute: each kind gets the number of workers that suits it.
 test-backend: setup-dev page
-	@cd backend && ../$(BIN)/pytest
+	@cd backend && ../$(BIN)/pytest -n auto --dist worksteal --ignore tests/agent --ignore tests/e2e
+	@cd backend && ../$(BIN)/pytest -n 6 --dist worksteal tests/agent
+	@cd backend && ../$(BIN)/pytest tests/e2e
 
 test-page: setup-dev
 	@$(NPM) test --silent
@@ -106,7 +109,7 @@ test-e2e: setup-dev page
 	@cd backend && ../$(BIN)/python -m tests.e2e.page
 
 test-fast: setup-dev ## the backend's quick tests, under half a minute
-	@cd backend && ../$(BIN)/pytest -m "not slow and not timescale and not shells"
+	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not timescale and not shells"
 
 golden: setup-dev ## rewrite the expected files of the captures and show the difference
 	@cd backend && ../$(BIN)/python -m tests.golden_update
