@@ -173,11 +173,7 @@ class Host:
 
     def acknowledged(self) -> dict[str, int]:
         """What the agent believes the server has."""
-        try:
-            lines = (self.spool / "acks").read_text().split()
-        except FileNotFoundError:
-            return {}
-        return {key: int(rest.partition("@")[0]) for key, _, rest in (line.partition("=") for line in lines)}
+        return {path.stem: int(path.read_text().split()[0]) for path in self.spool.glob("*.ack")}
 
     def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 45) -> None:
         """Returns when the condition holds.

@@ -106,7 +106,7 @@ def take_over(host: Host) -> None:
     (host.spool / "tool" / "emit_linux").write_text(f"running {stranger} emit_linux.1.1-1 0 1 0 \n")
     (host.spool / "emit_linux.1.1-1.raw").write_bytes(b"an old line\nand a cut one")
     (host.spool / "emit_linux.1.1-1.cmd").write_text("emit 0.2 5\n")
-    (host.spool / "acks").write_text("torn=\n=3@4\nemit_linux.1.1-1=x@0\n")
+    (host.spool / "emit_linux.1.1-1.ack").write_text("  1x")
     host.run()
     host.wait_for(lambda: not (host.spool / "emit_linux.1.1-1.raw").exists(), "the end of the old file")
     assert host.server.data("emit_linux")["emit_linux.1.1-1"] == b"an old line\nand a cut one <normstat-agent: line cut off here>\n"
@@ -167,7 +167,9 @@ def guard_token(host: Host) -> None:
     # A token file that is away for a moment does not end the agent.
     host.token_file.rename(host.root / "elsewhere")
     host.wait_for(lambda: "cannot ship: normstat-agent: cannot read the token file" in host.log, "word of the missing file")
-    # A new token is taken up without a restart, and nothing of either is ever in an argument list.
+    # A new token is taken up without a restart, and nothing of either is ever in an argument list. A slow answer makes sure that
+    # a transfer is seen.
+    host.server.fail_next("slow")
     host.write_token(host.server.token)
     seen: set[str] = set()
 
