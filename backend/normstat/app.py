@@ -38,7 +38,7 @@ def create_app(settings: Settings) -> FastAPI:
         title="normstat",
         version=__version__,
         summary="Keeps every sample of the *stat tools, remembers what is normal, and ranks what changed",
-        # The document names every address; it is in the repository, and the server tells strangers nothing.
+        # The document is served by api/document.py to those who are logged in; the server tells strangers nothing.
         openapi_url=None,
         redirect_slashes=False,
         generate_unique_id_function=operation_id,

@@ -11,6 +11,7 @@ from normstat.api import (
     baselines,
     comparison,
     coverage,
+    document,
     export,
     health,
     hosts,
@@ -36,6 +37,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=PREFIX)
     for noun in (
         health, auth, users, tokens, hosts, stats, series, coverage, baselines, comparison, export, live, ingest, agent_files,
+        document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -23,6 +23,7 @@ POLICY = {
     "useLink": OPEN,
     "getAgentFile": OPEN,
     "ingest": AGENT,
+    "getDocument": Role.VIEWER,
     "logOut": Role.VIEWER,
     "getMe": Role.VIEWER,
     "changePassword": Role.VIEWER,

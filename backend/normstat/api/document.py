@@ -1,0 +1,15 @@
+"""The API's own description, for those who may read: a generator of clients can fetch it."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from normstat.api.deps import NEEDS_VIEWER
+from normstat.api.handlers import guarded_answers
+
+router = APIRouter(tags=["health"], dependencies=[NEEDS_VIEWER])
+
+
+@router.get("/openapi.json", responses=guarded_answers())
+async def get_document(request: Request) -> JSONResponse:
+    """Gives this OpenAPI document."""
+    return JSONResponse(request.app.openapi())
