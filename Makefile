@@ -50,7 +50,7 @@ PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html fr
 
 frontend/dist/index.html: frontend/node_modules/.made $(PAGE_SOURCES)
 	@echo "building the page ..."
-	@$(NPM) run --silent build
+	@$(NPM) run --silent build -- --logLevel warn
 	@touch $@
 
 setup: $(VENV)/.run frontend/dist/index.html ## install what running needs, build the page
