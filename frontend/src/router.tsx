@@ -1,6 +1,7 @@
 /** Which address shows which page. Pages are loaded when they are opened. */
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { CrashPage } from "./components/CrashPage";
 import { NotFoundPage } from "./components/NotFoundPage";
 import { Shell } from "./components/Shell";
 import { formatSearch, parseSearch, type RawSearch } from "./state/url";
@@ -72,5 +73,6 @@ export function createAppRouter() {
     defaultPreload: false,
     scrollRestoration: true,
     defaultPendingMs: 300,
+    defaultErrorComponent: CrashPage,
   });
 }

@@ -13,7 +13,8 @@ import {
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Navigate, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { ApiError } from "../api/client";
 import { logOut } from "../api/endpoints";
 import { healthQuery, meQuery } from "../api/queries";
@@ -132,6 +133,16 @@ function AccountMenu({ me }: { readonly me: Me }) {
   );
 }
 
+/** Leads to the login once, with the address that was asked for; the address changes before this page is gone. */
+function ToLogin({ next }: { readonly next: string }) {
+  const navigate = useNavigate();
+  const asked = useRef(next);
+  useEffect(() => {
+    void navigate({ to: "/login", search: { next: asked.current }, replace: true });
+  }, [navigate]);
+  return null;
+}
+
 /** What is around every page but the login: who you are, where you can go, and what the times mean. */
 export function Shell() {
   const me = useQuery(meQuery);
@@ -145,7 +156,7 @@ export function Shell() {
   ]);
 
   if (me.error instanceof ApiError && me.error.status === 401) {
-    return <Navigate to="/login" search={{ next: location.href }} replace />;
+    return <ToLogin next={location.href} />;
   }
   return (
     <>

@@ -22,7 +22,7 @@ export function StateBadge({ state }: { readonly state: StreamState }) {
             {letter}
           </text>
         </svg>
-        {text}
+        <span>{text}</span>
       </span>
     </Tooltip>
   );

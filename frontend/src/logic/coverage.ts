@@ -2,7 +2,7 @@
 
 import type { Coverage } from "./api";
 import { formatBytes, plural } from "./number";
-import { describeDuration, type EpochMs, fromApi, lengthOf, toDurationMs, type Window } from "./time";
+import { describeDuration, type EpochMs, fromApi, lengthOf, toDurationMs, toEpochMs, type Window } from "./time";
 
 /** Windows in order, those that touch or overlap as one. */
 export function mergeWindows(windows: readonly Window[]): readonly Window[] {
@@ -16,6 +16,13 @@ export function mergeWindows(windows: readonly Window[]): readonly Window[] {
     }
   }
   return merged;
+}
+
+const STEP_MS = 10_000;
+
+/** The window to ask coverage for: whole ten seconds outwards, so that a live page does not ask with every move. */
+export function coverageWindow({ start, end }: Window): Window {
+  return { start: toEpochMs(Math.floor(start / STEP_MS) * STEP_MS), end: toEpochMs(Math.ceil(end / STEP_MS) * STEP_MS) };
 }
 
 /** When any stat of the host has samples. */

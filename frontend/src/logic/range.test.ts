@@ -37,8 +37,9 @@ describe("ranges", () => {
   it("follow a host whose clock is ahead, on whole seconds", () => {
     expect(liveEnd(toEpochMs(10_200), null)).toBe(11_000);
     expect(liveEnd(toEpochMs(10_200), { newest: toEpochMs(14_000), at: toEpochMs(10_900) })).toBe(15_000);
-    expect(livePeriod(MINUTE)).toBe(2_000);
-    expect(livePeriod(toDurationMs(24 * HOUR))).toBe(60_000);
+    expect(livePeriod(MINUTE, false)).toBe(3_000);
+    expect(livePeriod(MINUTE, true)).toBe(10_000);
+    expect(livePeriod(toDurationMs(24 * HOUR), true)).toBe(60_000);
   });
 
   it("that people type are windows or say why not", () => {

@@ -26,9 +26,9 @@ export function resolveRange(range: Range, now: EpochMs): Window {
   return range.kind === "fixed" ? range.window : { start: toEpochMs(now - range.length), end: now };
 }
 
-/** How often a live window moves on when nothing is heard from the host: about a pixel's worth, within 2 s to 60 s. */
-export function livePeriod(length: DurationMs): DurationMs {
-  return toDurationMs(Math.min(60 * SECOND, Math.max(2 * SECOND, length / 300)));
+/** How often a live window moves on by the clock: about a pixel's worth; seldom while the server says when there is something new. */
+export function livePeriod(length: DurationMs, isTold: boolean): DurationMs {
+  return toDurationMs(Math.min(60 * SECOND, Math.max((isTold ? 10 : 3) * SECOND, length / 300)));
 }
 
 /** The end of a live window: now (or when something was heard last), or the newest sample if the host's clock is ahead; on whole seconds, so that keys repeat. */

@@ -314,7 +314,7 @@ export function currentLink(): string {
   return window.location.href;
 }
 
-/** The address of this server, for commands that other hosts run. */
-export function serverAddress(): string {
-  return window.location.origin;
+/** Loads the page anew, from the server. */
+export function reloadPage(): void {
+  window.location.reload();
 }

@@ -1,4 +1,5 @@
 import { Tabs, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { agentTokensQuery, apiTokensQuery } from "../../api/queries";
@@ -22,6 +23,7 @@ const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "us
 
 /** One's own password and tokens; for administrators everybody's, and those of agents. */
 export function AccountsPage() {
+  useDocumentTitle("Accounts · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeAccountsView(search), [search]);
   const navigate = useNavigate();

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
 import { Age, Instant } from "../../components/Instant";
+import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { sortTokens } from "../../logic/account";
 import type { NewToken, TokenInfo, TokenList } from "../../logic/api";
@@ -43,7 +44,7 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       {form(making.mutate, making.isPending)}
       <ErrorLine error={making.error} />
       {making.data && <Secret made={making.data} onClose={making.reset} />}
-      <div className="card" style={{ overflowX: "auto" }}>
+      <ScrollCard label="Tokens">
         {tokens.data === undefined ? (
           <StateView
             state={
@@ -65,7 +66,7 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
             }}
           />
         )}
-      </div>
+      </ScrollCard>
       {revoking && (
         <ConfirmDialog
           title="Revoke token"
@@ -89,7 +90,13 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
 
 function Secret({ made, onClose }: { readonly made: NewToken; readonly onClose: () => void }) {
   return (
-    <Alert color="green" title={`The token “${made.info.name}”, shown this once`} withCloseButton onClose={onClose}>
+    <Alert
+      color="green"
+      title={`The token “${made.info.name}”, shown this once`}
+      withCloseButton
+      closeButtonLabel="Close"
+      onClose={onClose}
+    >
       <Stack gap="xs">
         <CopyBox text={made.token} what="the token" />
         {made.command !== null && (

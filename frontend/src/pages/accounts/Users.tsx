@@ -5,6 +5,7 @@ import { createUser, deleteUser, updateUser } from "../../api/endpoints";
 import { usersQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
+import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { newPasswordProblem, ROLE_HELP, ROLES } from "../../logic/account";
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
@@ -57,7 +58,7 @@ export function Users({ zone, me }: UsersProps) {
       </Text>
       <NewUserForm onDone={renew} />
       <ErrorLine error={changing.error} />
-      <div className="card" style={{ overflowX: "auto" }}>
+      <ScrollCard label="Accounts">
         <Table aria-label="Accounts">
           <Table.Thead>
             <Table.Tr>
@@ -134,7 +135,7 @@ export function Users({ zone, me }: UsersProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </div>
+      </ScrollCard>
       {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
       {dialog?.kind === "delete" && (
         <ConfirmDialog

@@ -1,4 +1,5 @@
 import { ActionIcon, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { IconPencil, IconSearch, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -8,6 +9,7 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { BaselineInfo } from "../../logic/api";
 import { filterBaselines, totalLength } from "../../logic/baseline";
@@ -22,6 +24,7 @@ import { DeleteBaselineDialog, EditBaselineDialog } from "./BaselineDialogs";
 
 /** All periods that were marked as normal. */
 export function BaselinesPage() {
+  useDocumentTitle("Baselines · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -57,7 +60,7 @@ export function BaselinesPage() {
           />
         )}
       </Group>
-      <div className="card" style={{ overflowX: "auto" }}>
+      <ScrollCard label="Baselines">
         {baselines.data === undefined ? (
           <StateView
             state={
@@ -90,7 +93,7 @@ export function BaselinesPage() {
         ) : (
           <BaselineTable baselines={shown} clock={view.clock} />
         )}
-      </div>
+      </ScrollCard>
     </div>
   );
 }

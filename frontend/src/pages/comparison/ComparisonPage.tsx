@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Text, Title, useComputedColorScheme } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -31,6 +31,7 @@ export function ComparisonPage() {
   const navigate = useNavigate();
   const { view, ignored } = useMemo(() => decodeComparisonView(search), [search]);
   const { host, baseline, incident } = view;
+  useDocumentTitle(host === null ? "Compare · normstat" : `${host} compared · normstat`);
   const set = (change: Partial<ComparisonView>, isNew: boolean): void => {
     void navigate({
       to: "/comparison",

@@ -1,6 +1,7 @@
 import { Group, Select, Table, Tabs, Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
+import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { Comparison, StatInfo } from "../../logic/api";
 import { filterSeries, overlayWindow, seriesTitle, SORT_LABELS, SORTS, sortFindings } from "../../logic/comparison";
@@ -156,7 +157,7 @@ function OneSided({ comparison, stats, filter }: ListProps) {
     return <NothingHere count={comparison.n_one_sided} filter={filter} title="Every series is on both sides" />;
   }
   return (
-    <div className="card" style={{ overflowX: "auto" }}>
+    <ScrollCard label="Series on one side only">
       <Table aria-label="Series on one side only">
         <Table.Thead>
           <Table.Tr>
@@ -182,7 +183,7 @@ function OneSided({ comparison, stats, filter }: ListProps) {
         </Table.Tbody>
       </Table>
       <Rest shown={comparison.one_sided.length} count={comparison.n_one_sided} />
-    </div>
+    </ScrollCard>
   );
 }
 
@@ -192,7 +193,7 @@ function Thin({ comparison, stats, filter }: ListProps) {
     return <NothingHere count={comparison.n_thin} filter={filter} title="Every series had enough samples" />;
   }
   return (
-    <div className="card" style={{ overflowX: "auto" }}>
+    <ScrollCard label="Series with too few samples">
       <Table aria-label="Series with too few samples">
         <Table.Thead>
           <Table.Tr>
@@ -214,7 +215,7 @@ function Thin({ comparison, stats, filter }: ListProps) {
         </Table.Tbody>
       </Table>
       <Rest shown={comparison.thin.length} count={comparison.n_thin} />
-    </div>
+    </ScrollCard>
   );
 }
 

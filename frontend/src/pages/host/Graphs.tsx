@@ -56,7 +56,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
 
   const isLive = range.kind === "live";
   const live = useLive(host.name, isLive);
-  const now = useNow(isLive ? livePeriod(range.length) : IDLE_PERIOD);
+  const now = useNow(isLive ? livePeriod(range.length, live.connection === "open") : IDLE_PERIOD);
   const shown = resolveRange(range, liveEnd(now, isLive ? live : null));
   const { start, end } = shown;
 

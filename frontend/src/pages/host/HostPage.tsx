@@ -1,4 +1,5 @@
 import { Group, Tabs, Text, Title, useComputedColorScheme } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ApiError } from "../../api/client";
@@ -23,6 +24,7 @@ import "./HostPage.css";
 /** One host: its graphs, its streams, and what could not be read of them. */
 export function HostPage() {
   const { host } = useParams({ from: "/shell/hosts/$host" });
+  useDocumentTitle(`${host} · normstat`);
   const state = useHostView(host);
   const detail = useQuery(hostQuery(host));
   const stats = useQuery(statsQuery);

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { rejectedQuery } from "../../api/queries";
 import { Instant } from "../../components/Instant";
+import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { StreamInfo } from "../../logic/api";
 import { formatCount, plural } from "../../logic/number";
@@ -49,7 +50,7 @@ export function RejectedLines({ host, streams, streamId, zone, onStream }: Rejec
           </Text>
         )}
       </Group>
-      <div className="card" style={{ overflowX: "auto" }}>
+      <ScrollCard label="Rejected lines">
         {rejected.data === undefined ? (
           <StateView
             state={
@@ -93,7 +94,7 @@ export function RejectedLines({ host, streams, streamId, zone, onStream }: Rejec
             </Table.Tbody>
           </Table>
         )}
-      </div>
+      </ScrollCard>
       {lines.length > 0 && lines.length < total && limit < MOST && (
         <Button
           mt="sm"

@@ -2,6 +2,7 @@ import { Table, Text, Tooltip } from "@mantine/core";
 import { Age, Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
 import { StateBadge } from "../../components/StateBadge";
+import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { HostDetail } from "../../logic/api";
 import { kindsToShow, totalLines } from "../../logic/host";
@@ -35,7 +36,7 @@ export function Streams({ detail, zone, clock }: StreamsProps) {
   }
   return (
     <>
-      <div className="card" style={{ overflowX: "auto" }}>
+      <ScrollCard label="Streams">
         <Table aria-label="Streams">
           <Table.Thead>
             <Table.Tr>
@@ -126,7 +127,7 @@ export function Streams({ detail, zone, clock }: StreamsProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </div>
+      </ScrollCard>
       {n_old_streams > 0 && (
         <Text fz="sm" className="soft" mt="xs">
           {plural(n_old_streams, "stream")} ended more than a week ago; their samples are all here.

@@ -3,7 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { coverageQuery } from "../../api/queries";
 import { TimeSurface } from "../../components/TimeSurface";
-import { coveredWindows, describeCoverage } from "../../logic/coverage";
+import { coverageWindow, coveredWindows, describeCoverage } from "../../logic/coverage";
 import { bandShare, type Margins, percent, pixelOfTime, requestWidth } from "../../logic/surface";
 import { timeTicks } from "../../logic/ticks";
 import { fromApi } from "../../logic/time";
@@ -20,7 +20,7 @@ const PIXELS_PER_TICK = 110;
 export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
   const { ref, width } = useElementSize();
   const { window: drawn, zone } = graph;
-  const coverage = useQuery({ ...coverageQuery(graph.host, drawn, requestWidth(width)), enabled: width > 0 });
+  const coverage = useQuery({ ...coverageQuery(graph.host, coverageWindow(drawn), requestWidth(width)), enabled: width > 0 });
   const text = coverage.data ? describeCoverage(coverage.data, drawn) : null;
   return (
     <div className="strip">

@@ -1,5 +1,5 @@
 import { Button, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -10,6 +10,7 @@ import { Age, Instant } from "../../components/Instant";
 import { useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { StateBadge } from "../../components/StateBadge";
+import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { HostInfo } from "../../logic/api";
 import { describeClockOffset, filterHosts } from "../../logic/host";
@@ -21,6 +22,7 @@ import { AddHost } from "./AddHost";
 
 /** All hosts, and how to add one. */
 export function HostsPage() {
+  useDocumentTitle("Hosts · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -70,7 +72,7 @@ export function HostsPage() {
         </Group>
       </Group>
       {(isAdding || hosts.data?.hosts.length === 0) && <AddHost isAdministrator={me.role === "administrator"} />}
-      <div className="card" style={{ overflowX: "auto" }}>
+      <ScrollCard label="Hosts">
         {hosts.data === undefined ? (
           <StateView
             state={
@@ -94,7 +96,7 @@ export function HostsPage() {
         ) : (
           <HostTable hosts={shown} view={view} />
         )}
-      </div>
+      </ScrollCard>
     </div>
   );
 }

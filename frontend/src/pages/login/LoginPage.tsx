@@ -1,4 +1,5 @@
 import { Alert, Button, Code, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { type SyntheticEvent, useEffect, useRef, useState } from "react";
@@ -27,6 +28,7 @@ function useEntering(): (me: Me) => void {
 
 /** Name and password, or a one-time link: `/login#token=...`. */
 export function LoginPage() {
+  useDocumentTitle("Log in · normstat");
   const enter = useEntering();
   const link = useMutation({ mutationFn: sendLinkToken, onSuccess: enter });
   const { mutate } = link;

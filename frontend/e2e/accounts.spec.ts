@@ -1,0 +1,52 @@
+import { expect, expectAccessible, test } from "./fixture";
+import { HOST, range, WHOLE } from "./story";
+
+test("tokens are made, shown once, and revoked", async ({ page }) => {
+  await page.goto("/accounts?tab=api-tokens");
+  await page.getByRole("textbox", { name: "Name" }).fill("nightly export");
+  await page.getByRole("button", { name: "Make a token" }).click();
+  await expect(page.getByText("The token “nightly export”, shown this once")).toBeVisible();
+  await expectAccessible(page);
+  await page.reload();
+  await expect(page.getByText("shown this once")).toBeHidden();
+  await page.getByRole("button", { name: "Revoke nightly export" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await expect(page.getByRole("row").filter({ hasText: "nightly export" })).toContainText("revoked");
+
+  await page.goto("/accounts?tab=agent-tokens");
+  await page.getByRole("textbox", { name: "Name" }).fill("one more host");
+  await page.getByLabel("Host (optional)").fill("db1");
+  await page.getByRole("button", { name: "Make a token" }).click();
+  await expect(page.getByText(/install\.sh/)).toBeVisible();
+});
+
+test("a viewer is made, sees the graphs, and is not offered what viewers may not do", async ({ page, browser, baseURL }) => {
+  await page.goto("/accounts?tab=users");
+  await page.getByLabel("New account").fill("guest");
+  await page.getByRole("textbox", { name: "First password" }).fill("guest guest guest");
+  await page.getByRole("button", { name: "Make the account" }).click();
+  await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("may log in");
+  await expectAccessible(page);
+
+  const context = await browser.newContext({
+    ...(baseURL === undefined ? {} : { baseURL }),
+    storageState: { cookies: [], origins: [] },
+  });
+  const guest = await context.newPage();
+  await guest.goto(
+    `/hosts/${HOST}?${range(WHOLE)}&mark=${new Date(WHOLE.start).toISOString()}/${new Date(WHOLE.end).toISOString()}`,
+  );
+  await guest.getByRole("textbox", { name: "Name" }).fill("guest");
+  await guest.getByRole("textbox", { name: "Password" }).fill("guest guest guest");
+  await guest.getByRole("button", { name: "Log in" }).click();
+  await expect(guest.getByRole("button", { name: "Mark as baseline…" })).toBeDisabled();
+  await guest.goto("/accounts");
+  await expect(guest.getByRole("tab", { name: "Agent tokens" })).toBeHidden();
+  await context.close();
+
+  await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Disable" }).click();
+  await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("disabled");
+  await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("row").filter({ hasText: "guest" })).toBeHidden();
+});

@@ -1,0 +1,92 @@
+/** The browser as these tests use it: anything on its console that should not be there fails the test. */
+
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
+
+export { expect };
+
+interface Options {
+  /** Console messages that this test provokes. */
+  readonly expectedErrors: RegExp | null;
+}
+
+export const test = base.extend<Options>({
+  expectedErrors: [null, { option: true }],
+  page: async ({ page, expectedErrors }, run) => {
+    const complaints: string[] = [];
+    page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+    page.on("console", (message) => {
+      // Violations of the server's Content-Security-Policy are among them.
+      if (message.type() === "error" && expectedErrors?.test(message.text()) !== true) {
+        complaints.push(message.text());
+      }
+    });
+    await run(page);
+    expect(complaints, "errors on the browser's console").toEqual([]);
+  },
+});
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** No violation of WCAG 2.1 AA that axe can see, contrast included. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: { run: (root: Document, options: object) => Promise<{ violations: Violation[] }> };
+    };
+    const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] });
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      where: nodes.map(({ html }) => html.slice(0, 160)).slice(0, 4),
+    }));
+  });
+  expect(violations).toEqual([]);
+}
+
+/** The margins of a panel's graph, in pixels; src/logic/surface.ts has them. */
+const LEFT = 58;
+const RIGHT = 12;
+
+/** Drags over a panel's graph between two shares of its window. */
+export async function dragOver(page: Page, surface: Locator, from: number, to: number, withShift = false): Promise<void> {
+  await surface.scrollIntoViewIfNeeded();
+  const box = await surface.boundingBox();
+  if (box === null) {
+    throw new Error("the graph is not on the screen");
+  }
+  const x = (share: number): number => box.x + LEFT + share * (box.width - LEFT - RIGHT);
+  const y = box.y + box.height / 2;
+  if (withShift) {
+    await page.keyboard.down("Shift");
+  }
+  await page.mouse.move(x(from), y);
+  await page.mouse.down();
+  await page.mouse.move(x((from + to) / 2), y, { steps: 4 });
+  await page.mouse.move(x(to), y, { steps: 4 });
+  await page.mouse.up();
+  if (withShift) {
+    await page.keyboard.up("Shift");
+  }
+}
+
+/** The share of a window at which an instant is. */
+export function shareOf(at: number, window: { readonly start: number; readonly end: number }): number {
+  return (at - window.start) / (window.end - window.start);
+}
+
+/** A panel of the host page whose graph is drawn. */
+export async function drawnPanel(page: Page, id: string): Promise<{ readonly panel: Locator; readonly surface: Locator }> {
+  const panel = page.locator(`[data-panel="${id}"]`);
+  await panel.scrollIntoViewIfNeeded();
+  await expect(panel.locator(".js-line").first()).toBeAttached();
+  return { panel, surface: panel.locator(".time-surface") };
+}

@@ -1,0 +1,31 @@
+import { defineConfig } from "@playwright/test";
+import { BASE_URL, STATE } from "./story";
+
+/** The page in the machine's own Chromium, against a server that backend/tests/e2e/page.py starts and fills. */
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../test-results",
+  // The paths build upon each other's baselines and accounts, and two cores must do.
+  workers: 1,
+  fullyParallel: false,
+  forbidOnly: true,
+  timeout: 90_000,
+  expect: { timeout: 15_000 },
+  reporter: [["list"]],
+  use: {
+    baseURL: BASE_URL,
+    viewport: { width: 1280, height: 900 },
+    timezoneId: "Europe/Berlin",
+    locale: "en-GB",
+    actionTimeout: 15_000,
+    screenshot: "only-on-failure",
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-background-networking"],
+    },
+  },
+  projects: [
+    { name: "login", testMatch: "login.setup.ts" },
+    { name: "page", testMatch: "*.spec.ts", dependencies: ["login"], use: { storageState: STATE } },
+  ],
+});

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
+import { BASELINE, HOST, INCIDENT, range, SCREENSHOT_DIR, WHOLE } from "./story";
+
+/** The way of a person who has a slow host: mark what was normal, mark the trouble, ask what is different, take the samples along. */
+test("from samples to a ranked answer", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${range(WHOLE)}`);
+  const { surface } = await drawnPanel(page, "mpstat_linux.cpu");
+
+  // What was normal: with the marking tool.
+  await page.keyboard.press("m");
+  await dragOver(page, surface, shareOf(BASELINE.start, WHOLE), shareOf(BASELINE.end, WHOLE));
+  const marked = page.getByRole("region", { name: "Marked window" });
+  await marked.getByRole("button", { name: "Mark as baseline…" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("Quiet hour before the backup");
+  await page.getByLabel("Note").fill("Nobody complained");
+  await page.getByRole("dialog").getByRole("button", { name: "Mark as baseline" }).click();
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await expect(page.locator(".strip").getByText("Quiet hour before the backup")).toBeVisible();
+
+  // The trouble: with Shift.
+  await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
+  await expect(marked).toContainText("Marked");
+  await marked.getByRole("button", { name: "Compare with baseline…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("radio", { name: "Quiet hour before the backup" })).toBeChecked();
+  await dialog.getByRole("button", { name: "Compare" }).click();
+
+  // The answer.
+  await expect(page.getByRole("heading", { name: `What is different on ${HOST}` })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Baseline: Quiet hour before the backup" })).toBeVisible();
+  const findings = page.locator(".finding");
+  await expect(findings.first()).toContainText("sdb");
+  await expect(findings.first()).toContainText("worse");
+  await expect(findings.first()).toContainText("samples");
+  await expect(findings.first().locator(".js-line")).toHaveCount(2);
+  await expect(findings.first().locator(".js-line").first()).toBeAttached();
+  await findings.first().getByRole("button", { name: "More details" }).click();
+  await expect(findings.first()).toContainText("p95");
+  await expectAccessible(page);
+  await findings.first().getByRole("button", { name: "Fewer details" }).click();
+
+  // What came and went is apart.
+  await page.getByRole("tab", { name: /Appeared or vanished/ }).click();
+  await expect(page.getByRole("table", { name: "Series on one side only" })).toContainText("tar");
+  await page.getByRole("tab", { name: /Differ/ }).click();
+
+  // Filter and order are in the link.
+  await page.getByLabel("Filter").fill("iowait");
+  await expect(findings.first()).toContainText("%iowait");
+  await expect(page).toHaveURL(/filter=iowait/);
+  await page.getByLabel("Filter").fill("");
+
+  // The samples, as they were printed.
+  const waiting = page.waitForEvent("download");
+  await page.getByRole("link", { name: "CSV of the incident" }).click();
+  const file = await (await waiting).path();
+  const lines = readFileSync(file, "utf8").split("\r\n");
+  expect(lines[0]).toContain("time");
+  expect(lines.length).toBeGreaterThan(10_000);
+
+  // And back to the graph at that time, with the finding's own panel on top.
+  await findings.first().getByRole("link").first().click();
+  await drawnPanel(page, "custom-0");
+});
+
+test("the comparison looks right in light and dark, at 1280 and 1920", async ({ page }, info) => {
+  const baseline = `${new Date(BASELINE.start).toISOString()}/${new Date(BASELINE.end).toISOString()}`;
+  const incident = `${new Date(INCIDENT.start).toISOString()}/${new Date(INCIDENT.end).toISOString()}`;
+  const address = `/comparison?host=${HOST}&normal=${baseline}&incident=${incident}&tz=utc`;
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [1280, 1920]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: width === 1280 ? 900 : 1080 });
+      await page.goto(address);
+      await expect(page.locator(".finding").nth(1).locator(".js-line")).toHaveCount(2);
+      await page.screenshot({ path: info.outputPath(`comparison-${String(width)}-${colorScheme}.png`) });
+      if (SCREENSHOT_DIR !== null && width === 1280 && colorScheme === "light") {
+        await page.screenshot({ path: `${SCREENSHOT_DIR}/comparison.png` });
+      }
+      await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${incident}`);
+      await drawnPanel(page, "mpstat_linux.cpu");
+      await page.evaluate(() => {
+        window.scrollTo(0, 0);
+      });
+      await page.screenshot({ path: info.outputPath(`host-${String(width)}-${colorScheme}.png`) });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(overflow, "nothing sticks out to the right").toBe(0);
+    }
+  }
+});
+
+test("windows without samples are explained, and without inputs there is a form", async ({ page }) => {
+  await page.goto("/comparison");
+  await expect(page.getByRole("heading", { name: "Compare an incident with what is normal" })).toBeVisible();
+  await expectAccessible(page);
+});

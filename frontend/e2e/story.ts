@@ -1,0 +1,36 @@
+/** What the harness tells by environment: where the server is, and what happened on the replayed host, when. */
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === "") {
+    throw new Error(`${name} is not set; run these tests by: make test-e2e`);
+  }
+  return value;
+}
+
+function instant(name: string): number {
+  const ms = Date.parse(required(name));
+  if (Number.isNaN(ms)) {
+    throw new Error(`${name} is no instant`);
+  }
+  return ms;
+}
+
+export const BASE_URL = required("BASE_URL");
+export const LOGIN_LINK = required("LOGIN_LINK");
+export const HOST = required("REPLAY_HOST");
+export const LIVE_HOST = required("LIVE_HOST");
+
+export const START = instant("REPLAY_START");
+export const BASELINE = { start: instant("BASELINE_START"), end: instant("BASELINE_END") };
+export const INCIDENT = { start: instant("INCIDENT_START"), end: instant("INCIDENT_END") };
+/** Everything that was replayed, and a little more. */
+export const WHOLE = { start: START - 60_000, end: INCIDENT.end + 6 * 60_000 };
+
+/** The session of the administrator who came by the link. */
+export const STATE = new URL("../test-results/.login.json", import.meta.url).pathname;
+export const SCREENSHOT_DIR = process.env.SCREENSHOT_DIR ?? null;
+
+export const iso = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
+export const range = ({ start, end }: { readonly start: number; readonly end: number }): string =>
+  `from=${iso(start)}&to=${iso(end)}&tz=utc`;

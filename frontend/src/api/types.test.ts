@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
+import { format, resolveConfig } from "prettier";
+import { expect, it } from "vitest";
+
+it("the types of the API are those of openapi.json; if not: npm run gen", async () => {
+  const path = new URL("types.gen.ts", import.meta.url).pathname;
+  const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as OpenAPI3;
+  const text = astToString(await openapiTS(document));
+  const made = await format(text, { ...(await resolveConfig(path)), parser: "typescript" });
+  const strip = (source: string): string => source.slice(source.indexOf("export "));
+  expect(strip(readFileSync(path, "utf8"))).toBe(strip(made));
+});
