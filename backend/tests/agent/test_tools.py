@@ -7,13 +7,14 @@ import subprocess
 
 import pytest
 
-from tests.agent.conftest import Everywhere, Story, under_every_shell
+from tests.agent.conftest import under_every_shell
 from tests.agent.host import AGENT, Host
 
 pytestmark = pytest.mark.slow
 
 
-def watch(host: Host) -> None:
+@under_every_shell
+def test_tools_are_watched_and_trouble_is_shown(host: Host) -> None:
     host.tool("brief", "#!/bin/sh\necho a line\necho something is wrong >&2\nexit 7\n")
     host.tool("stubborn", "#!/bin/sh\ntrap '' TERM\nwhile :; do echo still here; sleep 1; done\n")
     host.tool(
@@ -73,12 +74,8 @@ def watch(host: Host) -> None:
     assert not (host.spool / "lock").exists()
 
 
-@under_every_shell(watch)
-def test_tools_are_watched_and_trouble_is_shown(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def orphan(host: Host) -> None:
+@under_every_shell
+def test_tools_of_a_killed_agent_end_by_themselves(host: Host) -> None:
     """kill -9, and nobody starts the agent again: the tools end by themselves."""
     host.stats("emit_linux emit 0.2 5", "loop_linux @1 sleep 100")
     host.run()
@@ -91,12 +88,8 @@ def orphan(host: Host) -> None:
     host.wait_for(lambda: not host.processes(), "the end of all processes", 25)
 
 
-@under_every_shell(orphan)
-def test_tools_of_a_killed_agent_end_by_themselves(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def take_over(host: Host) -> None:
+@under_every_shell
+def test_a_stale_lock_is_taken_over_and_old_files_are_sent_to_the_end(host: Host) -> None:
     """A stale lock is taken over, whoever has its pid now; a stranger's process is not touched."""
     host.stats("emit_linux emit 0.2 5")
     stranger = os.getpid()
@@ -116,12 +109,8 @@ def take_over(host: Host) -> None:
     host.assert_exact()
 
 
-@under_every_shell(take_over)
-def test_a_stale_lock_is_taken_over_and_old_files_are_sent_to_the_end(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def collect(host: Host) -> None:
+@under_every_shell
+def test_collect_keeps_the_same_files_without_a_network(host: Host) -> None:
     host.stats("emit_linux emit 0.2 5", "loop_linux @1 echo hello")
     folder = host.root / "collected"
     assert _collect(host, str(folder), "4") == 0
@@ -144,12 +133,8 @@ def _collect(host: Host, *arguments: str) -> int:
         return subprocess.run(words, env=host.environment(), cwd=host.root, stderr=log, timeout=60, check=False).returncode
 
 
-@under_every_shell(collect)
-def test_collect_keeps_the_same_files_without_a_network(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
-
-
-def guard_token(host: Host) -> None:
+@under_every_shell
+def test_the_token_is_guarded(host: Host) -> None:
     host.stats("emit_linux emit 0.2 5")
     host.token_file.chmod(0o644)
     refused = host.command("run")
@@ -185,8 +170,3 @@ def guard_token(host: Host) -> None:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     assert host.stop(signal.SIGTERM) == 0
     host.assert_exact()
-
-
-@under_every_shell(guard_token)
-def test_the_token_is_guarded(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)

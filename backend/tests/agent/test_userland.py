@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.agent.conftest import Everywhere, Story, make_shell, require_program, under_every_shell
+from tests.agent.conftest import make_shell, require_program, under_every_shell
 from tests.agent.host import AGENT, AGENTS, Host
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,8 @@ def link_tools(folder: Path, tools: tuple[str, ...]) -> None:
         (folder / tool).symlink_to(require_program(tool))
 
 
-def solaris(host: Host) -> None:
+@under_every_shell
+def test_solaris_10_userland_with_replayed_captures(host: Host) -> None:
     link_tools(host.root / "usr-bin", SOLARIS_TOOLS)
     host.path = f"{SUNOS}:{host.root / 'usr-bin'}:{host.bin}"
     host.extra = {"REPLAY_CAPTURES": str(AGENTS / "tests" / "captures"), "REPLAY_TRUTH": str(host.root)}
@@ -80,11 +81,6 @@ def solaris(host: Host) -> None:
     assert last["normstat-os"] == "SunOS 5.10 sun4v"
     now = int(last["normstat-time"])
     assert abs(now - int((host.root / "token").stat().st_atime)) < 3600
-
-
-@under_every_shell(solaris)
-def test_solaris_10_userland_with_replayed_captures(everywhere: Everywhere, shell: str, story: Story) -> None:
-    everywhere(shell, story)
 
 
 def test_busybox_userland(host: Host, tmp_path: Path) -> None:
