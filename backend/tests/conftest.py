@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
@@ -19,6 +20,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         # Where it cannot be had, the tests that need it say so.
         with contextlib.suppress(DatabaseUnavailable):
             require_timescale_root()
+
+
+# No test may fail because the machine is busy.
+hypothesis.settings.register_profile("normstat", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("normstat")
 
 
 @pytest.fixture(scope="session")

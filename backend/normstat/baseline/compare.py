@@ -27,6 +27,8 @@ LEAST_INCIDENT: Final = 5
 # A change this many times larger than the usual one is a finding.
 FINDING_SCORE: Final = 3.0
 END_FINDING_SCORE: Final = 4.0
+# The last bits of a float, which other units would round otherwise, decide nothing.
+ALMOST: Final = 1 - 1e-9
 # The score at which the order stops caring much about how far outside a series is, and begins to about impact.
 HALF_SCORE: Final = 8.0
 MOST_PIECES: Final = 32
@@ -36,8 +38,10 @@ END_SHARE: Final = 0.02
 LEAST_AT_END: Final = 3
 LEVEL_FLOOR: Final = 0.02
 PERCENT_FLOOR: Final = 0.5
-# So many decades above the floor count as much as a percentage that moves from 0 to 100.
+# Of what is no percentage nobody knows how much there could be: it counts at most half as much as a percentage that moves from
+# 0 to 100, and that when the host's total of the field moves by so many decades.
 DECADES: Final = 5.0
+UNBOUNDED_IMPACT: Final = 0.5
 # Better than normal is worth a look as well, only later.
 BETTER_FACTOR: Final = 0.7
 
@@ -156,6 +160,18 @@ class Thin:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What else there is of a series' field on the host.
+
+    `usual_total`: the mean over the baseline's reports of the sum over all instances. `presence`: the share of the reports that
+    have the instance, on the side that has it more often, 0..1; a process that shows up now and then is not what a host does.
+    """
+
+    usual_total: float
+    presence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """All series of one or more stats: each is in exactly one of the lists, or unchanged."""
 
@@ -198,7 +214,9 @@ def compare_stat(given: StatInput) -> Outcome:
                 one_sided.append(_to_one_sided(series, "baseline", baseline, totals, column))
             elif len(baseline) < LEAST_BASELINE or len(incident) < LEAST_INCIDENT:
                 thin.append(Thin(series, len(baseline), len(incident)))
-            elif (finding := compare_series(series, baseline, incident)) is not None:
+            elif (
+                finding := compare_series(series, baseline, incident, totals.context(column, len(baseline), len(incident)))
+            ) is not None:
                 findings.append(finding)
             else:
                 n_unchanged += 1
@@ -218,10 +236,10 @@ def rank(outcomes: Iterable[Outcome]) -> Outcome:
     return Outcome(findings, one_sided, thin, sum(outcome.n_unchanged for outcome in outcomes))
 
 
-def compare_series(series: SeriesId, baseline: FloatArray, incident: FloatArray) -> Finding | None:
+def compare_series(series: SeriesId, baseline: FloatArray, incident: FloatArray, context: Context | None = None) -> Finding | None:
     """The change of one series. Missing: None when it is no larger than what the series does by itself.
 
-    Shape: baseline, incident (n,) in the order of time, without NaN
+    Shape: baseline, incident (n,) in the order of time, without NaN; without a context the series is all there is of its field
     """
     left, right = np.sort(baseline), np.sort(incident)
     ks = _ks_distance(left, right)
@@ -235,12 +253,12 @@ def compare_series(series: SeriesId, baseline: FloatArray, incident: FloatArray)
     restless = float(np.abs(np.median(pieces, axis=1) - median).max())
     before, after, scale = median, _quantile(right, 0.5), max(restless, spread, floor)
     kind: ChangeKind = "level"
-    if abs(after - before) < FINDING_SCORE * scale:
+    if abs(after - before) < FINDING_SCORE * scale * ALMOST:
         found = _compare_ends(pieces, right, median, max(spread, floor))
         if found is None:
             return None
         kind, before, after, scale = found
-    impact = _impact(series.field, float(left.mean()), float(right.mean()), floor)
+    impact = _impact(series.field, float(left.mean()), float(right.mean()), floor, context)
     return Finding(series, kind, summarise(left), summarise(right), before, after, scale, ks, impact)
 
 
@@ -273,7 +291,7 @@ def _compare_ends(
         before, after = float(np.median(ends)), float(incident[place_now])
         # An end that stands far out must move by as much to be another one.
         scale = max(float(np.abs(ends - before).max()), floor, 0.25 * abs(before - median))
-        if abs(after - before) >= best_score * scale:
+        if abs(after - before) >= best_score * scale * ALMOST:
             best, best_score = (kind, before, after, scale), abs(after - before) / scale
     return best
 
@@ -309,11 +327,15 @@ def _floor(field: Field, values: FloatArray, median: float) -> float:
     return max(step, usual if median == 0 and 2 * len(sizes) < len(values) else LEVEL_FLOOR * usual)
 
 
-def _impact(field: Field, before: float, after: float, floor: float) -> float:
-    """How much more or less of it there is, by the means: points of a percentage, else decades."""
+def _impact(field: Field, before: float, after: float, floor: float, context: Context | None) -> float:
+    """How much more or less of it there is, by the means: points of a percentage, else decades of the host's total."""
+    presence = 1.0 if context is None else context.presence
     if field.kind is Kind.PERCENT:
-        return min(1.0, abs(after - before) / 100)
-    return min(1.0, abs(float(np.log10((abs(after) + floor) / (abs(before) + floor)))) / DECADES)
+        return presence * min(1.0, abs(after - before) / 100)
+    usual = abs(before) if context is None else max(context.usual_total, abs(before))
+    now = max(0.0, usual + abs(after) - abs(before))
+    decades = abs(float(np.log10((now + floor) / (usual + floor))))
+    return presence * UNBOUNDED_IMPACT * min(1.0, decades / DECADES)
 
 
 def _ks_distance(left: FloatArray, right: FloatArray) -> float:
@@ -327,22 +349,30 @@ class _Totals:
     """What all instances of a stat have together, on each side, field by field."""
 
     def __init__(self, instances: Sequence[InstanceInput], n_fields: int) -> None:
-        self.n_reports: dict[Side, int] = {"baseline": 0, "incident": 0}
+        # Shape: (n_fields,); reports that have a value of the field for some instance.
+        self.n_reports: dict[Side, npt.NDArray[np.int64]] = {
+            "baseline": np.zeros(n_fields, np.int64),
+            "incident": np.zeros(n_fields, np.int64),
+        }
         self.sums: dict[Side, FloatArray] = {"baseline": np.zeros(n_fields), "incident": np.zeros(n_fields)}
-        has_values = {"baseline": np.zeros(n_fields, np.bool_), "incident": np.zeros(n_fields, np.bool_)}
         for instance in instances:
             sides: tuple[tuple[Side, FloatArray], ...] = (("baseline", instance.baseline), ("incident", instance.incident))
             for side, rows in sides:
-                self.n_reports[side] = max(self.n_reports[side], len(rows))
+                self.n_reports[side] = np.maximum(self.n_reports[side], np.count_nonzero(~np.isnan(rows), axis=0))
                 self.sums[side] += np.nansum(np.abs(rows), axis=0)
-                has_values[side] |= ~np.isnan(rows).all(axis=0)
         # Nothing of the field on one side: then nobody looked there, and nothing appeared or vanished.
-        self.is_one_sided = ~(has_values["baseline"] & has_values["incident"])
+        self.is_one_sided = (self.n_reports["baseline"] == 0) | (self.n_reports["incident"] == 0)
+
+    def context(self, column: int, n_baseline: int, n_incident: int) -> Context:
+        """What else there is of that field, for an instance with so many values; both sides have reports."""
+        reports_baseline, reports_incident = int(self.n_reports["baseline"][column]), int(self.n_reports["incident"][column])
+        presence = max(n_baseline / reports_baseline, n_incident / reports_incident)
+        return Context(float(self.sums["baseline"][column]) / reports_baseline, presence)
 
 
 def _to_one_sided(series: SeriesId, side: Side, values: FloatArray, totals: _Totals, column: int) -> OneSided:
     # What was there for a part of the reports only had nothing in the others.
-    presence = len(values) / totals.n_reports[side]
+    presence = len(values) / int(totals.n_reports[side][column])
     total = float(np.abs(values).sum())
     if series.field.kind is Kind.PERCENT:
         weight = min(1.0, presence * total / len(values) / 100)

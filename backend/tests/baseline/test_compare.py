@@ -94,7 +94,8 @@ def test_other_units_give_the_same_ranking(given: StatInput, decades: int) -> No
 def test_a_constant_series_adds_no_finding(given: StatInput, value: float, n: int) -> None:
     constant = InstanceInput("constant", np.full((2 * n, len(FIELDS)), value), np.full((n, len(FIELDS)), value))
     with_it = StatInput(given.stat, FIELDS, [*given.instances, constant])
-    assert names(rank([compare_stat(with_it)])) == names(rank([compare_stat(given)]))
+    # It may change the order: what the host has in all is a part of how much a change matters.
+    assert sorted(names(rank([compare_stat(with_it)]))) == sorted(names(rank([compare_stat(given)])))
 
 
 @given(stats, st.integers(0, 40))
