@@ -48,7 +48,7 @@ def vmstat(story: Story, rng: random.Random) -> str:
     out = [head]
     cache = 3_000_000
     for i, (at, is_bad) in enumerate(story.seconds()):
-        cache += rng.randint(20_000, 30_000) if is_bad else rng.randint(-200, 220)
+        cache = min(8_750_000, cache + rng.randint(20_000, 30_000)) if is_bad else cache + rng.randint(-200, 220)
         us, sy = rng.randint(8, 14), rng.randint(2, 4)
         wa = rng.randint(18, 27) if is_bad else rng.choice((0, 0, 0, 1))
         blocked = rng.choice((1, 2, 2, 3)) if is_bad else 0
