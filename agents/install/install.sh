@@ -92,6 +92,11 @@ read_options() {
     server='' token=${NORMSTAT_TOKEN-} token_file='' host=`uname -n` dir='' ca_file='' is_start=yes
     while test $# -gt 0; do
         case $1 in
+        --)
+            # The old shell hands the -- of `sh -s --` on.
+            shift
+            continue
+            ;;
         --no-start)
             is_start=no
             shift

@@ -18,6 +18,7 @@ SCRIPTS: Final = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_shellcheck_and_checkbashisms_find_nothing(script: Path) -> None:
     found = subprocess.run([require_program("shellcheck"), "-s", "sh", script], capture_output=True, text=True, check=False)
