@@ -1,5 +1,6 @@
 """A host of its own for one test: a folder with tools that are scripts, an agent under one shell, and a server to send to."""
 
+import contextlib
 import os
 import re
 import signal
@@ -170,6 +171,14 @@ class Host:
 
     def raw_files(self) -> list[Path]:
         return sorted(self.spool.glob("*.raw"))
+
+    def raw_sizes(self) -> list[int]:
+        """How long the raw files are; one may go while we look."""
+        sizes = []
+        for path in self.raw_files():
+            with contextlib.suppress(FileNotFoundError):
+                sizes.append(path.stat().st_size)
+        return sizes
 
     def acknowledged(self) -> dict[str, int]:
         """What the agent believes the server has."""
