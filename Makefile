@@ -99,7 +99,7 @@ test-deps: ## install system packages of the tests (as root on Debian), say what
 # The agent's tests mostly wait, the others mostly compute: each kind gets the number of workers that suits it.
 test-backend: setup-dev page
 	@cd backend && ../$(BIN)/pytest -n auto --dist worksteal --ignore tests/agent --ignore tests/e2e
-	@cd backend && ../$(BIN)/pytest -n 6 --dist worksteal tests/agent
+	@cd backend && ../$(BIN)/pytest -n 12 --dist worksteal tests/agent
 	@cd backend && ../$(BIN)/pytest tests/e2e
 
 test-page: setup-dev
