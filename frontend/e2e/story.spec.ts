@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
-import { BASELINE, HOST, INCIDENT, range, SCREENSHOT_DIR, WHOLE } from "./story";
+import { BASELINE, HOST, INCIDENT, iso, range, SCREENSHOT_DIR, WHOLE } from "./story";
 
 /** The way of a person who has a slow host: mark what was normal, mark the trouble, ask what is different, take the samples along. */
 test("from samples to a ranked answer", async ({ page }) => {
@@ -64,10 +64,14 @@ test("from samples to a ranked answer", async ({ page }) => {
   await drawnPanel(page, "custom-0");
 });
 
-test("the comparison looks right in light and dark, at 1280 and 1920", async ({ page }, info) => {
-  const baseline = `${new Date(BASELINE.start).toISOString()}/${new Date(BASELINE.end).toISOString()}`;
-  const incident = `${new Date(INCIDENT.start).toISOString()}/${new Date(INCIDENT.end).toISOString()}`;
-  const address = `/comparison?host=${HOST}&normal=${baseline}&incident=${incident}&tz=utc`;
+test("the comparison looks right in light and dark, at 1280 and 1920", async ({ page, request }, info) => {
+  const made = await request.post("/api/v1/baselines", {
+    headers: { "X-Normstat-Request": "1" },
+    data: { name: "Quiet morning", note: "", hosts: [HOST], windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }] },
+  });
+  const { id } = (await made.json()) as { id: number };
+  const incident = `${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`;
+  const address = `/comparison?host=${HOST}&baseline=${String(id)}&incident=${incident}&tz=utc`;
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [1280, 1920]) {
       await page.emulateMedia({ colorScheme });

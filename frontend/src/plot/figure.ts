@@ -68,7 +68,7 @@ function extentOf(lines: readonly Line[], isLevel: boolean): readonly [number, n
   return isFlat ? [low, high] : [Math.min(0, low), Math.max(0, high)];
 }
 
-/** An axis for values; percentages that come near to 100 show all of it, and never more than there can be. */
+/** An axis for values; percentages that come near to 100 show all of it, and a little more only where the tool printed more. */
 export function valueAxisOf(
   lines: readonly Line[],
   unit: string,
@@ -78,9 +78,11 @@ export function valueAxisOf(
 ): LabelledAxis {
   const [low, high] = extentOf(lines, isLevel);
   const most = Math.max(2, Math.floor(height / PIXELS_PER_VALUE_TICK));
-  return isPercent && low >= 0 && high > 50 && high <= 101
-    ? labelledAxis(0, 100, unit, most)
-    : labelledAxis(low, high, unit, most);
+  if (isPercent && low >= 0 && high > 50 && high <= 120) {
+    const axis = labelledAxis(0, 100, unit, most);
+    return { ...axis, high: Math.max(axis.high, high) };
+  }
+  return labelledAxis(low, high, unit, most);
 }
 
 function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
@@ -216,6 +218,12 @@ function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
   };
 }
 
+/** Parts of one whole: the fields of one instance, or one field of several instances; not the fields of several CPUs upon each other. */
+function isSummable({ series }: SeriesBlock): boolean {
+  const count = (of: (one: SeriesBlock["series"][number]) => string): number => new Set(series.map(of)).size;
+  return count(({ unit }) => unit) <= 1 && (count(({ instance }) => instance) <= 1 || count(({ field }) => field) <= 1);
+}
+
 /** The figure of a panel of the host page. */
 export function buildPanelFigure(input: PanelInput): Figure {
   const { block, scheme, margins, width, height, unit } = input;
@@ -225,7 +233,7 @@ export function buildPanelFigure(input: PanelInput): Figure {
     return input.hidden.has(key) ? [] : [{ times: series.times, values: series.values, stroke }];
   });
   // The points of envelopes belong to different instants, so their sums would be of values that never were together.
-  const isStacked = input.isStacked && block.resolution === "raw" && new Set(block.series.map(({ unit }) => unit)).size <= 1;
+  const isStacked = input.isStacked && block.resolution === "raw" && isSummable(block);
   const drawn = isStacked ? stackLines(lines) : lines;
   const innerHeight = height - margins.top - margins.bottom;
   const axis = valueAxisOf(drawn, unit, input.isPercent, input.isLevel && !isStacked, innerHeight);

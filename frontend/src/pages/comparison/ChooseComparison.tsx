@@ -6,7 +6,7 @@ import { CompareForm } from "../../components/CompareForm";
 import { StateView } from "../../components/StateView";
 import { WindowInputs } from "../../components/WindowInputs";
 import { resolveRange } from "../../logic/range";
-import { MINUTE, toDurationMs, type Window } from "../../logic/time";
+import { MINUTE, toDurationMs, wholeSecond, type Window } from "../../logic/time";
 import { readNow, zoneOf } from "../../state/clock";
 import type { ComparisonView } from "../../state/url";
 
@@ -19,7 +19,9 @@ interface ChooseComparisonProps {
 export function ChooseComparison({ view, onChange }: ChooseComparisonProps) {
   const hosts = useQuery(hostsQuery);
   const zone = zoneOf(view.clock);
-  const [initial] = useState(() => view.incident ?? resolveRange({ kind: "live", length: toDurationMs(10 * MINUTE) }, readNow()));
+  const [initial] = useState(
+    () => view.incident ?? resolveRange({ kind: "live", length: toDurationMs(10 * MINUTE) }, wholeSecond(readNow())),
+  );
   const [incident, setIncident] = useState<Window | null>(initial);
   const [host, setHost] = useState(view.host);
   const names = hosts.data?.hosts.map(({ name }) => name) ?? [];

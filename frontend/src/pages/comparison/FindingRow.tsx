@@ -8,9 +8,9 @@ import type { Finding, StatInfo } from "../../logic/api";
 import { computedDecimals, describeKind, fieldOf, type Mark, markOf, seriesTitle, SUMMARY_ROWS } from "../../logic/comparison";
 import { formatCount, formatScore, formatValue, formatWithUnit } from "../../logic/number";
 import type { Scheme } from "../../logic/palette";
-import { surroundings } from "../../logic/range";
 import type { Window } from "../../logic/time";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import type { Clock } from "../../state/url";
+import { seriesLink } from "./link";
 import { Overlay } from "./Overlay";
 
 interface FindingRowProps {
@@ -42,24 +42,7 @@ export function FindingRow(props: FindingRowProps) {
         </ActionIcon>
       </div>
       <div className="finding-text">
-        <PageLink
-          fz="sm"
-          to="/hosts/$host"
-          params={{ host }}
-          search={encodeHostView({
-            ...DEFAULT_HOST_VIEW,
-            clock,
-            range: { kind: "fixed", window: surroundings(incident) },
-            mark: incident,
-            panels: [
-              {
-                stat: finding.stat,
-                fields: [finding.field],
-                choice: finding.instance === "" ? { kind: "one" } : { kind: "only", names: [finding.instance] },
-              },
-            ],
-          })}
-        >
+        <PageLink fz="sm" to="/hosts/$host" params={{ host }} search={seriesLink(finding, incident, clock)}>
           {title}
         </PageLink>
         <p className="finding-sentence">{finding.sentence}</p>

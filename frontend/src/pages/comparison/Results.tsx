@@ -1,15 +1,25 @@
 import { Group, Select, Table, Tabs, Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
+import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { Comparison, StatInfo } from "../../logic/api";
-import { filterSeries, overlayWindow, seriesTitle, SORT_LABELS, SORTS, sortFindings } from "../../logic/comparison";
+import {
+  filterSeries,
+  longestWindow,
+  overlayWindow,
+  seriesTitle,
+  SORT_LABELS,
+  SORTS,
+  sortFindings,
+} from "../../logic/comparison";
 import { formatCount } from "../../logic/number";
 import type { Scheme } from "../../logic/palette";
 import type { Window } from "../../logic/time";
-import { COMPARISON_TABS, type ComparisonView } from "../../state/url";
+import { type Clock, COMPARISON_TABS, type ComparisonView } from "../../state/url";
 import { FindingRow } from "./FindingRow";
+import { seriesLink } from "./link";
 
 interface ResultsProps {
   readonly comparison: Comparison;
@@ -68,7 +78,7 @@ export function Results({ comparison, stats, view, incident, scheme, onChange }:
         <Findings comparison={comparison} stats={stats} view={view} incident={incident} scheme={scheme} onChange={onChange} />
       </Tabs.Panel>
       <Tabs.Panel value="one-sided" pt="sm">
-        <OneSided comparison={comparison} stats={stats} filter={view.filter} />
+        <OneSided comparison={comparison} stats={stats} filter={view.filter} incident={incident} clock={view.clock} />
       </Tabs.Panel>
       <Tabs.Panel value="thin" pt="sm">
         <Thin comparison={comparison} stats={stats} filter={view.filter} />
@@ -151,7 +161,14 @@ interface ListProps {
   readonly filter: string;
 }
 
-function OneSided({ comparison, stats, filter }: ListProps) {
+function OneSided({
+  comparison,
+  stats,
+  filter,
+  incident,
+  clock,
+}: ListProps & { readonly incident: Window; readonly clock: Clock }) {
+  const baseline = longestWindow(comparison.baseline.windows) ?? incident;
   const rows = filterSeries(comparison.one_sided, filter, ({ sentence }) => sentence);
   if (rows.length === 0) {
     return <NothingHere count={comparison.n_one_sided} filter={filter} title="Every series is on both sides" />;
@@ -161,7 +178,7 @@ function OneSided({ comparison, stats, filter }: ListProps) {
       <Table aria-label="Series on one side only">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Only in</Table.Th>
+            <Table.Th>In the incident</Table.Th>
             <Table.Th>Series</Table.Th>
             <Table.Th>What happened</Table.Th>
             <Table.Th className="number">Samples</Table.Th>
@@ -172,10 +189,18 @@ function OneSided({ comparison, stats, filter }: ListProps) {
             <Table.Tr key={`${row.stat} ${row.instance} ${row.field}`}>
               <Table.Td>
                 <span className="side-name" data-kind={row.side}>
-                  {row.side === "incident" ? "+ incident: appeared" : "− baseline: vanished"}
+                  {row.side === "incident" ? "+ appeared" : "− vanished"}
                 </span>
               </Table.Td>
-              <Table.Td>{seriesTitle(statOf(stats, row.stat), row)}</Table.Td>
+              <Table.Td>
+                <PageLink
+                  to="/hosts/$host"
+                  params={{ host: comparison.host }}
+                  search={seriesLink(row, row.side === "incident" ? incident : baseline, clock)}
+                >
+                  {seriesTitle(statOf(stats, row.stat), row)}
+                </PageLink>
+              </Table.Td>
               <Table.Td>{row.sentence}</Table.Td>
               <Table.Td className="number">{formatCount(row.summary.n)}</Table.Td>
             </Table.Tr>

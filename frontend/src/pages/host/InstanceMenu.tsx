@@ -22,7 +22,7 @@ export function InstanceMenu({ plan, graph, onChoose }: InstanceMenuProps) {
     <Menu opened={isOpen} onChange={setOpen} position="bottom-start" closeOnItemClick>
       <Menu.Target>
         <Button size="compact-xs" variant="default" rightSection={<IconChevronDown size={12} />} fw={400}>
-          {describeChoice(plan.choice)}
+          {describeChoice(plan.choice, plan.stat.instance_title)}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

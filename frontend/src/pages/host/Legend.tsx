@@ -1,5 +1,5 @@
 import { HoverCard } from "@mantine/core";
-import { type MouseEvent, useMemo } from "react";
+import { type MouseEvent, type ReactElement, useMemo } from "react";
 import { FieldCard } from "../../components/FieldHelp";
 import { formatValue, formatWithUnit } from "../../logic/number";
 import { type Scheme, strokeOf } from "../../logic/palette";
@@ -17,9 +17,11 @@ interface LegendProps {
   readonly onToggle: (key: string, isAlone: boolean) => void;
 }
 
+// A card for each of hundreds of lines costs more than it helps; the panel's (i) explains the fields as well.
+const MOST_CARDS = 40;
+
 /** The lines of a panel with their values under the crosshair; without one, the newest. */
 export function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
-  const { hovered } = usePointer(pointer);
   const column = useMemo(() => legendColumn(entries, unit), [entries, unit]);
   return (
     <div
@@ -29,48 +31,63 @@ export function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle
       style={{ gridTemplateColumns: `repeat(auto-fill, minmax(min(100%, ${String(column)}ch), 1fr))` }}
     >
       {entries.map((entry) => {
-        const { key, name, field, series } = entry;
-        const value = hovered === null ? entry.last : (sampleAt(series, hovered, entry.tolerance_ms)?.value ?? null);
+        const { key, name } = entry;
         const stroke = strokeOf(slots.get(key) ?? 0, scheme);
-        return (
-          <HoverCard key={key} width={340} openDelay={450} position="bottom-start" shadow="md" withinPortal>
-            <HoverCard.Target>
-              <button
-                type="button"
-                className="legend-entry"
-                data-hidden={hidden.has(key)}
-                aria-pressed={!hidden.has(key)}
-                onClick={(event: MouseEvent) => {
-                  onToggle(key, event.shiftKey);
-                }}
-              >
-                <svg width="18" height="10" aria-hidden>
-                  <line
-                    x1="0"
-                    x2="18"
-                    y1="5"
-                    y2="5"
-                    stroke={stroke.color}
-                    strokeWidth="3"
-                    strokeDasharray={DASHES[stroke.dash]}
-                  />
-                </svg>
-                <span className="legend-name">{name}</span>
-                <span className="legend-value">{formatWithUnit(value, field.decimals, unit)}</span>
-              </button>
-            </HoverCard.Target>
-            <HoverCard.Dropdown>
-              <FieldCard field={field} />
-              <div className="legend-extremes">
-                in this window: lowest {formatValue(entry.lowest, field.decimals)}, highest{" "}
-                {formatValue(entry.highest, field.decimals)}, last {formatValue(entry.last, field.decimals)} {field.unit}
-              </div>
-            </HoverCard.Dropdown>
-          </HoverCard>
+        const button = (
+          <button
+            key={key}
+            type="button"
+            className="legend-entry"
+            data-hidden={hidden.has(key)}
+            aria-pressed={!hidden.has(key)}
+            onClick={(event: MouseEvent) => {
+              onToggle(key, event.shiftKey);
+            }}
+          >
+            <svg width="18" height="10" aria-hidden>
+              <line x1="0" x2="18" y1="5" y2="5" stroke={stroke.color} strokeWidth="3" strokeDasharray={DASHES[stroke.dash]} />
+            </svg>
+            <span className="legend-name" title={name}>
+              {name}
+            </span>
+            <LegendValue entry={entry} pointer={pointer} unit={unit} />
+          </button>
         );
+        return entries.length > MOST_CARDS ? button : <WithCard key={key} entry={entry} button={button} />;
       })}
     </div>
   );
 }
 
 const DASHES: Readonly<Record<string, string | undefined>> = { dash: "5 3", dot: "2 2", dashdot: "6 2 2 2" };
+
+interface LegendValueProps {
+  readonly entry: LegendEntry;
+  readonly pointer: PointerStore;
+  readonly unit: string;
+}
+
+/** The only part of a legend that follows the pointer. */
+function LegendValue({ entry, pointer, unit }: LegendValueProps) {
+  const { hovered } = usePointer(pointer);
+  const { series, field, tolerance_ms, newest } = entry;
+  const value = hovered === null ? newest : (sampleAt(series, hovered, tolerance_ms)?.value ?? null);
+  return <span className="legend-value">{formatWithUnit(value, field.decimals, unit)}</span>;
+}
+
+/** What the field means, and the extremes of the line. */
+function WithCard({ entry, button }: { readonly entry: LegendEntry; readonly button: ReactElement }) {
+  const { field, lowest, highest, last } = entry;
+  return (
+    <HoverCard width={340} openDelay={450} position="bottom-start" shadow="md" withinPortal>
+      <HoverCard.Target>{button}</HoverCard.Target>
+      <HoverCard.Dropdown>
+        <FieldCard field={field} />
+        <div className="legend-extremes">
+          in this window: lowest {formatValue(lowest, field.decimals)}, highest {formatValue(highest, field.decimals)}, last{" "}
+          {formatValue(last, field.decimals)} {field.unit}
+        </div>
+      </HoverCard.Dropdown>
+    </HoverCard>
+  );
+}

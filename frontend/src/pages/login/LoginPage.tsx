@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { type SyntheticEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
-import { logIn, useLinkToken as sendLinkToken } from "../../api/endpoints";
+import { logIn, redeemLinkToken } from "../../api/endpoints";
 import { meQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Me } from "../../logic/api";
@@ -30,7 +30,7 @@ function useEntering(): (me: Me) => void {
 export function LoginPage() {
   useDocumentTitle("Log in · normstat");
   const enter = useEntering();
-  const link = useMutation({ mutationFn: sendLinkToken, onSuccess: enter });
+  const link = useMutation({ mutationFn: redeemLinkToken, onSuccess: enter });
   const { mutate } = link;
   const isSent = useRef(false);
   useEffect(() => {
