@@ -166,7 +166,7 @@ def test_the_token_is_guarded(host: Host) -> None:
     assert any("curl" in line for line in seen)
     assert not any(host.server.token in line or "wrong-token" in line for line in seen)
     assert host.command("check").returncode == 0
-    for path in host.spool.rglob("*"):
-        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     assert host.stop(signal.SIGTERM) == 0
     host.assert_exact()
+    for path in host.spool.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
