@@ -6,7 +6,7 @@ import { TimeSurface } from "../../components/TimeSurface";
 import { coverageWindow, coveredWindows, describeCoverage } from "../../logic/coverage";
 import { bandShare, type Margins, percent, pixelOfTime, requestWidth } from "../../logic/surface";
 import { timeTicks } from "../../logic/ticks";
-import { fromApi } from "../../logic/time";
+import { fromApi, lengthOf, MINUTE, wholeSecond } from "../../logic/time";
 import { formatClock, formatInstant } from "../../logic/zone";
 import { usePointer } from "../../state/pointer";
 import type { GraphContext } from "./graph";
@@ -15,6 +15,8 @@ import "./TimeStrip.css";
 const HEIGHT = 46;
 const MARGINS: Margins = { left: 0, right: 0, top: 0, bottom: 16 };
 const PIXELS_PER_TICK = 110;
+// In longer windows a pixel is more than the milliseconds under it.
+const LONG = MINUTE;
 
 /** The whole window in one strip: where there are samples, baselines, the mark; one can drag on it too. */
 export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
@@ -89,7 +91,7 @@ function CrossLabel({ graph, width }: { readonly graph: GraphContext; readonly w
   }
   const text =
     dragged === null
-      ? formatInstant(graph.zone, hovered)
+      ? formatInstant(graph.zone, lengthOf(graph.window) > LONG ? wholeSecond(hovered) : hovered)
       : `${formatClock(graph.zone, dragged.window.start)} – ${formatClock(graph.zone, dragged.window.end)}`;
   return (
     <span className="strip-cross" data-side={x > width / 2 ? "left" : "right"} style={{ left: x }}>
