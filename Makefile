@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 # The Node that the virtual environment carries, where the machine has none that is new enough (setup/node.sh puts it there).
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup setup-dev page run serve agent dev check fmt test test-deps test-fast test-backend test-page test-e2e golden gen lock bench clean
+.PHONY: help setup setup-dev page run serve agent dev check fmt test test-deps test-fast test-backend test-page test-e2e screenshot golden gen lock bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ test-page: setup-dev
 
 test-e2e: setup-dev page
 	@cd backend && ../$(BIN)/python -m tests.e2e.page
+
+screenshot: setup-dev page ## make the README's picture anew
+	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story
 
 test-fast: setup-dev ## the backend's quick tests, under half a minute
 	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not timescale and not shells"

@@ -1,7 +1,8 @@
 """`make test-e2e`: the built page in a real browser, on a real server, with an hour replayed by the real agent and this host live.
 
 The browser tests are in frontend/e2e; they get what they need by environment: BASE_URL, LOGIN_LINK, REPLAY_HOST, REPLAY_START,
-BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, and SCREENSHOT_DIR to keep screenshots.
+BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, and SCREENSHOT_DIR to keep screenshots. Arguments
+go to Playwright: `python -m tests.e2e.page story` runs the tests of one file.
 """
 
 import contextlib
@@ -63,7 +64,7 @@ def run(folder: Path) -> int:
             return len(list(spool.glob("*.raw"))) == len(sizes) and n_acked == sum(sizes)
 
         wait_until(is_all_there, "the replayed hour is on the server", 120)
-        command = ["npm", "--prefix", str(CHECKOUT / "frontend"), "run", "--silent", "e2e"]
+        command = ["npm", "--prefix", str(CHECKOUT / "frontend"), "run", "--silent", "e2e", "--", *sys.argv[1:]]
         return subprocess.run(command, env=os.environ | environment_of(story, server), check=False).returncode
 
 
