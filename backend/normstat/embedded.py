@@ -259,6 +259,8 @@ class EmbeddedPostgres:
             # A query over years touches one table for each day.
             "max_locks_per_transaction": "256",
             "shared_buffers": "256MB",
+            # /dev/shm is small in many containers, and what others do there is not ours to know.
+            "dynamic_shared_memory_type": "mmap",
             "max_wal_size": "2GB",
             "checkpoint_timeout": "15min",
             "wal_compression": "on",

@@ -74,15 +74,16 @@ def test_files_are_short_enough_to_read() -> None:
 
 
 def test_folders_say_what_belongs_in_them() -> None:
-    for folder in {path.parent for path in tree_files() if path.suffix in {".py", ".ts", ".tsx"}}:
+    missing, long = [], []
+    for folder in sorted({path.parent for path in tree_files() if path.suffix in {".py", ".ts", ".tsx"}}):
         n_files = sum(1 for path in folder.iterdir() if path.suffix in {".py", ".ts", ".tsx"} and path.name != "__init__.py")
         readme = folder / "README.md"
-        if n_files > MOST_FILES_WITHOUT_README:
-            assert readme.exists(), (
-                f"{folder.relative_to(CHECKOUT)} has {n_files} files: add a README.md, what belongs here and what not"
-            )
-        if readme.exists() and folder != CHECKOUT:
-            assert len(readme.read_text().splitlines()) <= LONGEST_README, f"{readme.relative_to(CHECKOUT)}: ten lines at most"
+        if n_files > MOST_FILES_WITHOUT_README and not readme.exists():
+            missing.append(str(folder.relative_to(CHECKOUT)))
+        if readme.exists() and folder != CHECKOUT and len(readme.read_text().splitlines()) > LONGEST_README:
+            long.append(str(readme.relative_to(CHECKOUT)))
+    assert not missing, f"more than {MOST_FILES_WITHOUT_README} files: add a README.md, what belongs here and what not: {missing}"
+    assert not long, f"{LONGEST_README} lines at most: {long}"
 
 
 def test_tree_names_no_machine_and_no_registry() -> None:
