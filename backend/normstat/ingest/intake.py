@@ -263,6 +263,7 @@ class Request:
                 first, last = from_us(min(times)), from_us(max(times))
                 stream.first_sample_at = min(stream.first_sample_at or first, first)
                 stream.last_sample_at = max(stream.last_sample_at or last, last)
+                stream.stat_names = sorted({*stream.stat_names, *(block.stat.name for block in _blocks(delivery))})
                 latest[stream.spec] = max(latest.get(stream.spec, last), last)
         for spec, last_sample_at in latest.items():
             await streams.announce(self._session, host=host.name, spec=spec, last_sample_at=last_sample_at)
@@ -297,7 +298,7 @@ class Request:
         stream.acked_offset = delivery.end
         stream.reader_state = delivery.state
         if delivery.taken or delivery.gaps:
-            stream.spec_version = delivery.spec.version if delivery.spec else 0
+            stream.spec_version = stream.reader_version = delivery.spec.version if delivery.spec else 0
 
 
 def _accept(delivery: Delivery, frame: Frame) -> None:

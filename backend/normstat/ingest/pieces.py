@@ -26,6 +26,9 @@ PIECE_BYTES: Final = 1 << 20
 LONGEST_LINE: Final = 1 << 20
 NO_TIME_REASON: Final = "no time known: no date or time was printed before this line"
 ODD_TIME_REASON: Final = "the time printed is not between the years 1 and 9999"
+# A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
+LONGEST_INSTANCE: Final = 16_384
+LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {LONGEST_INSTANCE} characters"
 # What a timestamp of Python can hold. PostgreSQL can hold more, and then nobody could read it.
 FIRST_US: Final = to_us(dt.datetime.min.replace(tzinfo=dt.UTC))
 LAST_US: Final = to_us(dt.datetime.max.replace(tzinfo=dt.UTC))
@@ -104,10 +107,12 @@ class Piecewise:
         time_us = block.time_us
         has_time = time_us != NO_TIME
         is_odd = has_time & ((time_us < FIRST_US) | (time_us > LAST_US))
-        for rows, reason in ((~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON)):
+        kept = has_time & ~is_odd
+        is_long = kept & long_instances(block.instances)
+        for rows, reason in ((~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)):
             if rows.any():
                 self._reject_rows(block.line_offset[rows], piece, n_lines_before, reason)
-        kept = has_time & ~is_odd
+        kept &= ~is_long
         if kept.all():
             self.taken.blocks.append(block)
         elif kept.any():
@@ -139,6 +144,11 @@ class Piecewise:
     def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
         self.taken.n_lines[kind] += n_lines
         self.taken.n_bytes[kind] += n_bytes
+
+
+def long_instances(names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which of the names are too long. Shape: (n,)."""
+    return np.fromiter(map(len, names), dtype=np.int64, count=len(names)) > LONGEST_INSTANCE
 
 
 def select_rows(block: SampleBlock, rows: npt.NDArray[np.bool_]) -> SampleBlock:

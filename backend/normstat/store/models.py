@@ -3,10 +3,11 @@
 Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (tokens) or argon2 (passwords), never as they are.
 """
 
+import datetime as dt
 from datetime import datetime
 
 from sqlalchemy import BigInteger, DateTime, Float, ForeignKey, Identity, Index, LargeBinary, MetaData, Text, text
-from sqlalchemy.dialects.postgresql import JSONB, TSTZMULTIRANGE, Range
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
 from sqlalchemy.ext.asyncio import AsyncAttrs
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -64,10 +65,13 @@ class StatField(Base):
 
 
 class Instance(Base):
-    """What rows of a stat are about on one host; the name is "" for one-row stats."""
+    """What rows of a stat are about on one host; the name is "" for one-row stats.
+
+    A folded stack may be longer than an entry of an index can be, hence the index over its hash: look a name up by both.
+    """
 
     __tablename__ = "instances"
-    __table_args__ = (Index("uq_instances__host_id_stat_id_name", "host_id", "stat_id", "name", unique=True),)
+    __table_args__ = (Index("uq_instances__host_id_stat_id_name_md5", "host_id", "stat_id", text("md5(name)"), unique=True),)
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
     stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"))
@@ -77,7 +81,13 @@ class Instance(Base):
 
 
 class Stream(Base):
-    """One run of one tool: one growing raw file on the host. Bytes below `acked_offset` are committed here."""
+    """One run of one tool: one growing raw file on the host. Bytes below `acked_offset` are committed here.
+
+    `spec_version` is the version of the spec that its oldest samples were read with (0: there was no such spec), and
+    `reader_version` the one that `reader_state` belongs to: they differ when the spec changed while the stream grew. `stat_names`
+    are the stats that it has samples of. `time_zone`, `first_day`, `start_at` and `interval_s` are what an import was told of its
+    times (records.Timing); NULL for what agents send.
+    """
 
     __tablename__ = "streams"
     __table_args__ = (Index("uq_streams__host_id_spec_key", "host_id", "spec", "key", unique=True),)
@@ -102,6 +112,12 @@ class Stream(Base):
     n_rejected: Mapped[int] = mapped_column(server_default="0")
     bytes_by_kind: Mapped[dict[str, int]] = mapped_column(JSONB, server_default="{}")
     n_gap_bytes: Mapped[int] = mapped_column(server_default="0")
+    time_zone: Mapped[str | None]
+    first_day: Mapped[dt.date | None]
+    start_at: Mapped[datetime | None]
+    interval_s: Mapped[float | None]
+    reader_version: Mapped[int] = mapped_column(server_default="0")
+    stat_names: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
 
 
 class Chunk(Base):
@@ -160,6 +176,46 @@ class BaselineHost(Base):
     __tablename__ = "baseline_hosts"
     baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+
+
+class Reparse(Base):
+    """A wish to derive samples again from the raw bytes: of one stream, of a spec's, of a host's, or of all.
+
+    Its streams are those up to `newest_stream_id`, taken in the order of their ids; up to `last_stream_id` they are done.
+    """
+
+    __tablename__ = "reparses"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    stream_id: Mapped[int | None] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"))
+    spec: Mapped[str | None]
+    is_outdated_only: Mapped[bool]
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    message: Mapped[str] = mapped_column(server_default="")
+    newest_stream_id: Mapped[int]
+    last_stream_id: Mapped[int] = mapped_column(server_default="0")
+    n_streams: Mapped[int] = mapped_column(server_default="0")
+    n_streams_done: Mapped[int] = mapped_column(server_default="0")
+    n_bytes: Mapped[int] = mapped_column(server_default="0")
+    n_bytes_done: Mapped[int] = mapped_column(server_default="0")
+    n_samples_before: Mapped[int] = mapped_column(server_default="0")
+    n_samples_after: Mapped[int] = mapped_column(server_default="0")
+    n_rejected_after: Mapped[int] = mapped_column(server_default="0")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    finished_at: Mapped[datetime | None]
+
+
+class UserSpec(Base):
+    """A spec that somebody added. The server counts its versions; the one in its text does not count."""
+
+    __tablename__ = "user_specs"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    toml: Mapped[str]
+    version: Mapped[int]
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
 class User(Base):

@@ -80,6 +80,7 @@ UPDATE_INSTANCES: Final = """
     SET first_sample_at = least(first_sample_at, seen.first), last_sample_at = greatest(last_sample_at, seen.last)
     FROM unnest(%(names)s::text[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[]) AS seen(name, first, last)
     WHERE instances.host_id = %(host_id)s AND instances.stat_id = %(stat_id)s AND instances.name = seen.name
+      AND md5(instances.name) = md5(seen.name)
     RETURNING instances.name, instances.id
 """
 INSERT_INSTANCES: Final = """

@@ -1,0 +1,77 @@
+"""Names of instances may be as long as a folded stack; longer ones are rejected lines."""
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.ingest.pieces import LONG_INSTANCE_REASON, LONGEST_INSTANCE
+from normstat.query.tables import list_instances
+from normstat.store.streams import UPDATE_INSTANCES
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import assert_books_balance, query
+
+BANNER = b"Linux 6.1.0-40-amd64 (host1) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n"
+HEADER = b"# Time          USER       PID    %usr %system  %guest   %wait    %CPU   CPU  Command\n"
+SPEC = "pidstat_linux"
+
+
+def report(time_s: int, *commands: bytes) -> bytes:
+    rows = (b"%d      root     %5d    0.00    0.00    0.00    0.98    0.00     1  %s\n" % (time_s, pid, command)
+            for pid, command in enumerate(commands, start=1))  # fmt: skip
+    return HEADER + b"".join(rows) + b"\n"
+
+
+@pytest.fixture
+def agent(engine: AsyncEngine) -> Agent:
+    return Agent(engine)
+
+
+def stack(n_chars: int, last: str) -> bytes:
+    """Frames that no compression makes short enough for an index entry."""
+    frames = ";".join(f"module`function_{number * 7919 % 100_003:x}" for number in range(n_chars // 10))
+    return (frames[: n_chars - len(last)] + last).encode()
+
+
+async def test_ten_kilobytes_are_a_name_like_any_other(
+    agent: Agent, database_url: str, sessions: async_sessionmaker[AsyncSession]
+) -> None:
+    commands = [stack(10_000, "a"), stack(10_000, "b"), b"short"]
+    text = BANNER + b"".join(report(1795254257 + second, *commands) for second in range(3))
+    half = text.index(HEADER, len(text) // 2)
+    assert await agent.send_file(text[:half], SPEC) == half
+    assert await agent.send_file(text[half:], SPEC, offset=half) == len(text)
+    assert_books_balance(database_url)
+    found = query(database_url, "SELECT id, name FROM instances ORDER BY id")
+    assert sorted(str(name) for _, name in found) == sorted(
+        f"{pid}/{command.decode()}" for pid, command in enumerate(commands, start=1)
+    )
+    assert query(database_url, "SELECT count(*) FROM stat.pidstat_linux") == [(9,)]
+    (host_id, stat_id) = query(database_url, "SELECT host_id, stat_id FROM instances LIMIT 1")[0]
+    async with sessions() as session:
+        (ref,) = await list_instances(session, int(str(host_id)), int(str(stat_id)), names=[str(found[0][1])])
+    assert ref.id == found[0][0]
+
+
+async def test_longer_ones_are_rejected_lines(agent: Agent, database_url: str) -> None:
+    longest = stack(LONGEST_INSTANCE - len("1/"), "a")
+    text = BANNER + report(1795254257, longest, stack(LONGEST_INSTANCE + 1, "b"), b"short")
+    assert await agent.send_file(text, SPEC) == len(text)
+    assert_books_balance(database_url)
+    assert query(database_url, "SELECT count(*) FROM stat.pidstat_linux") == [(2,)]
+    assert query(database_url, "SELECT reason FROM rejected_lines") == [(LONG_INSTANCE_REASON,)]
+
+
+def test_the_index_finds_names_that_were_seen_before(database_url: str) -> None:
+    """Ten thousand processes of a host must not be read through for each of those that a request names."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("INSERT INTO hosts (name) VALUES ('h')")
+        connection.execute("INSERT INTO stats (name, spec, spec_version) VALUES ('s', 's', 1)")
+        connection.execute(
+            "INSERT INTO instances (host_id, stat_id, name, first_sample_at, last_sample_at)"
+            " SELECT h.id, s.id, n::text, now(), now() FROM hosts AS h, stats AS s, generate_series(1, 20000) AS n"
+        )
+        connection.execute("ANALYZE instances")
+        arguments = {"host_id": 1, "stat_id": 1, "names": ["7", "8"], "firsts": ["2026-01-01"] * 2, "lasts": ["2026-01-01"] * 2}
+        plan = connection.execute("EXPLAIN " + UPDATE_INSTANCES, arguments).fetchall()
+    assert any("uq_instances__host_id_stat_id_name_md5" in str(line) and "Index" in str(line) for line in plan), plan
+    assert any("Index Cond" in str(line) and "md5" in str(line) for line in plan), plan
