@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, StatPath
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import HostDetail, HostInfo, HostList, InstanceInfo, InstanceList, RejectedLineList
+from normstat.api.schemas import NO_NUL, HostDetail, HostInfo, HostList, InstanceInfo, InstanceList, RejectedLineList
 from normstat.errors import BadRequest, NotFound
 from normstat.query import hosts
 
@@ -32,10 +32,11 @@ async def list_rejected_lines(
     host: HostPath,
     session: ReadSession,
     stream_id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="only lines of this stream")] = None,
+    reason: Annotated[str | None, Query(max_length=4000, pattern=NO_NUL, description="only lines rejected for this reason")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> RejectedLineList:
     """Lists lines of the host that could not be read, the newest first."""
-    return RejectedLineList.model_validate(await hosts.list_rejected(session, host, stream_id, limit))
+    return RejectedLineList.model_validate(await hosts.list_rejected(session, host, stream_id, limit, reason=reason))
 
 
 @router.get("/{host}/stats/{stat}/instances", responses=guarded_answers(BadRequest, NotFound))

@@ -184,7 +184,10 @@ class StreamInfo(Body):
 
 
 class HostInfo(Body):
-    """A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's."""
+    """A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's.
+
+    `has_reject_rise`: at least ten lines were rejected in the last hour, and at least four times as many as in the hour before.
+    """
 
     name: str
     os: str
@@ -198,6 +201,9 @@ class HostInfo(Body):
     n_streams_live: int
     n_streams: int
     n_rejected: int
+    n_rejected_last_hour: int
+    n_rejected_hour_before: int
+    has_reject_rise: bool
     stats: list[str]
 
 
@@ -230,7 +236,7 @@ class RejectedLineInfo(Body):
 
 
 class RejectedLineList(Body):
-    """Rejected lines, the newest first; `n_total` counts those whose text is no longer kept one by one too."""
+    """Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of a single reason only those that are."""
 
     rejected_lines: list[RejectedLineInfo]
     n_total: int
@@ -259,14 +265,14 @@ class PanelInfo(Body):
 
     key: str
     title: str
-    section: Literal["cpu", "memory", "disk", "network", "process"]
+    section: Literal["cpu", "memory", "disk", "network", "process", "lock", "trace", "other"]
     fields: list[str]
     instances: str
     is_stacked: bool
 
 
 class StatInfo(Body):
-    """One kind of sample."""
+    """One kind of sample; `shape` tells what its instances are: rows of a table, keys, stacks, or buckets of distributions."""
 
     name: str
     title: str
@@ -275,6 +281,7 @@ class StatInfo(Body):
     os: str
     commands: list[str]
     instance_title: str
+    shape: Literal["table", "keys", "stacks", "histogram"]
     fields: list[FieldInfo]
     panels: list[PanelInfo]
 

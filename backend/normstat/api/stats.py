@@ -32,6 +32,7 @@ def _to_info(spec: Spec, stat: Stat, seen: Sequence[Field]) -> StatInfo:
         os=spec.os,
         commands=list(spec.commands),
         instance_title=stat.instance_title,
+        shape=stat.shape.value,
         fields=[FieldInfo.model_validate(field) for field in fields],
         panels=[PanelInfo.model_validate(panel) for panel in stat.panels],
     )

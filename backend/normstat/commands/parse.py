@@ -4,16 +4,19 @@ import datetime as dt
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
 import typer
 
 from normstat.errors import NormstatError, shorten
-from normstat.stats.catalogue import guess_spec, load_catalogue, require_spec
+from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.guess import guess_spec
+from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, ReadResult, SampleBlock, State
-from normstat.stats.spec import Spec
+from normstat.stats.records import NO_TIME, ReadResult, SampleBlock, State, Timing
+from normstat.stats.spec import Shape, Spec
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 PIECE: Final = 4 << 20
@@ -60,14 +63,14 @@ def parse(
 def _parse(stream: BinaryIO, file: str, name: str | None, *, day: dt.date | None, zone: str | None, with_since_boot: bool) -> int:
     """Reads the stream piece by piece; gives the number of rows that were read, printed or not."""
     data = stream.read(PIECE)
-    spec = require_spec(name) if name else _guess(data)
+    spec = require_spec(name) if name else _guess(data, file)
     state: State = {}
     offset = n_rows = 0
     is_final = False
     while not is_final:
         more = stream.read(PIECE)
         is_final = not more
-        result = read(spec, data, state=state, offset=offset, is_final=is_final, zone=zone, date=day)
+        result = read(spec, data, state=state, offset=offset, is_final=is_final, timing=Timing(zone=zone, date=day))
         blocks = [*result.blocks, *result.since_boot]
         n_rows += sum(map(len, blocks))
         for _, line in sorted(to_json_lines(blocks if with_since_boot else result.blocks), key=lambda item: item[0]):
@@ -79,8 +82,8 @@ def _parse(stream: BinaryIO, file: str, name: str | None, *, day: dt.date | None
     return n_rows
 
 
-def _guess(data: bytes) -> Spec:
-    spec = guess_spec(data)
+def _guess(data: bytes, file: str) -> Spec:
+    spec = guess_spec(data, file)
     if spec is None:
         message = f"no header of a known tool found; name the spec with --spec ({', '.join(load_catalogue().specs)})"
         raise NormstatError(message)
@@ -93,23 +96,51 @@ def _print_rejected(result: ReadResult, file: str) -> None:
 
 
 def to_json_lines(blocks: Iterable[SampleBlock]) -> Iterator[tuple[int, str]]:
-    """Line offset and JSON line of every sample; values the tool had no number for are null."""
+    """Line offset and JSON line of every sample; values the tool had no number for are null.
+
+    The buckets of one distribution are one object: its key is the instance, its labels are the names of the values.
+    """
     for block in blocks:
-        columns: list[list[int | float | None]] = [column.tolist() for column in block.values]
-        for column, mask in zip(columns, block.missing, strict=True):
-            if mask is not None:
-                for row in mask.nonzero()[0].tolist():
-                    column[row] = None
-        names = [field.printed_key for field in block.fields]
-        rows = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, zip(*columns, strict=True), strict=True)
-        for offset, time_us, instance, values in rows:
-            sample = {
-                "stat": block.stat.name,
-                "time": to_iso(time_us),
-                "instance": instance,
-                "values": dict(zip(names, values, strict=True)),
-            }
-            yield offset, json.dumps(sample, ensure_ascii=False) + "\n"
+        rows = _to_rows(block)
+        for row in _join_buckets(rows) if block.stat.shape is Shape.HISTOGRAM else rows:
+            sample = {"stat": block.stat.name, "time": to_iso(row.time_us), "instance": row.instance, "values": row.values}
+            yield row.offset, json.dumps(sample, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRow:
+    """A sample as it is printed."""
+
+    offset: int
+    time_us: int
+    instance: str
+    values: dict[str, int | float | None]
+
+
+def _to_rows(block: SampleBlock) -> Iterator[PrintedRow]:
+    columns: list[list[int | float | None]] = [column.tolist() for column in block.values]
+    for column, mask in zip(columns, block.missing, strict=True):
+        if mask is not None:
+            for row in mask.nonzero()[0].tolist():
+                column[row] = None
+    names = [field.printed_key for field in block.fields]
+    rows = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, zip(*columns, strict=True), strict=True)
+    for offset, time_us, instance, values in rows:
+        yield PrintedRow(offset, time_us, instance, dict(zip(names, values, strict=True)))
+
+
+def _join_buckets(rows: Iterable[PrintedRow]) -> Iterator[PrintedRow]:
+    """One row for each distribution: a label that comes again, another key or another time begins the next one."""
+    present: PrintedRow | None = None
+    for row in rows:
+        key, label = split_bucket(row.instance)
+        if present is None or present.instance != key or present.time_us != row.time_us or label in present.values:
+            if present is not None:
+                yield present
+            present = PrintedRow(row.offset, row.time_us, key, {})
+        present.values[label] = row.values["count"]
+    if present is not None:
+        yield present
 
 
 def to_iso(time_us: int) -> str | None:

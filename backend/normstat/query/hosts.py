@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
 from normstat.query import tables
+from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.store.models import Host, Instance, RejectedLine, StatTable, Stream
 from normstat.window import Window
@@ -62,7 +63,7 @@ class StreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """A host; `state` is that of its best stream."""
+    """A host; `state` is that of its best stream. `has_reject_rise`: see query/reject_rise.py."""
 
     name: str
     os: str
@@ -76,6 +77,9 @@ class HostRecord:
     n_streams_live: int
     n_streams: int
     n_rejected: int
+    n_rejected_last_hour: int
+    n_rejected_hour_before: int
+    has_reject_rise: bool
     stats: list[str]
 
 
@@ -124,8 +128,12 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
     """All hosts by name, with the state of their streams at `now`."""
     hosts = sorted((await session.scalars(select(Host))).all(), key=lambda host: tables.natural_key(host.name))
     totals = await _read_totals(session, now, None)
+    rejects = await read_reject_counts(session, now, None)
     stats = await _read_stat_names(session, None)
-    return [_to_host(host, totals.get(host.id, NO_STREAMS), stats.get(host.id, []), now) for host in hosts]
+    return [
+        _to_host(host, totals.get(host.id, NO_STREAMS), rejects.get(host.id, NO_REJECTS), stats.get(host.id, []), now)
+        for host in hosts
+    ]
 
 
 async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetailRecord:
@@ -136,6 +144,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     host_id = await tables.require_host(session, name)
     host = await session.get_one(Host, host_id)
     totals = await _read_totals(session, now, host_id)
+    rejects = await read_reject_counts(session, now, host_id)
     stats = await _read_stat_names(session, host_id)
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
     streams = await session.scalars(
@@ -143,13 +152,16 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
         .where(Stream.host_id == host_id, last_heard > now - OLD_AFTER)
         .order_by(Stream.created_at.desc(), Stream.id.desc())
     )
-    records = [_to_stream(stream, now) for stream in streams]
+    records = [to_stream(stream, now) for stream in streams]
     own = totals.get(host_id, NO_STREAMS)
-    return HostDetailRecord(_to_host(host, own, stats.get(host_id, []), now), records, own.n_streams - len(records))
+    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), now)
+    return HostDetailRecord(record, records, own.n_streams - len(records))
 
 
-async def list_rejected(session: AsyncSession, name: str, stream_id: int | None, limit: int) -> RejectedLines:
-    """Rejected lines of a host, or of one of its streams, the newest first.
+async def list_rejected(
+    session: AsyncSession, name: str, stream_id: int | None, limit: int, *, reason: str | None = None
+) -> RejectedLines:
+    """Rejected lines of a host, or of one of its streams, the newest first; `reason`: only those rejected for this reason.
 
     Raises: NotFound for an unknown host, or a stream that is not the host's
     """
@@ -162,10 +174,14 @@ async def list_rejected(session: AsyncSession, name: str, stream_id: int | None,
         raise NotFound(
             f"{name} has no stream {stream_id}; GET /api/v1/hosts/{name} lists them", {"host": name, "stream_id": stream_id}
         )
+    of_reason = [] if reason is None else [RejectedLine.reason == reason]
+    if reason is not None:
+        counting = select(func.count()).select_from(RejectedLine).join(Stream, Stream.id == RejectedLine.stream_id)
+        n_total = (await session.execute(counting.where(*chosen, *of_reason))).scalar_one()
     rows = await session.execute(
         select(RejectedLine, Stream.spec, Stream.key)
         .join(Stream, Stream.id == RejectedLine.stream_id)
-        .where(*chosen)
+        .where(*chosen, *of_reason)
         .order_by(RejectedLine.id.desc())
         .limit(limit)
     )
@@ -249,7 +265,7 @@ def to_state(last_received_at: datetime | None, now: datetime) -> StreamState:
     return StreamState.LIVE if last_received_at > now - LIVE_WITHIN else StreamState.LATE
 
 
-def _to_host(host: Host, totals: _Totals, stats: Sequence[str], now: datetime) -> HostRecord:
+def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], now: datetime) -> HostRecord:
     return HostRecord(
         name=host.name,
         os=host.os,
@@ -263,11 +279,15 @@ def _to_host(host: Host, totals: _Totals, stats: Sequence[str], now: datetime) -
         n_streams_live=totals.n_live,
         n_streams=totals.n_streams,
         n_rejected=totals.n_rejected,
+        n_rejected_last_hour=rejects.last_hour,
+        n_rejected_hour_before=rejects.hour_before,
+        has_reject_rise=rejects.is_rise,
         stats=list(stats),
     )
 
 
-def _to_stream(stream: Stream, now: datetime) -> StreamRecord:
+def to_stream(stream: Stream, now: datetime) -> StreamRecord:
+    """The stream with its state at `now`."""
     spec = load_catalogue().specs.get(stream.spec)
     return StreamRecord(
         id=stream.id,

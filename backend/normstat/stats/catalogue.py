@@ -6,22 +6,20 @@ A mistake in a spec is found here, when the program starts, and not when the fir
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Final, TypeVar
 
 from normstat.errors import NotFound, SpecError
-from normstat.stats.header import HeaderLine, find_header, split_header
-from normstat.stats.layout import Layout, build_layout
-from normstat.stats.spec import Family, Field, Kind, Panel, Spec, Stat, Storage, Worse
+from normstat.stats.readers import READERS
+from normstat.stats.spec import Family, Field, Kind, Panel, Shape, Spec, Stat, Storage, Worse
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
-SECTIONS: Final = ("cpu", "memory", "disk", "network", "process")
-# A guess looks no further than this: every tool prints its first header at once.
-GUESS_LINES: Final = 400
-READERS: Final = ("columns",)
+SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace", "other")
+SYSTEMS: Final = ("linux", "sunos", "any")
 
 E_ = TypeVar("E_", bound=StrEnum)
 
@@ -40,8 +38,7 @@ def load_catalogue() -> Catalogue:
 
     Raises: SpecError naming the file and the key.
     """
-    folder = resources.files("normstat.stats") / "specs"
-    files = sorted((item for item in folder.iterdir() if item.name.endswith(".toml")), key=lambda item: item.name)
+    files = sorted(_spec_files(resources.files("normstat.stats") / "specs"), key=lambda item: item.name)
     specs = [parse_spec(item.name, item.read_text(encoding="utf-8")) for item in files]
     stats: dict[str, tuple[Spec, Stat]] = {}
     for spec in specs:
@@ -67,29 +64,13 @@ def require_spec(name: str) -> Spec:
     return specs[name]
 
 
-def guess_spec(data: bytes) -> Spec | None:
-    """The spec whose header is found in the first lines with the largest share of documented columns.
-
-    Missing: None when no header of any spec is there.
-    """
-    best: tuple[float, int, Spec] | None = None
-    texts = [line.decode("utf-8", "replace") for line in data[:1_000_000].split(b"\n")[:GUESS_LINES]]
-    lines = [line for line in map(split_header, texts) if line is not None]
-    for spec in load_catalogue().specs.values():
-        layout = build_layout(spec)
-        known, total = _score(spec, layout, lines)
-        if known and (best is None or (known / total, known) > best[:2]):
-            best = (known / total, known, spec)
-    return best[2] if best else None
-
-
-def _score(spec: Spec, layout: Layout, lines: Iterable[HeaderLine]) -> tuple[int, int]:
-    """Documented and total columns of the spec's first header in the lines; (0, 1) when there is none."""
-    for line in lines:
-        header = find_header(spec, layout, line)
-        if header is not None and header.stat is not None:
-            return sum(field.is_documented for field in header.fields), max(1, len(header.fields))
-    return 0, 1
+def _spec_files(folder: Traversable) -> Iterator[Traversable]:
+    """All spec files in the folder and the folders in it."""
+    for item in folder.iterdir():
+        if item.is_dir():
+            yield from _spec_files(item)
+        elif item.name.endswith(".toml"):
+            yield item
 
 
 def parse_spec(file: str, text: str) -> Spec:
@@ -111,17 +92,20 @@ def parse_spec(file: str, text: str) -> Spec:
     spec = Spec(
         name=name,
         tool=top.string("tool"),
-        os=top.choice("os", ("linux", "sunos")),
+        os=top.choice("os", SYSTEMS),
         title=top.string("title"),
         version=top.number("version"),
         commands=top.texts("commands"),
         reader=top.choice("reader", READERS),
         layout=layout.values(),
         stats=tuple(_stat(item) for item in top.tables("stats")),
+        marks=top.patterns("marks"),
+        refuses=top.patterns("refuses"),
+        is_fallback=top.flag("is_fallback"),
     )
     top.done()
     try:
-        build_layout(spec)
+        READERS[spec.reader].check(spec)
     except (KeyError, TypeError, ValueError, re.error) as trouble:
         message = f"{file}: layout: {trouble}"
         raise SpecError(message) from trouble
@@ -142,7 +126,12 @@ def _stat(raw: "_Table") -> Stat:
         fields=fields,
         panels=tuple(_panel(item, keys) for item in raw.tables("panels", needed=False)),
         families=tuple(item for item in items if isinstance(item, Family)),
+        shape=Shape(raw.choice("shape", tuple(Shape), "table")),
     )
+    for field in fields:
+        for key in field.derived:
+            if key not in keys:
+                raw.fail("fields.derived", f"{key!r} is no field of this stat")
     raw.done()
     return stat
 
@@ -160,12 +149,16 @@ def _field(raw: "_Table") -> Field | Family:
         kind=_enum(raw, "kind", Kind),
         worse=_enum(raw, "worse", Worse),
         decimals=decimals,
-        storage=Storage(raw.choice("storage", tuple(Storage), "float8" if decimals else "int8")),
+        storage=Storage(raw.choice("storage", tuple(Storage), "float8" if decimals or "scale" in raw else "int8")),
         help=raw.string("help"),
         source=raw.string("source"),
         aliases=raw.texts("aliases", needed=False),
+        scale=raw.number("scale", 0),
+        derived=raw.texts("derived", needed=False),
     )
-    if (field.storage is Storage.INT8) != (decimals == 0):
+    if field.scale not in (0, 1000, 1024):
+        raw.fail("scale", "must be 1000 or 1024")
+    if (field.storage is Storage.INT8) != (decimals == 0) and not (field.scale and field.storage is Storage.FLOAT8):
         raw.fail("storage", f"{field.storage} does not fit {decimals} decimals")
     raw.done()
     return Family(pattern, field) if pattern else field
@@ -251,6 +244,19 @@ class _Table:
             self.fail(key, f"must be a list of texts, not {value!r}")
         assert isinstance(value, list)
         return tuple(str(item) for item in value)
+
+    def patterns(self, key: str) -> tuple[str, ...]:
+        """Regular expressions, each tried."""
+        found = self.texts(key, needed=False)
+        for pattern in found:
+            try:
+                re.compile(pattern)
+            except re.error as trouble:
+                self.fail(key, f"{pattern!r} is no regular expression: {trouble}")
+        return found
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._raw
 
     def table(self, key: str) -> "_Table":
         value = self._get(key, needed=True)

@@ -21,6 +21,8 @@ FLOAT_LARGEST: Final = {Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
 INT8_LEAST: Final = -(2**63)
 INT8_LARGEST: Final = 2**63 - 1
 CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,18}|0")
+# In the order of their powers.
+SUFFIXES: Final = "KMGTPE"
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)%?")
 
 
@@ -31,6 +33,8 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
     """
     if field.storage is Storage.INT8:
         return _read_integer(text)
+    if field.scale and text[-1:].upper() in SUFFIXES:
+        return _read_suffixed(text, field)
     if NUMBER.fullmatch(text) is None or (text.endswith("%") and field.unit != "%"):
         return None
     value = float(text.rstrip("%").replace(",", "."))
@@ -39,6 +43,14 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
     if format(value, f".{field.decimals}f") != text or (value == 0 and text[0] == "-"):
         return value, False
     return value, int(text.replace(".", "").lstrip("-")) < EXACT_LIMIT[field.storage]
+
+
+def _read_suffixed(text: str, field: Field) -> tuple[float, bool] | None:
+    number = text[:-1]
+    if NUMBER.fullmatch(number) is None or number.endswith("%"):
+        return None
+    value = float(number.replace(",", ".")) * float(field.scale) ** (SUFFIXES.index(text[-1].upper()) + 1)
+    return (value, False) if abs(value) <= FLOAT_LARGEST[field.storage] else None
 
 
 def _read_integer(text: str) -> tuple[int, bool] | None:

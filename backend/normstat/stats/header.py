@@ -9,7 +9,7 @@ that the layout names: the group line of Solaris vmstat cannot be used for that,
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -122,7 +122,7 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
         else:
             roles.append(Role.VALUE)
             value_at.append(number)
-    fields = _fields(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups))
+    fields = fields_of(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups))
     return Header(
         table=table,
         stat=stat,
@@ -168,7 +168,7 @@ def _groups(table: TableLayout, words: Iterable[str]) -> list[str]:
     return found
 
 
-def _fields(stat: Stat | None, columns: list[tuple[str, str]], *, by_group: bool) -> tuple[Field, ...]:
+def fields_of(stat: Stat | None, columns: Sequence[tuple[str, str]], *, by_group: bool) -> tuple[Field, ...]:
     """One field for each column: documented, of a family, or undocumented; keys are made unique by numbers."""
     if stat is None:
         return ()

@@ -5,6 +5,7 @@ the epoch (UTC); `NO_TIME` marks a row whose tool printed none. Integers stay in
 not come back digit for digit from the canonical form of its fields carries its own text in `printed`.
 """
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +22,25 @@ Int64Array = npt.NDArray[np.int64]
 ValueArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 # JSON values only: the state of a reader is kept in the database between chunks.
 State = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What is known of a stream's times from elsewhere.
+
+    `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
+    prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
+    from one report to the next: a report without a time of its own is that much later than the one before it.
+    Units: microseconds since the epoch, microseconds.
+    """
+
+    zone: str | None = None
+    date: dt.date | None = None
+    start_us: int | None = None
+    interval_us: int | None = None
+
+
+NO_TIMING: Final = Timing()
 
 
 class LineKind(StrEnum):

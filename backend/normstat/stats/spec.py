@@ -28,6 +28,21 @@ class Worse(StrEnum):
     NEITHER = "neither"
 
 
+class Shape(StrEnum):
+    """What the samples of a stat are.
+
+    table      rows with named columns
+    keys       a counted key: the instance is the key as printed (`@process[rm]`, "1109 svc.startd")
+    stacks     a counted stack: the instance is its frames, root first, joined by ";"
+    histogram  a bucket of a distribution: the instance is `KEY{LABEL}`; fields count, low and high (see stats/histogram.py)
+    """
+
+    TABLE = "table"
+    KEYS = "keys"
+    STACKS = "stacks"
+    HISTOGRAM = "histogram"
+
+
 class Storage(StrEnum):
     """How the field is stored: exact for what the tool prints."""
 
@@ -59,6 +74,10 @@ class Field:
     is_documented: bool = True
     # Other headers that the same number had in other releases; a block's fields carry the header that was really there.
     aliases: tuple[str, ...] = ()
+    # What a suffix stands for: "1.5K" is 1.5 times this (1024 or 1000); 0: the tool prints no suffixes here.
+    scale: int = 0
+    # The keys whose product this is, for a number that the tool does not print (count x time); the reader works it out.
+    derived: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +95,8 @@ class Family:
 class Panel:
     """A graph that the host page shows for a stat without being asked.
 
-    `section` is cpu, memory, disk, network or process; `instances` is "" (one-row stats), "all", "top:N" (the N with the highest
-    mean of the first field in the window) or "only:NAME".
+    `section` is cpu, memory, disk, network, process, lock, trace or other; `instances` is "" (one-row
+    stats), "all", "top:N" (the N with the highest mean of the first field in the window) or "only:NAME".
     """
 
     key: str
@@ -98,13 +117,16 @@ class Stat:
     fields: tuple[Field, ...]
     panels: tuple[Panel, ...]
     families: tuple[Family, ...] = ()
+    shape: Shape = Shape.TABLE
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
     """A tool in one form of call on one system, and the stats it yields.
 
-    `layout` is for the reader alone. `version` grows whenever the same bytes would give other samples.
+    `layout` is for the reader alone. `version` grows whenever the same bytes would give other samples. `marks` are regular
+    expressions of lines (their whole text) that show which tool printed a file, `refuses` of lines that this spec's tool never
+    prints; `is_fallback` specs are only guessed where no other fits. All three serve guess_spec alone.
     """
 
     name: str
@@ -116,3 +138,6 @@ class Spec:
     reader: str
     layout: Mapping[str, object]
     stats: tuple[Stat, ...]
+    marks: tuple[str, ...] = ()
+    refuses: tuple[str, ...] = ()
+    is_fallback: bool = False

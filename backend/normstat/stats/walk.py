@@ -5,7 +5,7 @@ from typing import Final
 
 from normstat.stats.header import Header
 from normstat.stats.layout import Layout, SinceBoot, TimeStyle
-from normstat.stats.records import NO_TIME, State
+from normstat.stats.records import NO_TIME, State, Timing
 from normstat.stats.stamp import ClockWords
 
 STATE_VERSION: Final = 1
@@ -23,7 +23,7 @@ class Memory:
     """The position in the story that a stream tells.
 
     A run begins with the tool, a report with its header, its stamp, or an instance that comes again. A stamp dates one report of
-    every table; what follows it without a stamp of its own has no known time.
+    every table; what follows it without a stamp of its own has no known time, unless the interval is known from elsewhere.
     """
 
     __slots__ = (
@@ -32,8 +32,10 @@ class Memory:
         "header_clock_s",
         "header_group",
         "header_line",
+        "interval_us",
         "is_in_long_line",
         "is_single",
+        "is_stamp_new",
         "line_no",
         "n_header_rows",
         "n_reports",
@@ -41,9 +43,10 @@ class Memory:
         "period",
         "seen",
         "stamp_us",
+        "steps",
     )
 
-    def __init__(self, state: State, n_tables: int, *, omits_since_boot: bool) -> None:
+    def __init__(self, state: State, n_tables: int, timing: Timing, *, omits_since_boot: bool) -> None:
         self.line_no = _int(state, "line_no", 0)
         self.header_line = str(state.get("header", ""))
         # The group line above the present header; `group_line` may already be that of the next one.
@@ -56,7 +59,14 @@ class Memory:
         self.is_single = state.get("single", True) is True
         self.n_header_rows = _int(state, "rows", 0)
         self.period = _int(state, "period", 0)
-        self.stamp_us = _int(state, "stamp", NO_TIME)
+        start_us = NO_TIME if timing.start_us is None else timing.start_us
+        self.stamp_us = _int(state, "stamp", start_us)
+        # True until a row came behind the stamp: a run that begins now is what the stamp dates.
+        self.is_stamp_new = state.get("stamp_new", True) is True
+        self.interval_us = timing.interval_us
+        # For each table the number of reports since the stamp; only counted where the interval is known.
+        steps = state.get("steps")
+        self.steps = [int(number) for number in steps] if isinstance(steps, list) else [0] * n_tables
         self.omits_since_boot = omits_since_boot
         decimals = state.get("decimals")
         self.decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
@@ -78,6 +88,8 @@ class Memory:
             "rows": self.n_header_rows,
             "period": self.period,
             "stamp": self.stamp_us,
+            "stamp_new": self.is_stamp_new,
+            "steps": list(self.steps),
             "decimals": dict(self.decimals),
             "reports": list(self.n_reports),
             "seen": [sorted(names) for names in self.seen],
@@ -90,7 +102,8 @@ class Memory:
         self.is_single = True
         self.n_header_rows = 0
         self.period = 0
-        self.stamp_us = NO_TIME
+        if not self.is_stamp_new:
+            self._forget_stamp()
 
     def see_change(self) -> None:
         """A message about a change of CPUs or disks: the next report is about the time since boot again.
@@ -100,7 +113,18 @@ class Memory:
         self.n_reports = [NONE] * len(self.n_reports)
         for names in self.seen:
             names.clear()
+        if self.interval_us is None:
+            self.stamp_us = NO_TIME
+
+    def row_us(self, table: int) -> int:
+        """The instant of the table's present report, as far as stamps tell."""
+        if self.interval_us is None or self.stamp_us == NO_TIME:
+            return self.stamp_us
+        return self.stamp_us + self.steps[table] * self.interval_us
+
+    def _forget_stamp(self) -> None:
         self.stamp_us = NO_TIME
+        self.steps = [0] * len(self.steps)
 
     def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> list[int] | None:
         """Many rows of the table, with nothing between them; gives the instant that the stamp means for each.
@@ -110,11 +134,14 @@ class Memory:
         if not header.instance_at:
             # Only the first of such rows can belong to the stamp; the second one opens a report without, and so do all others.
             self.see_row(table, header, "")
-            times = [self.stamp_us]
-            if len(instances) > 1:
+            times = [self.row_us(table)]
+            n_more = len(instances) - 1
+            if n_more:
                 self.see_row(table, header, "")
-                times += [NO_TIME] * (len(instances) - 1)
-                self.n_header_rows += len(instances) - 2
+                self.n_header_rows += n_more - 1
+                self.steps[table] += n_more - 1 if self.interval_us is not None else 0
+                step_us = self.interval_us if self.interval_us is not None and times[0] != NO_TIME else None
+                times += [NO_TIME] * n_more if step_us is None else [times[0] + step_us * step for step in range(1, n_more + 1)]
             return times
         first = header.words[header.value_at[0]]
         rows = {f"{first} {instance}" for instance in instances}
@@ -124,11 +151,14 @@ class Memory:
             self.n_reports[table] = FIRST
         self.seen[table] |= rows
         self.n_header_rows += len(rows)
-        return [self.stamp_us] * len(rows)
+        self.is_stamp_new = False
+        return [self.row_us(table)] * len(rows)
 
     def see_stamp(self, stamp_us: int) -> None:
         """A stamp of its own line: whatever comes belongs to a new report, if there was one."""
         self.stamp_us = stamp_us
+        self.is_stamp_new = True
+        self.steps = [0] * len(self.steps)
         for table, names in enumerate(self.seen):
             if self.n_reports[table] != NONE:
                 self.n_reports[table] = LATER
@@ -151,9 +181,9 @@ class Memory:
         """A header that is repeated on every screen: at another moment than the time before it is a new run's."""
         is_repeated = abs(self.n_header_rows - self.period) <= 1 if self.period else self.n_header_rows >= header_rows
         if self.n_reports[table] != NONE and not is_repeated:
-            stamp_us = self.stamp_us
+            stamp_us, steps = self.stamp_us, self.steps
             self.begin_run()
-            self.stamp_us = stamp_us
+            self.stamp_us, self.steps = stamp_us, steps
         elif self.n_reports[table] != NONE:
             self.period = self.n_header_rows
         self.n_header_rows = 0
@@ -167,11 +197,15 @@ class Memory:
             self._next_report(table)
         self.seen[table].add(row)
         self.n_header_rows += 1
+        self.is_stamp_new = False
 
     def _next_report(self, table: int) -> None:
         """A report begins that bears no stamp of its own, unless the one before was empty."""
         if self.n_reports[table] != NONE:
-            self.stamp_us = NO_TIME
+            if self.interval_us is None:
+                self.stamp_us = NO_TIME
+            else:
+                self.steps[table] += 1
         self.n_reports[table] = LATER
         self.seen[table].clear()
 

@@ -5,8 +5,9 @@ import tomllib
 
 import pytest
 
-from normstat.stats.catalogue import guess_spec, load_catalogue
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.formats import format_values
+from normstat.stats.guess import guess_spec
 from tests.golden_captures import GOLDEN, Capture, captures, render
 
 ALL = list(captures())

@@ -7,7 +7,7 @@ import pytest
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import columns, read
-from normstat.stats.records import NO_TIME, ReadResult
+from normstat.stats.records import NO_TIME, ReadResult, Timing
 from tests.stats.reading import read_pieces, rows_of_result
 
 VMSTAT = (
@@ -29,7 +29,7 @@ def us(text: str) -> int:
 
 
 def vmstat(data: bytes, command: str = "", zone: str | None = None) -> ReadResult:
-    return read(require_spec("vmstat_linux"), data, state={}, offset=0, command=command, zone=zone)
+    return read(require_spec("vmstat_linux"), data, state={}, offset=0, command=command, timing=Timing(zone=zone))
 
 
 def times(result: ReadResult) -> list[int]:
@@ -130,7 +130,7 @@ def test_the_hour_that_summer_time_repeats_is_told_apart() -> None:
 def mpstat_linux(clocks: list[str], date: dt.date | None = None, banner: bytes = b"") -> list[int]:
     parts = [banner, b"\n%s     CPU    %%usr    %%sys   %%idle\n" % clocks[0].encode()]
     parts += [f"{clock}     all    1.00    2.00   97.00\n".encode() for clock in clocks[1:]]
-    return times(read(require_spec("mpstat_linux"), b"".join(parts), state={}, offset=0, date=date))
+    return times(read(require_spec("mpstat_linux"), b"".join(parts), state={}, offset=0, timing=Timing(date=date)))
 
 
 def test_clock_passes_midnight() -> None:

@@ -952,7 +952,7 @@ export interface components {
        * Section
        * @enum {string}
        */
-      section: "cpu" | "memory" | "disk" | "network" | "process";
+      section: "cpu" | "memory" | "disk" | "network" | "process" | "lock" | "trace" | "other";
       /** Title */
       title: string;
     };
@@ -1080,7 +1080,7 @@ export interface components {
     };
     /**
      * StatInfo
-     * @description One kind of sample.
+     * @description One kind of sample; `shape` tells what its instances are: rows of a table, keys, stacks, or buckets of distributions.
      */
     StatInfo: {
       /** Commands */
@@ -1095,6 +1095,11 @@ export interface components {
       os: string;
       /** Panels */
       panels: components["schemas"]["PanelInfo"][];
+      /**
+       * Shape
+       * @enum {string}
+       */
+      shape: "table" | "keys" | "stacks" | "histogram";
       /** Spec */
       spec: string;
       /** Title */

@@ -26,7 +26,7 @@ from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.header import Header
 from normstat.stats.heading import CONTROL, Heading
 from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
-from normstat.stats.records import NO_TIME, Int64Array, LineKind, ReadResult, SampleBlock, State
+from normstat.stats.records import NO_TIME, NO_TIMING, Int64Array, LineKind, ReadResult, SampleBlock, State, Timing
 from normstat.stats.row import Words, instance_of, read_row, split_row
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import (
@@ -59,28 +59,32 @@ def read(
     state: State,
     offset: int,
     is_final: bool = False,
-    zone: str | None = None,
-    date: dt.date | None = None,
+    timing: Timing = NO_TIMING,
     command: str = "",
 ) -> ReadResult:
     """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = Reading(spec, state=state, offset=offset, zone=zone, date=date, command=command)
+    reading = Reading(spec, state=state, offset=offset, timing=timing, command=command)
     n_taken = reading.take(data, is_final=is_final)
     return reading.result(n_taken)
+
+
+def check(spec: Spec) -> None:
+    """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    build_layout(spec)
 
 
 class Reading:
     """One call of the reader: goes through the lines in their order and gathers what they say."""
 
-    def __init__(self, spec: Spec, *, state: State, offset: int, zone: str | None, date: dt.date | None, command: str) -> None:
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         self._spec = spec
         self._layout = build_layout(spec)
-        self._memory = Memory(state, len(self._layout.tables), omits_since_boot=omits_since_boot(self._layout, command))
+        self._memory = Memory(state, len(self._layout.tables), timing, omits_since_boot=omits_since_boot(self._layout, command))
         self._ledger = Ledger(self._memory.line_no)
         self._offset = offset
-        self._has_zone = zone is not None
-        self._timeline = Timeline(require_zone(zone or "UTC"))
-        self._load_timeline(state, date)
+        self._has_zone = timing.zone is not None
+        self._timeline = Timeline(require_zone(timing.zone or "UTC"))
+        self._load_timeline(state, timing.date)
         # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
         self._heading = Heading(spec, self._layout, self._memory)
@@ -291,7 +295,7 @@ class Reading:
                     last = clock
                 times.append(time_us)
         elif header.table.time is TimeStyle.LEADING:
-            times = [self._memory.stamp_us] * n_rows
+            times = [self._memory.row_us(self._heading.table)] * n_rows
         else:
             stamps = self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
             if stamps is None:
@@ -339,7 +343,7 @@ class Reading:
             return self._clock_us(words.clock)
         if words.moment is not None:
             return self._moment_us(words.zone_name, words.moment)
-        return self._memory.stamp_us if self._prefix_us == NO_TIME else self._prefix_us
+        return self._memory.row_us(self._heading.table) if self._prefix_us == NO_TIME else self._prefix_us
 
     def _take_blank(self) -> LineKind:
         """A blank line, which in some tools ends a table."""

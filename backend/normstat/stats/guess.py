@@ -1,0 +1,119 @@
+"""Which tool printed these bytes: the spec that reads most of them.
+
+Specs are candidates when a line is a header of theirs, or one of the lines that they say mark their tool. Each candidate reads the
+beginning of the bytes, and the one that accounts for most of it with the least refused wins.
+"""
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.header import HeaderLine, find_header, split_header
+from normstat.stats.layout import build_layout
+from normstat.stats.readers import read
+from normstat.stats.records import LineKind, ReadResult
+from normstat.stats.spec import Spec
+
+# Every tool prints its first header within so many lines.
+GUESS_LINES: Final = 400
+GUESS_BYTES: Final = 1 << 16
+LONGEST_LINE: Final = 4096
+# A name on the file decides between specs whose shares are as near as this.
+NEAR: Final = 0.1
+# A spec that refuses more than it reads did not print the file.
+LEAST_SHARE: Final = 0.2
+UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
+COLUMNS: Final = "columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How well a spec read the beginning of a file.
+
+    `share` is the part of the bytes that it understood less the part that it refused, `documented` the part of its columns that the
+    spec knows, `n_values` how many numbers it found.
+    """
+
+    spec: Spec
+    share: float
+    documented: float
+    n_values: int
+    is_named: bool
+
+
+def guess_spec(data: bytes, name: str = "") -> Spec | None:
+    """The spec of a file by its first bytes and, where those leave a doubt, by the words of its name.
+
+    Missing: None when no spec reads it.
+    """
+    head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
+    texts = [line[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r") for line in head.split(b"\n")[:GUESS_LINES]]
+    headers = [line for line in map(split_header, texts) if line is not None]
+    words = set(re.findall(r"[a-z]+", name.lower()))
+    specs = list(load_catalogue().specs.values())
+    candidates = [spec for spec in specs if not spec.is_fallback and _could_be(spec, texts, headers)]
+    best = _best([_try(spec, head, words) for spec in candidates])
+    if best is None or best.share < LEAST_SHARE:
+        named = [spec for spec in specs if spec not in candidates and (spec.is_fallback or spec.tool.lower() in words)]
+        other = _best([_try(spec, head, words) for spec in named if not _is_refused(spec, texts)])
+        best = other if best is None or (other is not None and other.share > best.share) else best
+    return best.spec if best is not None else None
+
+
+def _whole_lines(head: bytes, *, is_all: bool) -> bytes:
+    end = head.rfind(b"\n") + 1
+    return head if is_all or not end else head[:end]
+
+
+@functools.cache
+def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+
+
+def _is_refused(spec: Spec, texts: Sequence[str]) -> bool:
+    pattern = _pattern(spec.refuses)
+    return pattern is not None and any(pattern.fullmatch(text) for text in texts)
+
+
+def _could_be(spec: Spec, texts: Sequence[str], headers: Sequence[HeaderLine]) -> bool:
+    if _is_refused(spec, texts):
+        return False
+    pattern = _pattern(spec.marks)
+    if pattern is not None and any(pattern.fullmatch(text) for text in texts):
+        return True
+    if spec.reader != COLUMNS:
+        return False
+    layout = build_layout(spec)
+    return any(found is not None and found.stat is not None for found in (find_header(spec, layout, line) for line in headers))
+
+
+def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
+    result = read(spec, head, state={}, offset=0, is_final=True)
+    n_bytes = result.accounts.n_bytes
+    understood = sum(n_bytes.get(kind, 0) for kind in UNDERSTOOD)
+    # Blank lines and others that say nothing are nobody's.
+    total = max(1, sum(n_bytes.values()) - n_bytes.get(LineKind.IGNORED, 0))
+    share = (understood - n_bytes.get(LineKind.REJECTED, 0)) / total
+    documented, n_values = _count(result)
+    return Trial(spec, share, documented, n_values, spec.tool.lower() in words)
+
+
+def _count(result: ReadResult) -> tuple[float, int]:
+    """The share of documented columns, weighted by rows, and the number of values."""
+    known = total = 0
+    for block in (*result.blocks, *result.since_boot):
+        known += len(block) * sum(field.is_documented for field in block.fields)
+        total += len(block) * len(block.fields)
+    return (known / total if total else 0.0), total
+
+
+def _best(trials: Sequence[Trial]) -> Trial | None:
+    found = [trial for trial in trials if trial.n_values]
+    if not found:
+        return None
+    top = max(trial.share for trial in found)
+    near = [trial for trial in found if trial.share >= top - NEAR]
+    return max(near, key=lambda trial: (trial.is_named, round(trial.share, 2), trial.documented, trial.n_values))
