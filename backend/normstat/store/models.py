@@ -135,7 +135,11 @@ class RejectedLine(Base):
     """A line that could not be read. Texts are kept up to a number per stream and reason; the raw chunk keeps them all."""
 
     __tablename__ = "rejected_lines"
-    __table_args__ = (Index("ix_rejected_lines__stream_id_id", "stream_id", "id"),)
+    __table_args__ = (
+        Index("ix_rejected_lines__stream_id_id", "stream_id", "id"),
+        # The hosts page asks every few seconds how many came in the last hours.
+        Index("ix_rejected_lines__received_at", "received_at"),
+    )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"))
     line_offset: Mapped[int]
