@@ -18,17 +18,11 @@ def add_stream_columns() -> None:
     """What an import was told of a stream's times, and what a reparse must know of a stream."""
     op.add_column("streams", sa.Column("time_zone", sa.Text(), nullable=True))
     op.add_column("streams", sa.Column("first_day", sa.Date(), nullable=True))
-    op.add_column(
-        "streams", sa.Column("start_at", sa.DateTime(timezone=True), nullable=True)
-    )
-    op.add_column(
-        "streams", sa.Column("interval_s", sa.Float(precision=53), nullable=True)
-    )
+    op.add_column("streams", sa.Column("start_at", sa.DateTime(timezone=True), nullable=True))
+    op.add_column("streams", sa.Column("interval_s", sa.Float(precision=53), nullable=True))
     op.add_column(
         "streams",
-        sa.Column(
-            "reader_version", sa.BigInteger(), server_default="0", nullable=False
-        ),
+        sa.Column("reader_version", sa.BigInteger(), server_default="0", nullable=False),
     )
     op.add_column(
         "streams",
@@ -69,24 +63,14 @@ def upgrade() -> None:
         sa.Column("state", sa.Text(), server_default="waiting", nullable=False),
         sa.Column("message", sa.Text(), server_default="", nullable=False),
         sa.Column("newest_stream_id", sa.BigInteger(), nullable=False),
-        sa.Column(
-            "last_stream_id", sa.BigInteger(), server_default="0", nullable=False
-        ),
+        sa.Column("last_stream_id", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("n_streams", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column(
-            "n_streams_done", sa.BigInteger(), server_default="0", nullable=False
-        ),
+        sa.Column("n_streams_done", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("n_bytes", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("n_bytes_done", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column(
-            "n_samples_before", sa.BigInteger(), server_default="0", nullable=False
-        ),
-        sa.Column(
-            "n_samples_after", sa.BigInteger(), server_default="0", nullable=False
-        ),
-        sa.Column(
-            "n_rejected_after", sa.BigInteger(), server_default="0", nullable=False
-        ),
+        sa.Column("n_samples_before", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("n_samples_after", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("n_rejected_after", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("created_by", sa.Text(), nullable=False),
         sa.Column(
             "created_at",
