@@ -222,7 +222,9 @@ class Request:
         async for start, data in chunks.read_chunks(self._session, stream.id):
             if start > end:
                 state = state_after_gap(state)
-            result = await asyncio.to_thread(read, spec, data, state=state, offset=start, command=stream.command)
+            result = await asyncio.to_thread(
+                read, spec, data, state=state, offset=start, timing=stream.timing, command=stream.command
+            )
             state, end = result.state, start + len(data)
         return state_after_gap(state) if end < stream.acked_offset else state
 
@@ -235,6 +237,7 @@ class Request:
             delivery.spec,
             plan,
             command=stream.command,
+            timing=stream.timing,
             start=delivery.end,
             state=delivery.state,
             n_lines_before=_n_lines(stream) + sum(taken.n_lines.total() for taken in delivery.taken),

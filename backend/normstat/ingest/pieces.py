@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineKind, RejectedLine, SampleBlock, State
+from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store.chunks import RawChunk, compress_chunk
 from normstat.store.stat_tables import TablePlan
@@ -54,10 +54,21 @@ class Taken:
 class Piecewise:
     """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines."""
 
-    def __init__(self, spec: Spec | None, plan: TablePlan, *, command: str, start: int, state: State, n_lines_before: int) -> None:
+    def __init__(
+        self,
+        spec: Spec | None,
+        plan: TablePlan,
+        *,
+        command: str,
+        timing: Timing,
+        start: int,
+        state: State,
+        n_lines_before: int,
+    ) -> None:
         self._spec = spec
         self._plan = plan
         self._command = command
+        self._timing = timing
         self._n_lines_before = n_lines_before
         self._n_kept: Counter[str] = Counter()
         self.taken = Taken(start=start, end=start, state=state)
@@ -88,7 +99,7 @@ class Piecewise:
 
     def _read_spec(self, spec: Spec, piece: bytes) -> int:
         taken = self.taken
-        result = read(spec, piece, state=taken.state, offset=taken.end, command=self._command)
+        result = read(spec, piece, state=taken.state, offset=taken.end, timing=self._timing, command=self._command)
         n_lines_before = self._n_lines_before + taken.n_lines.total()
         taken.n_lines.update(result.accounts.n_lines)
         taken.n_bytes.update(result.accounts.n_bytes)

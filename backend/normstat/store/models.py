@@ -11,6 +11,9 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
 from sqlalchemy.ext.asyncio import AsyncAttrs
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from normstat.stats.records import Timing
+from normstat.window import to_us
+
 NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s__%(column_0_N_name)s",
     "uq": "uq_%(table_name)s__%(column_0_N_name)s",
@@ -118,6 +121,16 @@ class Stream(Base):
     interval_s: Mapped[float | None]
     reader_version: Mapped[int] = mapped_column(server_default="0")
     stat_names: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
+
+    @property
+    def timing(self) -> Timing:
+        """What is known of its times from elsewhere."""
+        return Timing(
+            zone=self.time_zone,
+            date=self.first_day,
+            start_us=None if self.start_at is None else to_us(self.start_at),
+            interval_us=None if self.interval_s is None else round(self.interval_s * 1_000_000),
+        )
 
 
 class Chunk(Base):
