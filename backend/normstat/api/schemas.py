@@ -236,7 +236,7 @@ class RejectedLineInfo(Body):
 
 
 class RejectedLineList(Body):
-    """Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of a single reason only those that are."""
+    """Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of one reason only those that are."""
 
     rejected_lines: list[RejectedLineInfo]
     n_total: int

@@ -81,7 +81,8 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
     lines = await _look(session, stream_id, offset, before, after)
     if lines is None:
         raise NotFound(
-            f"Of stream {stream_id} no bytes are kept at offset {offset}: it has {found.acked_offset} bytes, less those that the host lost",
+            f"Of stream {stream_id} no bytes are kept at offset {offset}; it ends at {found.acked_offset}, and the host may have "
+            "lost some before",
             {"stream_id": stream_id, "offset": offset, "acked_offset": found.acked_offset},
         )
     return Context(stream_id, found.name, found.spec, found.key, await _number(session, stream_id, lines))
@@ -89,6 +90,7 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
 
 async def _look(session: AsyncSession, stream_id: int, offset: int, before: int, after: int) -> list[ContextLine] | None:
     """The lines around the offset. Missing: None where no bytes are kept at the offset."""
+    lines: list[ContextLine] | None = []
     for look_back in LOOK_BACKS:
         start = max(0, offset - look_back)
         lines = find_lines(await _read_runs(session, stream_id, start, offset, after), offset, before, after)
@@ -99,7 +101,7 @@ async def _look(session: AsyncSession, stream_id: int, offset: int, before: int,
         if start == 0 or n_before > before:
             return lines[max(0, n_before - before) :]
     # Only the end of the first line may be there. The line that was asked for stays, marked as cut.
-    first, *rest = lines
+    first, *rest = lines or []
     return [replace(first, is_cut=True), *rest] if first.is_target else rest
 
 

@@ -57,7 +57,7 @@ class StreamAccount:
 
 @dataclass(frozen=True, slots=True)
 class HostAccounts:
-    """All streams of a host summed up, and those that were asked for, the newest first; `n_matching` counts them without the limit."""
+    """All streams of a host summed up, and those that were asked for, the newest first; `n_matching`: them without the limit."""
 
     host: str
     n_streams: int
