@@ -1,0 +1,191 @@
+"""What became of each line and byte of a host's streams, and when rejected lines are suddenly more."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import NotFound
+from normstat.query.hosts import list_hosts, list_rejected, read_host
+from normstat.query.reject_rise import RejectCounts
+from normstat.query.stream_accounts import MOST_REASONS, HostAccounts, Only, ReasonCount, read_host_accounts
+from normstat.stats.catalogue import load_catalogue
+from normstat.store.models import Gap, Host, RejectedLine, Stream
+
+Sessions = async_sessionmaker[AsyncSession]
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+VERSION = load_catalogue().specs["vmstat_linux"].version
+
+
+def stream(host: Host, key: str, ago_s: float = 0, **columns: object) -> Stream:
+    at = NOW - timedelta(seconds=ago_s)
+    given = {"spec": "vmstat_linux", "spec_version": VERSION, "acked_offset": 1000} | columns
+    return Stream(host_id=host.id, key=key, last_received_at=at, created_at=at, **given)
+
+
+async def add_hosts(session: AsyncSession, *names: str) -> list[Host]:
+    hosts = [Host(name=name) for name in names]
+    session.add_all(hosts)
+    await session.flush()
+    return hosts
+
+
+def rejected(owner: Stream, reason: str, ago_s: float = 0, offset: int = 0) -> RejectedLine:
+    return RejectedLine(
+        stream_id=owner.id,
+        line_offset=offset,
+        line_no=1,
+        n_bytes=4,
+        line_text="odd",
+        reason=reason,
+        received_at=NOW - timedelta(seconds=ago_s),
+    )
+
+
+async def read(
+    sessions: Sessions, name: str = "web1", *, only: Only | None = None, stream_id: int | None = None, limit: int = 100
+) -> HostAccounts:
+    async with sessions() as session:
+        return await read_host_accounts(session, name, only=only, stream_id=stream_id, limit=limit, now=NOW)
+
+
+async def test_a_host_is_summed_up_and_its_streams_are_listed_the_last_heard_of_first(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        web1, web2 = await add_hosts(session, "web1", "web2")
+        first = stream(
+            web1,
+            "first",
+            60,
+            n_header=1,
+            n_sample=10,
+            n_rejected=3,
+            bytes_by_kind={"header": 80, "sample": 800, "rejected": 120},
+            first_sample_at=NOW - timedelta(hours=1),
+        )
+        lossy = stream(
+            web1, "lossy", 5, n_sample=2, n_timestamp=2, n_gap_bytes=600, bytes_by_kind={"sample": 300, "timestamp": 100}
+        )
+        old = stream(web1, "old", 86400 * 30, spec_version=VERSION + 1)
+        unknown = stream(web1, "unknown", 7, spec="nothing_any", spec_version=0, n_ignored=9, bytes_by_kind={"ignored": 1000})
+        empty = stream(web1, "empty", 8, spec_version=0, acked_offset=0)
+        session.add_all([first, lossy, old, unknown, empty, stream(web2, "other", n_rejected=7)])
+        await session.flush()
+        session.add_all([rejected(first, "b"), rejected(first, "a", 20), rejected(first, "a", 10)])
+        session.add_all([Gap(stream_id=lossy.id, start_offset=start, end_offset=start + 300) for start in (0, 500)])
+        first_id = first.id
+    accounts = await read(sessions)
+    assert (accounts.host, accounts.n_streams, accounts.n_streams_outdated, accounts.n_matching) == ("web1", 5, 1, 5)
+    assert (accounts.n_bytes, accounts.n_gap_bytes) == (3400, 600)
+    lines, sizes = accounts.n_lines, accounts.bytes_by_kind
+    assert (lines.header, lines.sample, lines.timestamp, lines.ignored, lines.rejected, lines.since_boot) == (1, 12, 2, 9, 3, 0)
+    assert (sizes.header, sizes.sample, sizes.timestamp, sizes.ignored, sizes.rejected, sizes.state_change) == (
+        80, 1100, 100, 1000, 120, 0,
+    )  # fmt: skip
+    assert [account.stream.key for account in accounts.streams] == ["lossy", "unknown", "empty", "first", "old"]
+    by_key = {account.stream.key: account for account in accounts.streams}
+    assert by_key["first"].reasons == [
+        ReasonCount("a", 2, NOW - timedelta(seconds=10)),
+        ReasonCount("b", 1, NOW),
+    ]
+    assert by_key["first"].bytes_by_kind.rejected == 120
+    assert by_key["first"].first_sample_at == NOW - timedelta(hours=1)
+    assert by_key["lossy"].n_gaps == 2
+    assert by_key["lossy"].reasons == []
+    assert {key: (account.spec_version, account.catalogue_version, account.is_outdated) for key, account in by_key.items()} == {
+        "first": (VERSION, VERSION, False),
+        "lossy": (VERSION, VERSION, False),
+        "old": (VERSION + 1, VERSION, True),
+        "unknown": (0, None, False),
+        "empty": (0, VERSION, False),
+    }
+    for only, keys in {Only.REJECTED: ["first"], Only.OUTDATED: ["old"], Only.LOST: ["lossy"]}.items():
+        found = await read(sessions, only=only)
+        assert [account.stream.key for account in found.streams] == keys
+        assert (found.n_matching, found.n_streams) == (1, 5)
+    assert [account.stream.key for account in (await read(sessions, stream_id=first_id)).streams] == ["first"]
+    limited = await read(sessions, limit=2)
+    assert ([account.stream.key for account in limited.streams], limited.n_matching) == (["lossy", "unknown"], 5)
+
+
+async def test_a_spec_that_came_later_makes_a_stream_outdated(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        (host,) = await add_hosts(session, "web1")
+        session.add(stream(host, "waited", spec_version=0, n_ignored=9))
+    (account,) = (await read(sessions, only=Only.OUTDATED)).streams
+    assert (account.spec_version, account.is_outdated) == (0, True)
+
+
+async def test_a_host_without_streams_has_empty_accounts(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        await add_hosts(session, "web1")
+    accounts = await read(sessions)
+    assert (accounts.n_streams, accounts.n_bytes, accounts.n_lines.sample, accounts.streams) == (0, 0, 0, [])
+    with pytest.raises(NotFound, match="no host 'web9'"):
+        await read(sessions, "web9")
+
+
+async def test_of_many_reasons_the_most_frequent_are_shown(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        (host,) = await add_hosts(session, "web1")
+        owner = stream(host, "garbage", n_rejected=1000)
+        session.add(owner)
+        await session.flush()
+        session.add_all(rejected(owner, f"{number:03} is no number") for number in range(MOST_REASONS + 5))
+        session.add(rejected(owner, f"{MOST_REASONS + 4:03} is no number", 5))
+    (account,) = (await read(sessions)).streams
+    assert (len(account.reasons), account.n_reasons) == (MOST_REASONS, MOST_REASONS + 5)
+    assert (account.reasons[0].reason, account.reasons[0].n) == (f"{MOST_REASONS + 4:03} is no number", 2)
+
+
+async def test_rejected_lines_of_one_reason(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        (host,) = await add_hosts(session, "web1")
+        owner = stream(host, "a", n_rejected=1000)
+        session.add(owner)
+        await session.flush()
+        session.add_all([rejected(owner, "a", offset=1), rejected(owner, "b", offset=2), rejected(owner, "a", offset=3)])
+        stream_id = owner.id
+    async with sessions() as session:
+        found = await list_rejected(session, "web1", stream_id, 1, reason="a")
+        assert ([line.offset for line in found.rejected_lines], found.n_total) == ([3], 2)
+        assert (await list_rejected(session, "web1", stream_id, 10, reason="c")).n_total == 0
+        assert (await list_rejected(session, "web1", stream_id, 10)).n_total == 1000
+
+
+@pytest.mark.parametrize(
+    ("last_hour", "hour_before", "is_rise"),
+    [
+        (0, 0, False),
+        (9, 0, False),
+        (10, 0, True),
+        (10, 2, True),
+        (10, 3, False),
+        (40, 10, True),
+        (39, 10, False),
+        (1000, 1000, False),
+        (10, 500, False),
+    ],
+)
+def test_a_rise_is_ten_lines_and_four_times_the_hour_before(last_hour: int, hour_before: int, is_rise: bool) -> None:
+    assert RejectCounts(last_hour, hour_before).is_rise is is_rise
+
+
+async def test_the_hosts_say_whose_rejected_lines_rise(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        calm, rising, steady = await add_hosts(session, "calm", "rising", "steady")
+        one, two, other = stream(rising, "one"), stream(rising, "two"), stream(steady, "one")
+        session.add_all([stream(calm, "one", n_rejected=500), one, two, other])
+        await session.flush()
+        session.add_all([rejected(one, "a", 60 * number) for number in range(8)])
+        session.add_all([rejected(two, "a", 3599), rejected(two, "a", 0), rejected(two, "a", 3600), rejected(two, "a", 7200)])
+        session.add_all([rejected(other, "a", 180 * number + 1) for number in range(39)])
+    async with sessions() as session:
+        hosts = await list_hosts(session, NOW)
+        assert [(h.name, h.n_rejected_last_hour, h.n_rejected_hour_before, h.has_reject_rise) for h in hosts] == [
+            ("calm", 0, 0, False),
+            ("rising", 10, 1, True),
+            ("steady", 20, 19, False),
+        ]
+        assert (await read_host(session, "rising", NOW)).host == hosts[1]
+        later = await list_hosts(session, NOW + timedelta(hours=1))
+        assert [(h.n_rejected_last_hour, h.n_rejected_hour_before) for h in later] == [(0, 0), (0, 10), (0, 20)]
