@@ -40,6 +40,8 @@ POLICY = {
     "listHosts": Role.VIEWER,
     "getHost": Role.VIEWER,
     "listRejectedLines": Role.VIEWER,
+    "readAccounts": Role.VIEWER,
+    "readContext": Role.VIEWER,
     "listInstances": Role.VIEWER,
     "listStats": Role.VIEWER,
     "readSeries": Role.VIEWER,

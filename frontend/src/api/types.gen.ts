@@ -281,6 +281,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/accounts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Accounts
+     * @description Tells what became of every line and byte that a host sent: in all, and stream by stream.
+     */
+    get: operations["readAccounts"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/coverage": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -393,6 +408,21 @@ export interface paths {
      * @description Lists every stat that can be read, with the columns that hosts have sent and no spec describes.
      */
     get: operations["listStats"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/streams/{id}/context": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Context
+     * @description Shows a line of a stream's raw output among the lines around it, as the tool printed them.
+     */
+    get: operations["readContext"];
     put?: never;
     post?: never;
     delete?: never;
@@ -579,6 +609,29 @@ export interface components {
       windows: components["schemas"]["Interval"][];
     };
     /**
+     * ContextLine
+     * @description A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was looked at.
+     *
+     *     `is_cut`: `text` is not the whole line; `is_target`: the place that was asked for is in it; `is_after_gap`: the host lost what
+     *     stood directly before it. `line_no` counts from 1 in the stream, null where that is not known.
+     */
+    ContextLine: {
+      /** Is After Gap */
+      is_after_gap: boolean;
+      /** Is Cut */
+      is_cut: boolean;
+      /** Is Target */
+      is_target: boolean;
+      /** Line No */
+      line_no: number | null;
+      /** N Bytes */
+      n_bytes: number;
+      /** Offset */
+      offset: number;
+      /** Text */
+      text: string;
+    };
+    /**
      * Coverage
      * @description What there is of a host; `first_sample_at` and `last_sample_at` are over all time.
      */
@@ -743,6 +796,30 @@ export interface components {
       version: string;
     };
     /**
+     * HostAccounts
+     * @description All streams of a host summed up, and those that were asked for, the newest first; `n_matching` counts them without the limit.
+     *
+     *     `n_bytes` arrived; `n_gap_bytes` were lost before they could be sent.
+     */
+    HostAccounts: {
+      bytes_by_kind: components["schemas"]["LineCounts"];
+      /** Host */
+      host: string;
+      /** N Bytes */
+      n_bytes: number;
+      /** N Gap Bytes */
+      n_gap_bytes: number;
+      n_lines: components["schemas"]["LineCounts"];
+      /** N Matching */
+      n_matching: number;
+      /** N Streams */
+      n_streams: number;
+      /** N Streams Outdated */
+      n_streams_outdated: number;
+      /** Streams */
+      streams: components["schemas"]["StreamAccount"][];
+    };
+    /**
      * HostDetail
      * @description A host and its streams, the newest first; streams that ended more than a week ago are only counted.
      */
@@ -756,6 +833,8 @@ export interface components {
     /**
      * HostInfo
      * @description A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's.
+     *
+     *     `has_reject_rise`: at least ten lines were rejected in the last hour, and at least four times as many as in the hour before.
      */
     HostInfo: {
       /** Agent Version */
@@ -769,12 +848,18 @@ export interface components {
       created_at: string;
       /** First Sample At */
       first_sample_at: string | null;
+      /** Has Reject Rise */
+      has_reject_rise: boolean;
       /** Last Sample At */
       last_sample_at: string | null;
       /** Last Seen At */
       last_seen_at: string | null;
       /** N Rejected */
       n_rejected: number;
+      /** N Rejected Hour Before */
+      n_rejected_hour_before: number;
+      /** N Rejected Last Hour */
+      n_rejected_last_hour: number;
       /** N Streams */
       n_streams: number;
       /** N Streams Live */
@@ -936,6 +1021,12 @@ export interface components {
       unit: string;
     };
     /**
+     * Only
+     * @description Which streams to list: those with rejected lines, those read by another version of their spec, those that lost bytes.
+     * @enum {string}
+     */
+    Only: "rejected" | "outdated" | "lost";
+    /**
      * PanelInfo
      * @description A graph that the host page shows by default.
      */
@@ -967,6 +1058,21 @@ export interface components {
       old_password?: string | null;
     };
     /**
+     * ReasonCount
+     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
+     */
+    ReasonCount: {
+      /**
+       * Last At
+       * Format: date-time
+       */
+      last_at: string;
+      /** N */
+      n: number;
+      /** Reason */
+      reason: string;
+    };
+    /**
      * RejectedLineInfo
      * @description A line that could not be read.
      */
@@ -995,7 +1101,7 @@ export interface components {
     };
     /**
      * RejectedLineList
-     * @description Rejected lines, the newest first; `n_total` counts those whose text is no longer kept one by one too.
+     * @description Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of one reason only those that are.
      */
     RejectedLineList: {
       /** N Total */
@@ -1114,6 +1220,47 @@ export interface components {
     StatList: {
       /** Stats */
       stats: components["schemas"]["StatInfo"][];
+    };
+    /**
+     * StreamAccount
+     * @description One stream: what came, and what became of it.
+     *
+     *     `is_outdated`: its samples were read by another version of the spec (`spec_version`; 0: there was none) than the catalogue has
+     *     now (`catalogue_version`; null: there is none now). `reasons` are the most frequent of `n_reasons`.
+     */
+    StreamAccount: {
+      bytes_by_kind: components["schemas"]["LineCounts"];
+      /** Catalogue Version */
+      catalogue_version: number | null;
+      /** First Sample At */
+      first_sample_at: string | null;
+      /** Is Outdated */
+      is_outdated: boolean;
+      /** N Gaps */
+      n_gaps: number;
+      /** N Reasons */
+      n_reasons: number;
+      /** Reasons */
+      reasons: components["schemas"]["ReasonCount"][];
+      /** Spec Version */
+      spec_version: number;
+      stream: components["schemas"]["StreamInfo"];
+    };
+    /**
+     * StreamContext
+     * @description The lines around a place of a stream, in the order of the stream.
+     */
+    StreamContext: {
+      /** Host */
+      host: string;
+      /** Key */
+      key: string;
+      /** Lines */
+      lines: components["schemas"]["ContextLine"][];
+      /** Spec */
+      spec: string;
+      /** Stream Id */
+      stream_id: number;
     };
     /**
      * StreamInfo
@@ -1767,6 +1914,40 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readAccounts: {
+    parameters: {
+      query?: {
+        /** @description only such streams */
+        only?: components["schemas"]["Only"] | null;
+        /** @description only this stream */
+        stream_id?: number | null;
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostAccounts"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   readCoverage: {
     parameters: {
       query: {
@@ -1809,6 +1990,8 @@ export interface operations {
       query?: {
         /** @description only lines of this stream */
         stream_id?: number | null;
+        /** @description only lines rejected for this reason */
+        reason?: string | null;
         limit?: number;
       };
       header?: never;
@@ -1998,6 +2181,36 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readContext: {
+    parameters: {
+      query: {
+        /** @description a byte of the line to show, counted in the stream */
+        offset: number;
+        before?: number;
+        after?: number;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StreamContext"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

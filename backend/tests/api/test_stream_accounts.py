@@ -1,0 +1,73 @@
+"""The accounts of what an agent sent, and the lines around one that could not be read."""
+
+from itertools import pairwise
+
+import httpx
+import pytest
+
+from normstat.api.account_schemas import HostAccounts, StreamContext
+from normstat.api.schemas import HostList, RejectedLineList
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
+from tests.api.test_access import assert_envelope
+
+GARBAGE = b" 1  2 garbage\n"
+ACCOUNTS = f"/api/v1/hosts/{HOST}/accounts"
+
+
+@pytest.fixture
+async def reader(people: People) -> httpx.AsyncClient:
+    """A viewer, where one host has sent a minute of vmstat and ten unreadable lines."""
+    async with await people.agent() as agent:
+        response = await send(agent, frames_of(VMSTAT + GARBAGE * 10))
+        assert response.status_code == 200, response.text
+    return await people.enter(Role.VIEWER)
+
+
+async def test_every_byte_is_accounted_for(reader: httpx.AsyncClient) -> None:
+    accounts = HostAccounts.model_validate((await reader.get(ACCOUNTS)).json())
+    assert (accounts.n_streams, accounts.n_streams_outdated, accounts.n_matching, accounts.n_gap_bytes) == (1, 0, 1, 0)
+    assert accounts.n_bytes == len(VMSTAT) + 10 * len(GARBAGE)
+    assert sum(dict(accounts.bytes_by_kind).values()) == accounts.n_bytes
+    (account,) = accounts.streams
+    assert account.stream.n_lines == accounts.n_lines
+    assert (account.stream.n_lines.sample, account.stream.n_lines.rejected) == (N_SAMPLES, 10)
+    assert account.bytes_by_kind.rejected == 10 * len(GARBAGE)
+    assert not account.is_outdated
+    assert [(reason.n, account.n_reasons) for reason in account.reasons] == [(10, 1)]
+    (host,) = HostList.model_validate((await reader.get("/api/v1/hosts")).json()).hosts
+    assert (host.n_rejected_last_hour, host.n_rejected_hour_before, host.has_reject_rise) == (10, 0, True)
+
+
+async def test_a_rejected_line_is_shown_among_the_lines_around_it(reader: httpx.AsyncClient) -> None:
+    reason = HostAccounts.model_validate((await reader.get(ACCOUNTS)).json()).streams[0].reasons[0].reason
+    listed = await reader.get(f"/api/v1/hosts/{HOST}/rejected", params={"reason": reason, "limit": 500})
+    line = RejectedLineList.model_validate(listed.json()).rejected_lines[-1]
+    assert line.offset == len(VMSTAT)
+    params = {"offset": line.offset, "before": 3, "after": 1}
+    found = StreamContext.model_validate((await reader.get(f"/api/v1/streams/{line.stream_id}/context", params=params)).json())
+    assert (found.host, found.spec) == (HOST, "vmstat_linux")
+    expected = VMSTAT.decode().splitlines()[-3:] + [GARBAGE.decode().rstrip()] * 2
+    assert [text.text for text in found.lines] == expected
+    assert [text.is_target for text in found.lines] == [False, False, False, True, False]
+    assert found.lines[3].line_no == line.line_no == len(VMSTAT.splitlines()) + 1
+    for one, next_one in pairwise(found.lines):
+        assert one.offset + one.n_bytes == next_one.offset
+
+
+async def test_streams_can_be_chosen(reader: httpx.AsyncClient) -> None:
+    for params, n in [({"only": "rejected"}, 1), ({"only": "outdated"}, 0), ({"only": "lost"}, 0), ({"stream_id": 10**9}, 0)]:
+        accounts = HostAccounts.model_validate((await reader.get(ACCOUNTS, params=params)).json())
+        assert (len(accounts.streams), accounts.n_matching, accounts.n_streams) == (n, n, 1)
+
+
+async def test_wrong_questions_get_clear_answers(reader: httpx.AsyncClient) -> None:
+    stream_id = HostAccounts.model_validate((await reader.get(ACCOUNTS)).json()).streams[0].stream.id
+    assert_envelope(await reader.get("/api/v1/hosts/nobody/accounts"), 404, "not_found")
+    assert_envelope(await reader.get(ACCOUNTS, params={"only": "odd"}), 422, "invalid_request")
+    context = f"/api/v1/streams/{stream_id}/context"
+    for params in ({}, {"offset": -1}, {"offset": 0, "before": 201}, {"offset": 0, "after": -1}, {"offset": 2**63}):
+        assert_envelope(await reader.get(context, params=params), 422, "invalid_request")
+    assert_envelope(await reader.get(context, params={"offset": 2**63 - 1}), 404, "not_found")
+    assert_envelope(await reader.get(f"/api/v1/streams/{10**9}/context", params={"offset": 0}), 404, "not_found")
