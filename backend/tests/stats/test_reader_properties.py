@@ -1,16 +1,20 @@
 """What must hold for any bytes: no exception, every byte booked, and the same result however the bytes come and are read."""
 
+import sys
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.readers import columns
+from normstat.stats.readers import columns, read
 from normstat.stats.spec import Spec
 from tests.golden_captures import captures
 from tests.stats.reading import Reading, read_pieces
 
 SPECS = list(load_catalogue().specs.values())
+WITH_BULK = [spec for spec in SPECS if spec.reader == "columns"]
+WITHOUT_BULK = [spec for spec in SPECS if spec.reader != "columns"]
 CAPTURES = {spec.name: [capture.data for capture in captures() if capture.spec == spec.name] for spec in SPECS}
 NEVER = 1 << 60
 RELAXED = settings(
@@ -46,9 +50,9 @@ SPANNERS = st.sampled_from(
 
 
 @st.composite
-def streams(draw: st.DrawFn) -> tuple[Spec, bytes]:
+def streams(draw: st.DrawFn, specs: list[Spec]) -> tuple[Spec, bytes]:
     """A spec and bytes that look much like its tool's output, with damage."""
-    spec = draw(st.sampled_from(SPECS))
+    spec = draw(st.sampled_from(specs))
     data = b"".join(draw(st.lists(st.sampled_from(CAPTURES[spec.name]), min_size=1, max_size=2)))
     if len(data) > 6000:
         start = draw(st.integers(0, len(data) - 6000))
@@ -83,14 +87,14 @@ def test_any_bytes_are_booked(monkeypatch: pytest.MonkeyPatch, spec: Spec, data:
 
 
 @RELAXED
-@given(stream=streams())
+@given(stream=streams(WITH_BULK))
 def test_bulk_and_line_by_line_agree(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes]) -> None:
     spec, data = stream
     assert in_bulk(monkeypatch, spec, [data]) == line_by_line(monkeypatch, spec, [data])
 
 
 @RELAXED
-@given(stream=streams(), draw=st.data())
+@given(stream=streams(WITH_BULK), draw=st.data())
 def test_any_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes], draw: st.DataObject) -> None:
     spec, data = stream
     pieces = in_pieces(data, draw)
@@ -99,7 +103,67 @@ def test_any_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch, stream: tuple
     assert in_bulk(monkeypatch, spec, pieces) == whole
 
 
+@settings(RELAXED, max_examples=300)
+@given(stream=streams(WITHOUT_BULK), draw=st.data())
+def test_any_pieces_give_the_same_to_readers_of_lines(stream: tuple[Spec, bytes], draw: st.DataObject) -> None:
+    spec, data = stream
+    assert read_pieces(spec, in_pieces(data, draw)) == read_pieces(spec, [data])
+
+
 @pytest.mark.parametrize("name", sorted(CAPTURES))
+def test_captures_give_the_same_in_pieces(name: str) -> None:
+    """A cut behind every line of the beginning, and in the middle of lines."""
+    spec = load_catalogue().specs[name]
+    for data in CAPTURES[name]:
+        few = data[:20_000]
+        whole = read_pieces(spec, [few])
+        assert read_pieces(spec, few.splitlines(keepends=True)) == whole
+        assert read_pieces(spec, [few[at : at + 97] for at in range(0, len(few), 97)]) == whole
+
+
+HOSTILE = [
+    b"x",
+    b"7 ",
+    b"a b\n",
+    b"1 2 3\n",
+    b"@[",
+    b"[1, 2)",
+    b"a=1 ",
+    b"|",
+    b"-" * 8 + b" ",
+    b"12:00:00 ",
+    b"(1.0%) ",
+    b'{"a":[',
+    b";",
+]
+
+
+def n_calls(spec: Spec, data: bytes) -> int:
+    """How many functions reading takes, of Python and of C: it does not depend on how busy the machine is."""
+    n = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal n
+        n += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        read(spec, data, state={}, offset=0, is_final=True)
+    finally:
+        sys.setprofile(None)
+    return n
+
+
+@pytest.mark.parametrize("name", sorted(CAPTURES))
+def test_twice_the_bytes_take_no_more_than_twice_the_calls(name: str) -> None:
+    """Of the tool's own text with one hostile line in it; regular expressions are for `make bench-hostile` to judge."""
+    spec = load_catalogue().specs[name]
+    for part in HOSTILE:
+        some = CAPTURES[name][0][:3000] + part * (2000 // len(part)) + b"\n"
+        assert n_calls(spec, some * 8) <= 2.5 * n_calls(spec, some * 4) + 2000
+
+
+@pytest.mark.parametrize("name", sorted(spec.name for spec in WITH_BULK))
 def test_bulk_and_line_by_line_agree_on_captures(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     spec = load_catalogue().specs[name]
     for data in CAPTURES[name]:
@@ -111,7 +175,7 @@ def test_bulk_and_line_by_line_agree_on_captures(monkeypatch: pytest.MonkeyPatch
 
 
 @RELAXED
-@given(stream=streams())
+@given(stream=streams(WITH_BULK))
 def test_rows_stand_in_the_order_of_their_lines(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes]) -> None:
     spec, data = stream
     monkeypatch.setattr(columns, "BULK_LEAST", 0)
