@@ -89,7 +89,7 @@ class Stream(Base):
     `spec_version` is the version of the spec that its oldest samples were read with (0: there was no such spec), and
     `reader_version` the one that `reader_state` belongs to: they differ when the spec changed while the stream grew. `stat_names`
     are the stats that it has samples of. `time_zone`, `first_day`, `start_at` and `interval_s` are what an import was told of its
-    times (records.Timing); NULL for what agents send.
+    times (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and the reader was told so.
     """
 
     __tablename__ = "streams"
@@ -121,6 +121,7 @@ class Stream(Base):
     interval_s: Mapped[float | None]
     reader_version: Mapped[int] = mapped_column(server_default="0")
     stat_names: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
+    is_finished: Mapped[bool] = mapped_column(server_default=text("false"))
 
     @property
     def timing(self) -> Timing:
@@ -131,6 +132,58 @@ class Stream(Base):
             start_us=None if self.start_at is None else to_us(self.start_at),
             interval_us=None if self.interval_s is None else round(self.interval_s * 1_000_000),
         )
+
+
+class Load(Base):
+    """The content of a file that was loaded into a stream: its first `n_bytes` bytes, by their hash.
+
+    A file of the same content is known by it, and one that has grown since is known to continue the stream.
+    """
+
+    __tablename__ = "loads"
+    __table_args__ = (Index("ix_loads__host_id_spec", "host_id", "spec"),)
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    n_bytes: Mapped[int] = mapped_column(primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    spec: Mapped[str]
+    content_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Import(Base):
+    """A file that somebody handed over to be loaded in the background. `file_path` is where the server keeps it until then.
+
+    `seen_at` is when the process that loads it, or waits to, last said so.
+    """
+
+    __tablename__ = "imports"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host: Mapped[str]
+    name: Mapped[str]
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    message: Mapped[str] = mapped_column(server_default="")
+    time_zone: Mapped[str | None]
+    first_day: Mapped[dt.date | None]
+    start_at: Mapped[datetime | None]
+    interval_s: Mapped[float | None]
+    spec: Mapped[str | None]
+    file_path: Mapped[str]
+    n_bytes: Mapped[int]
+    n_bytes_done: Mapped[int] = mapped_column(server_default="0")
+    n_files: Mapped[int] = mapped_column(server_default="0")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    seen_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    finished_at: Mapped[datetime | None]
+
+
+class ImportedFile(Base):
+    """What became of one file of an import; `result` is the body that the API shows."""
+
+    __tablename__ = "imported_files"
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True)
+    result: Mapped[dict[str, object]] = mapped_column(JSONB)
 
 
 class Chunk(Base):
