@@ -24,7 +24,7 @@ from normstat.ingest.wire import Ack, Frame, FrameKind
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.gap import state_after_gap
 from normstat.stats.readers import read
-from normstat.stats.records import LineKind, SampleBlock, State
+from normstat.stats.records import LineKind, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store import chunks, samples, streams
 from normstat.store.models import Host, Stream
@@ -68,6 +68,19 @@ class Sender:
     host_time: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What an import says of a stream that was recorded earlier.
+
+    `timing` is kept with a new stream. With `is_final` nothing follows these frames: a last line without a newline is read. With
+    `follows_cut` the bytes before these ended in a line without a newline, whose rest comes first.
+    """
+
+    timing: Timing
+    is_final: bool = False
+    follows_cut: bool = False
+
+
 class TablesLacking(Exception):
     """Tables or columns must be made before the samples can be stored; raised before anything was written."""
 
@@ -98,9 +111,11 @@ async def take_request(
     agent_version: str,
     host_time: float | None,
     frames: Sequence[Frame],
+    recording: Recording | None = None,
 ) -> list[Ack]:
     """Takes all frames of a request; gives where each stream named stands now. All of it is committed.
 
+    `recording` is there when no agent sends but a file is imported: it says nothing of the host as it is now.
     Raises: BadRequest for a host name that cannot be one; NotAllowed when the token is for another host; DatabaseAway when the
     database does not answer or is busy (nothing was taken); TooLarge when it cannot take that much at once
     """
@@ -115,7 +130,7 @@ async def take_request(
         for _ in range(MOST_ATTEMPTS):
             try:
                 async with open_write_session(sessions) as session:
-                    request = Request(session, sender)
+                    request = Request(session, sender, recording)
                     acks = await request.take(frames)
             except TablesLacking as lacking:
                 async with open_write_session(sessions) as session:
@@ -141,9 +156,10 @@ def _to_error(error: Exception) -> NormstatError:
 class Request:
     """One request within one transaction."""
 
-    def __init__(self, session: WriteSession, sender: Sender) -> None:
+    def __init__(self, session: WriteSession, sender: Sender, recording: Recording | None = None) -> None:
         self._session = session
         self._sender = sender
+        self._recording = recording
         self._new_streams: list[Stream] = []
         self._new_reasons: list[tuple[Stream, str]] = []
         self._deliveries: dict[StreamName, Delivery] = {}
@@ -167,7 +183,7 @@ class Request:
                 await self._read(delivery, plan)
                 _lose(delivery, frame)
         for delivery in self._deliveries.values():
-            await self._read(delivery, plan)
+            await self._read(delivery, plan, is_final=self._recording is not None and self._recording.is_final)
         wanted = plan.lacking(block.stat.name for delivery in self._deliveries.values() for block in _blocks(delivery))
         if wanted:
             raise TablesLacking(wanted)
@@ -208,7 +224,11 @@ class Request:
                 spec = load_catalogue().specs.get(frame.spec)
                 if frame.kind is FrameKind.STREAM and frame.text and not stream.command:
                     stream.command = clean_text(frame.text)[:LONGEST_TEXT]
+                if self._recording is not None and stream.last_received_at is None:
+                    streams.set_timing(stream, self._recording.timing)
                 state = await self._state_of(stream, spec)
+                if self._recording is not None and self._recording.follows_cut:
+                    state = state_after_gap(state)
                 self._deliveries[name] = Delivery(stream=stream, spec=spec, state=state, end=stream.acked_offset)
                 if stream.last_received_at is None:
                     self._new_streams.append(stream)
@@ -228,9 +248,9 @@ class Request:
             state, end = result.state, start + len(data)
         return state_after_gap(state) if end < stream.acked_offset else state
 
-    async def _read(self, delivery: Delivery, plan: TablePlan) -> None:
+    async def _read(self, delivery: Delivery, plan: TablePlan, *, is_final: bool = False) -> None:
         """Reads the bytes that wait; what is left behind the last whole line is dropped, the agent sends it again."""
-        if not delivery.data:
+        if not delivery.data and not is_final:
             return
         stream = delivery.stream
         piecewise = Piecewise(
@@ -244,13 +264,17 @@ class Request:
         )
         data = bytes(delivery.data)
         delivery.data.clear()
-        taken = await asyncio.to_thread(piecewise.read, data) if len(data) > THREAD_BYTES else piecewise.read(data)
+        if len(data) > THREAD_BYTES:
+            taken = await asyncio.to_thread(piecewise.read, data, is_final=is_final)
+        else:
+            taken = piecewise.read(data, is_final=is_final)
         delivery.end, delivery.state = taken.end, taken.state
         delivery.taken.append(taken)
 
     async def _write(self, host: Host, plan: TablePlan) -> None:
         now = datetime.now(UTC)
-        host.last_seen_at = now
+        if self._recording is None:
+            host.last_seen_at = now
         host.os = self._sender.os or host.os
         host.agent_version = self._sender.agent_version or host.agent_version
         if self._sender.host_time is not None:
@@ -300,6 +324,8 @@ class Request:
         stream.n_gap_bytes += sum(gap.end - gap.start for gap in delivery.gaps)
         stream.acked_offset = delivery.end
         stream.reader_state = delivery.state
+        if self._recording is not None and self._recording.is_final:
+            stream.is_finished = True
         if delivery.taken or delivery.gaps:
             stream.spec_version = stream.reader_version = delivery.spec.version if delivery.spec else 0
 

@@ -73,12 +73,12 @@ class Piecewise:
         self._n_kept: Counter[str] = Counter()
         self.taken = Taken(start=start, end=start, state=state)
 
-    def read(self, data: bytes) -> Taken:
-        """Takes as much of the data as can be taken: all whole lines."""
+    def read(self, data: bytes, *, is_final: bool = False) -> Taken:
+        """Takes as much of the data as can be taken: all whole lines, and everything when it is final (the stream's end)."""
         begin, size = 0, PIECE_BYTES
         while begin < len(data):
             piece = data[begin : begin + size]
-            n_taken = self._read_spec(self._spec, piece) if self._spec else self._read_unknown(piece)
+            n_taken = self._read_piece(piece, is_final=is_final and begin + size >= len(data))
             if n_taken:
                 self.taken.chunks.append(compress_chunk(self.taken.end, piece[:n_taken]))
                 self.taken.end += n_taken
@@ -87,19 +87,34 @@ class Piecewise:
                 break
             else:
                 size *= 2
+        if is_final and not data:
+            self._read_piece(b"", is_final=True)
         return self.taken
 
-    def _read_unknown(self, piece: bytes) -> int:
+    def _read_piece(self, piece: bytes, *, is_final: bool) -> int:
+        if self._spec is None:
+            return self._read_unknown(piece, is_final=is_final)
+        return self._read_spec(self._spec, piece, is_final=is_final)
+
+    def _read_unknown(self, piece: bytes, *, is_final: bool) -> int:
         """Without a spec the bytes are kept, and lines only counted."""
         n_taken = piece.rfind(b"\n") + 1
-        if not n_taken and len(piece) > LONGEST_LINE:
+        if is_final or (not n_taken and len(piece) > LONGEST_LINE):
             n_taken = len(piece)
         self._book(LineKind.IGNORED, piece.count(b"\n"), n_taken)
         return n_taken
 
-    def _read_spec(self, spec: Spec, piece: bytes) -> int:
+    def _read_spec(self, spec: Spec, piece: bytes, *, is_final: bool) -> int:
         taken = self.taken
-        result = read(spec, piece, state=taken.state, offset=taken.end, timing=self._timing, command=self._command)
+        result = read(
+            spec,
+            piece,
+            state=taken.state,
+            offset=taken.end,
+            is_final=is_final,
+            timing=self._timing,
+            command=self._command,
+        )
         n_lines_before = self._n_lines_before + taken.n_lines.total()
         taken.n_lines.update(result.accounts.n_lines)
         taken.n_bytes.update(result.accounts.n_bytes)
@@ -135,7 +150,8 @@ class Piecewise:
         at, line_no = 0, n_lines_before + 1
         # Several rows may stand in one line.
         for offset in np.unique(offsets).tolist():
-            begin = offset - self.taken.end
+            # A sample of many lines may have begun before this piece; it is shown by the piece's first line then.
+            begin = max(0, offset - self.taken.end)
             end = piece.find(b"\n", begin) + 1 or len(piece)
             line_no += piece.count(b"\n", at, begin)
             at = begin

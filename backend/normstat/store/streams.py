@@ -16,10 +16,12 @@ from sqlalchemy import func, insert, select, text, tuple_
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
 from normstat.stats.records import RejectedLine as ReadRejectedLine
+from normstat.stats.records import Timing
 from normstat.store.models import Gap, Host, RejectedLine, Stream
 from normstat.store.session import WriteSession
 from normstat.window import from_us
 
+MICRO: Final = 1_000_000
 LIVE_CHANNEL: Final = "normstat_live"
 # Texts of rejected lines that are kept one by one; the others are counted, and the raw chunk has them all.
 MOST_KEPT_PER_REASON: Final = 1000
@@ -73,6 +75,14 @@ async def open_streams(session: WriteSession, host: Host, names: Iterable[Stream
     for stream in new:
         await session.refresh(stream)
     return found | {(stream.spec, stream.key): stream for stream in new}
+
+
+def set_timing(stream: Stream, timing: Timing) -> None:
+    """Keeps with the stream what an import was told of its times; `Stream.timing` gives it back."""
+    stream.time_zone = timing.zone
+    stream.first_day = timing.date
+    stream.start_at = None if timing.start_us is None else from_us(timing.start_us)
+    stream.interval_s = None if timing.interval_us is None else timing.interval_us / MICRO
 
 
 UPDATE_INSTANCES: Final = """
