@@ -17,7 +17,7 @@ from normstat.stats.formats import INT8_LARGEST, INT8_LEAST, read_number
 from normstat.stats.header import fields_of
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Spec, Stat, Storage
-from normstat.stats.stamp import Stamp, day_seconds, parse_stamp
+from normstat.stats.stamp import Stamp, day_seconds, is_recorder_line, parse_stamp
 from normstat.stats.timeline import Timeline, require_zone
 
 LINE_LIMIT: Final = 1 << 20
@@ -27,6 +27,8 @@ CONTROLLED: Final = "control characters: not the text of a tool"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print when told to.
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]")
+# A recorder speaks of itself at the beginning of its file; later such a line may be a tool's.
+RECORDER_LINES: Final = 20
 ABSENT: Final = "-"
 MAX_DECIMALS: Final = 9
 MAX_LEARNT: Final = 4096
@@ -47,7 +49,7 @@ class LineReading:
         self.spec = spec
         self.command = command
         self.has_zone = timing.zone is not None
-        self.timeline = Timeline(require_zone(timing.zone or "UTC"))
+        self.timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)
         self._stats: Mapping[str, Stat] = {stat.name: stat for stat in spec.stats}
         self._offset = offset
         self._timing = timing
@@ -75,6 +77,11 @@ class LineReading:
         """What the line is, or the reason why it cannot be read. Blank lines come too."""
         raise NotImplementedError
 
+    def begin_call(self) -> None:
+        """A recorder calls the tool anew, see stats/stamp.py: what was gathered is whole, and what comes may begin with averages
+        since boot.
+        """
+
     def finish(self) -> None:
         """The stream ended: what was gathered of a sample of many lines is whole now."""
 
@@ -98,6 +105,8 @@ class LineReading:
         """Takes a line that is nothing but a time; False when it is none."""
         stamp = parse_stamp(text)
         if stamp is not None:
+            if stamp.is_call:
+                self.begin_call()
             self.see_stamp(stamp)
         return stamp is not None
 
@@ -198,18 +207,23 @@ class LineReading:
             self._ledger.reject(raw, offset, n_bytes, TOO_LONG)
             return
         text = _text(raw)
-        found = CONTROLLED if CONTROL.search(text) is not None else self.take_line(Line(text, offset))
+        if CONTROL.search(text) is not None:
+            self._ledger.reject(raw, offset, n_bytes, CONTROLLED)
+            return
+        if self._ledger.line_no < RECORDER_LINES and is_recorder_line(text):
+            self._ledger.book(LineKind.IGNORED, n_bytes)
+            return
+        found = self.take_line(Line(text, offset))
         if isinstance(found, LineKind):
             self._ledger.book(found, n_bytes)
         else:
             self._ledger.reject(raw, offset, n_bytes, found)
 
     def _result(self, n_taken: int) -> ReadResult:
-        timeline = self.timeline
         state: State = {
             "line_no": self._ledger.line_no,
             "long": self._is_in_long_line,
-            "times": [timeline.day_s, timeline.last_s, timeline.last_us],
+            "times": self.timeline.to_state(),
             "report": [self._base_us, self._n_since, self._is_stamp_new],
             "decimals": dict(self._decimals),
             "own": self.save(),
@@ -225,13 +239,7 @@ class LineReading:
         )
 
     def _load_times(self, state: State) -> None:
-        times = state.get("times")
-        if isinstance(times, list) and len(times) == 3:
-            day_s, last_s, last_us = times
-            self.timeline.day_s = day_s if isinstance(day_s, int) else None
-            self.timeline.last_s = float(last_s) if isinstance(last_s, int | float) else None
-            self.timeline.last_us = last_us if isinstance(last_us, int) else None
-        elif self._timing.date is not None:
+        if not self.timeline.load(state.get("times")) and self._timing.date is not None:
             self.timeline.day_s = day_seconds(self._timing.date)
         self._base_us = NO_TIME if self._timing.start_us is None else self._timing.start_us
         self._n_since, self._is_stamp_new = 0, True

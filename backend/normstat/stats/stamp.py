@@ -4,12 +4,13 @@
 2026-11-21 12:00:01                                     date and clock behind a row of vmstat -t
 2026-11-21T12:00:01+0000   11/21/26 12:00:01   21.11.2026 12:00:01   Time: 12:00:01      a line of iostat -t
 1795262401   Sat Nov 21 12:00:01 UTC 2026   November 21, 2026 12:00:01 PM UTC            a line of Solaris -T u, -T d
+zzz ***Sat Nov 21 12:00:01 UTC 2026   zzz <11/21/2026 12:00:01> Count:30     OSWatcher and ExaWatcher, before each call of the tool
 """
 
 import datetime as dt
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 SECONDS_A_DAY: Final = 86400
@@ -34,6 +35,14 @@ DAY_FIRST_LINE: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 PREFIX: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t", re.ASCII)
+# Programs that call a tool every so often and write all of its output into one file.
+CALL_LINE: Final = re.compile(
+    r"zzz\s+(?:\*\*\*\s*(?P<words>.+?)(?:\s+Sample interval:.*)?|<(?P<day>\S+) (?P<clock>\S+)>.*)", re.ASCII
+)
+# What they write above the first call. Source: OSWbb 3 to 22 archives.
+RECORDER_LINE: Final = re.compile(
+    r"[A-Za-z]+ OSW(?:bb)? v\S+(?: \S+)?|(?:SNAP_INTERVAL|CPU_CORES|VCPUS|OSWBB_ARCHIVE_DEST|OSWBB)(?: .*)?", re.ASCII
+)
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # The zone names that RFC 822 fixes, and European and Japanese ones of one meaning only. Others ("CST" outside America, "IST") are
 # not guessed at: the caller names the zone.
@@ -56,12 +65,15 @@ class ClockWords:
 class Stamp:
     """A time on its own: seconds since the epoch by the clock on the wall, or `is_clock_only` seconds of some day.
 
-    `offset_s` is the zone's distance from UTC, None when the text does not say.
+    `offset_s` is the zone's distance from UTC, None when the text does not say; `zone_name` its name, "" where it has none or is a
+    number. `is_call`: a recorder wrote it before it called the tool.
     """
 
     seconds: float
     is_clock_only: bool
     offset_s: int | None
+    zone_name: str = field(default="", repr=False)
+    is_call: bool = field(default=False, repr=False)
 
 
 def parse_clock(text: str) -> float | None:
@@ -171,15 +183,21 @@ def parse_stamp(text: str) -> Stamp | None:
 
     >>> parse_stamp("1795262401"), parse_stamp("Time: 11:01:52")
     (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=0), Stamp(seconds=39712.0, is_clock_only=True, offset_s=None))
+    >>> parse_stamp("zzz ***Sat Nov 21 12:00:01 CET 2026"), parse_stamp("zzz ***never")
+    (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=3600), None)
     """
     text = text.strip()
     if not text or len(text) > 80:
         return None
+    if text.startswith("zzz"):
+        found = CALL_LINE.fullmatch(text)
+        stamp = parse_stamp(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
+        return replace(stamp, is_call=True) if stamp is not None else None
     if EPOCH.fullmatch(text) is not None:
         return Stamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
     iso = ISO_LINE.fullmatch(text)
     if iso is not None:
-        return _joined(parse_date(iso[1]), parse_clock(iso[2]), parse_zone(iso[3]) if iso[3] else None)
+        return _joined(parse_date(iso[1]), parse_clock(iso[2]), iso[3] or "")
     words = text.split()
     if words[0].lower() == "time:":
         clock = take_clock(words[1:])
@@ -191,9 +209,18 @@ def parse_stamp(text: str) -> Stamp | None:
         if clock is None or clock.is_epoch:
             return None
         rest = words[1 + clock.n_words :]
-        offset = parse_zone(rest[0]) if rest else None
-        return _joined(day, clock.seconds, offset) if len(rest) < 2 and (not rest or offset is not None) else None
+        zone = rest[0] if len(rest) == 1 else ""
+        return _joined(day, clock.seconds, zone) if len(rest) < 2 and (not rest or parse_zone(zone) is not None) else None
     return _stamp_in_words(text)
+
+
+def is_recorder_line(text: str) -> bool:
+    """Whether a recorder wrote the line about itself.
+
+    >>> is_recorder_line("Linux OSWbb v8.1.2 web1"), is_recorder_line("SNAP_INTERVAL 30"), is_recorder_line("Linux 6.1.0 (web1)")
+    (True, True, False)
+    """
+    return len(text) < 400 and RECORDER_LINE.fullmatch(text.strip()) is not None
 
 
 def _stamp_in_words(text: str) -> Stamp | None:
@@ -208,10 +235,11 @@ def _stamp_in_words(text: str) -> Stamp | None:
         day = dt.date(int(found["year1"] or found["year2"]), MONTHS.index(month) + 1, int(found["day"]))
     except ValueError:
         return None
-    return _joined(day, clock.seconds, parse_zone(found["zone"]) if found["zone"] else None)
+    return _joined(day, clock.seconds, found["zone"] or "")
 
 
-def _joined(day: dt.date | None, seconds: float | None, offset_s: int | None) -> Stamp | None:
+def _joined(day: dt.date | None, seconds: float | None, zone: str) -> Stamp | None:
     if day is None or seconds is None:
         return None
-    return Stamp(day_seconds(day) + seconds, is_clock_only=False, offset_s=offset_s)
+    offset_s = parse_zone(zone) if zone else None
+    return Stamp(day_seconds(day) + seconds, is_clock_only=False, offset_s=offset_s, zone_name=zone if zone.isalpha() else "")

@@ -32,18 +32,36 @@ def require_zone(name: str) -> dt.tzinfo:
 class Timeline:
     """Follows the times of a stream in the order of its lines.
 
+    `zone` is that of clocks which do not name theirs, None when nobody knows it: then it is what the latest stamp named, else UTC.
     `day_s` is the day that clocks without a date belong to, None while nobody said; `last_s` the latest reading of a clock, as
-    seconds since the epoch by the wall; `last_us` the latest instant. All three survive in the reader's state.
+    seconds since the epoch by the wall; `last_us` the latest instant; `offset_s` the latest stamp's distance from UTC. All four
+    survive in the reader's state.
     """
 
-    __slots__ = ("_is_utc", "_zone", "day_s", "last_s", "last_us")
+    __slots__ = ("_is_known", "_zone", "day_s", "last_s", "last_us", "offset_s")
 
-    def __init__(self, zone: dt.tzinfo) -> None:
-        self._zone = zone
-        self._is_utc = zone is dt.UTC
+    def __init__(self, zone: dt.tzinfo | None) -> None:
+        self._zone = None if zone is dt.UTC else zone
+        self._is_known = zone is not None
         self.day_s: int | None = None
         self.last_s: float | None = None
         self.last_us: int | None = None
+        self.offset_s = 0
+
+    def to_state(self) -> list[int | float | None]:
+        """What `load` takes up again."""
+        return [self.day_s, self.last_s, self.last_us, self.offset_s]
+
+    def load(self, times: object) -> bool:
+        """Goes on where `to_state` was; False when the state is none."""
+        if not isinstance(times, list) or len(times) not in (3, 4):
+            return False
+        day_s, last_s, last_us, offset_s = (*times, 0)[:4]
+        self.day_s = day_s if isinstance(day_s, int) else None
+        self.last_s = float(last_s) if isinstance(last_s, int | float) else None
+        self.last_us = last_us if isinstance(last_us, int) else None
+        self.offset_s = offset_s if isinstance(offset_s, int) else 0
+        return True
 
     def start_day(self, day: dt.date) -> None:
         """A banner named the day on which a run began."""
@@ -82,16 +100,12 @@ class Timeline:
 
         An hour that summer time repeats is its first pass, unless the stream has been past it already.
         """
-        if self._is_utc:
-            self.last_us = round(reading * MICRO)
+        if self._zone is None:
+            self.last_us = round((reading - self.offset_s) * MICRO)
             return self.last_us
-        whole = int(reading // 1)
-        try:
-            local = dt.datetime.fromtimestamp(whole, dt.UTC).replace(tzinfo=self._zone)
-            offsets = [local.replace(fold=fold).utcoffset() for fold in (0, 1)]
-        except (OverflowError, ValueError, OSError):
+        found = [time_us for time_us, _ in self._passes(reading)]
+        if not found:
             return NO_TIME
-        found = [round(reading * MICRO) - (offset or dt.timedelta()) // dt.timedelta(microseconds=1) for offset in offsets]
         is_past = self.last_us is not None and found[0] < self.last_us <= found[1] + SET_BACK_LIMIT_S * MICRO
         self.last_us = found[1] if found[1] > found[0] and is_past else found[0]
         return self.last_us
@@ -100,9 +114,34 @@ class Timeline:
         """The instant of a stamp on a line of its own. Missing: NO_TIME for a clock while no day is known."""
         if stamp.is_clock_only:
             return self.clock_us(stamp.seconds)
-        if stamp.offset_s is None:
-            self.last_s = stamp.seconds
-            return self.local_us(stamp.seconds)
         self.last_s = stamp.seconds
-        self.last_us = round((stamp.seconds - stamp.offset_s) * MICRO)
+        named = self._named_us(stamp)
+        if named is not None:
+            self.last_us = named
+        elif stamp.offset_s is None:
+            return self.local_us(stamp.seconds)
+        else:
+            if not self._is_known:
+                self.offset_s = stamp.offset_s
+            self.last_us = round((stamp.seconds - stamp.offset_s) * MICRO)
         return self.last_us
+
+    def _named_us(self, stamp: Stamp) -> int | None:
+        """The instant of a stamp whose zone has the name that this stream's zone goes by then: CST is China's in Asia/Shanghai."""
+        if not stamp.zone_name:
+            return None
+        return next((time_us for time_us, name in self._passes(stamp.seconds) if name == stamp.zone_name), None)
+
+    def _passes(self, reading: float) -> list[tuple[int, str]]:
+        """The instants that a reading of the wall's clock may mean in this stream's zone, with what the zone is called then.
+
+        Missing: none without a zone, and beyond the years that Python's calendar has.
+        """
+        try:
+            local = dt.datetime.fromtimestamp(int(reading // 1), dt.UTC).replace(tzinfo=self._zone)
+            at = [local.replace(fold=fold) for fold in (0, 1)]
+            offsets = [(moment.utcoffset() or dt.timedelta()) // dt.timedelta(microseconds=1) for moment in at]
+            names = [moment.tzname() or "" for moment in at]
+        except (OverflowError, ValueError, OSError):
+            return []
+        return [(round(reading * MICRO) - offset, name) for offset, name in zip(offsets, names, strict=True)]

@@ -27,6 +27,10 @@ NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
         "November 21, 2026 12:00:01 PM UTC",
         "Saturday, November 21, 2026 at 04:00:01 AM PST",
         "21 November 2026 12:00:01 UTC",
+        "zzz ***Sat Nov 21 12:00:01 UTC 2026",
+        "zzz *** Sat Nov 21 13:00:01 CET 2026",
+        "zzz ***Sat Nov 21 12:00:01 UTC 2026 Sample interval: 5 secconds",
+        "zzz <11/21/2026 12:00:01> Count:30",
     ],
 )
 def test_lines_that_are_a_time(text: str) -> None:
@@ -40,7 +44,7 @@ def test_lines_that_are_a_time(text: str) -> None:
     [
         "", "12", "179526240", "17952624011", "2026-13-21 12:00:01", "11/21/26", "11/21/26 25:00:01", "12:00:01", "Time: noon",
         "Sat Nov 31 12:00:01 2026", "Sat Foo 21 12:00:01 2026", "11/21/26 12:00:01 CPU", "11/21/26 12:00:01 PM UTC more", "x" * 500,
-        "Nov 21 12:00:01",
+        "Nov 21 12:00:01", "zzz", "zzz ***", "zzz ***Sat Nov 31 12:00:01 UTC 2026", "zzz <11/21/2026>", "zzz " * 15,
     ],
 )  # fmt: skip
 def test_lines_that_are_no_time(text: str) -> None:
@@ -90,3 +94,37 @@ def test_year_9999_and_year_1_do_not_overflow() -> None:
             timeline.start_day(day)
             for seconds in (0, 86399, 0, 86399):
                 assert isinstance(timeline.clock_us(seconds), int)
+
+
+def test_only_what_a_recorder_wrote_is_a_call() -> None:
+    stamps = [parse_stamp(text) for text in ("zzz ***Sat Nov 21 12:00:01 UTC 2026", "Sat Nov 21 12:00:01 UTC 2026")]
+    assert [stamp.is_call for stamp in stamps if stamp is not None] == [True, False]
+
+
+@pytest.mark.parametrize(("zone", "hour"), [(None, 18), ("Asia/Shanghai", 4), ("America/Chicago", 18), ("Europe/Berlin", 18)])
+def test_the_name_of_a_zone_means_what_it_means_in_the_zone_that_was_given(zone: str | None, hour: int) -> None:
+    timeline = Timeline(require_zone(zone) if zone is not None else None)
+    stamp = parse_stamp("Sat Nov 21 12:00:01 CST 2026")
+    assert stamp is not None
+    assert timeline.stamp_us(stamp) == dt.datetime(2026, 11, 21, hour, 0, 1, tzinfo=dt.UTC).timestamp() * 1_000_000
+
+
+def test_a_name_tells_the_two_passes_of_an_hour_apart() -> None:
+    timeline = Timeline(require_zone("Europe/Berlin"))
+    found = []
+    for name in ("CEST", "CET"):
+        stamp = parse_stamp(f"Sun Oct 25 02:30:00 {name} 2026")
+        assert stamp is not None
+        found.append(timeline.stamp_us(stamp))
+    assert found[1] - found[0] == 3600 * 1_000_000
+
+
+@pytest.mark.parametrize(("zone", "hour"), [(None, 11), ("UTC", 12), ("Europe/Berlin", 11)])
+def test_clocks_behind_a_stamp_are_in_its_zone_unless_another_was_given(zone: str | None, hour: int) -> None:
+    timeline = Timeline(require_zone(zone) if zone is not None else None)
+    stamp = parse_stamp("zzz ***Sat Nov 21 12:00:01 CET 2026")
+    assert stamp is not None
+    timeline.stamp_us(stamp)
+    later = Timeline(require_zone(zone) if zone is not None else None)
+    assert later.load(timeline.to_state())
+    assert later.clock_us(12 * 3600 + 2) == dt.datetime(2026, 11, 21, hour, 0, 2, tzinfo=dt.UTC).timestamp() * 1_000_000

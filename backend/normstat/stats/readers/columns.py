@@ -34,6 +34,7 @@ from normstat.stats.stamp import (
     ClockWords,
     Stamp,
     day_seconds,
+    is_recorder_line,
     parse_clock,
     parse_date,
     parse_stamp,
@@ -83,7 +84,7 @@ class Reading:
         self._ledger = Ledger(self._memory.line_no)
         self._offset = offset
         self._has_zone = timing.zone is not None
-        self._timeline = Timeline(require_zone(timing.zone or "UTC"))
+        self._timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)
         self._load_timeline(state, timing.date)
         # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
@@ -93,20 +94,14 @@ class Reading:
         self._prefix_us = NO_TIME
 
     def _load_timeline(self, state: State, date: dt.date | None) -> None:
-        times = state.get("times")
-        if isinstance(times, list) and len(times) == 3:
-            day_s, last_s, last_us = times
-            self._timeline.day_s = day_s if isinstance(day_s, int) else None
-            self._timeline.last_s = float(last_s) if isinstance(last_s, int | float) else None
-            self._timeline.last_us = last_us if isinstance(last_us, int) else None
-        elif date is not None:
+        if not self._timeline.load(state.get("times")) and date is not None:
             self._timeline.day_s = day_seconds(date)
 
     def result(self, n_taken: int) -> ReadResult:
         """Everything gathered."""
         self._memory.line_no = self._ledger.line_no
         state = self._memory.to_state()
-        state["times"] = [self._timeline.day_s, self._timeline.last_s, self._timeline.last_us]
+        state["times"] = self._timeline.to_state()
         blocks: list[SampleBlock] = []
         since_boot: list[SampleBlock] = []
         for (is_since_boot, _), builder in self._builders.items():
@@ -371,9 +366,13 @@ class Reading:
             return LineKind.HEADER
         stamp = parse_stamp(text)
         if stamp is not None:
+            if stamp.is_call:
+                # A new call of the tool: its first report is about the time since boot, and its header comes.
+                self._memory.begin_run()
+                self._heading.drop()
             self._memory.see_stamp(self._timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
-        return None
+        return LineKind.IGNORED if is_recorder_line(text) else None
 
     def _begin_run(self, banner: re.Match[str]) -> None:
         self._memory.begin_run()
