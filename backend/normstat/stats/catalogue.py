@@ -25,31 +25,84 @@ E_ = TypeVar("E_", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
+class UserSpecText:
+    """A spec that a user added, as text; `version` is counted by the store, whatever the text says."""
+
+    name: str
+    toml: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All specs by name, and all stats by name with the spec that yields them."""
+    """All specs by name, and all stats by name with the spec that yields them.
+
+    `user_specs` are the names of those that users added, `revision` tells one state of these from another ("": none).
+    """
 
     specs: Mapping[str, Spec]
     stats: Mapping[str, tuple[Spec, Stat]]
+    user_specs: frozenset[str] = frozenset()
+    revision: str = ""
 
 
 @functools.cache
-def load_catalogue() -> Catalogue:
+def built_in_catalogue() -> Catalogue:
     """All specs of the package, sorted by name.
 
     Raises: SpecError naming the file and the key.
     """
     files = sorted(_spec_files(resources.files("normstat.stats") / "specs"), key=lambda item: item.name)
-    specs = [parse_spec(item.name, item.read_text(encoding="utf-8")) for item in files]
+    specs: dict[str, Spec] = {}
     stats: dict[str, tuple[Spec, Stat]] = {}
-    for spec in specs:
-        for stat in spec.stats:
-            if stat.name in stats:
-                message = (
-                    f"{spec.name}.toml: stats.name {stat.name!r} is taken by {stats[stat.name][0].name}.toml; names are unique"
-                )
-                raise SpecError(message)
-            stats[stat.name] = (spec, stat)
-    return Catalogue(specs={spec.name: spec for spec in specs}, stats=stats)
+    for item in files:
+        spec = parse_spec(item.name, item.read_text(encoding="utf-8"))
+        _add_spec(specs, stats, spec)
+    return Catalogue(specs=specs, stats=stats)
+
+
+class _Present:
+    """The catalogue of this process, once user specs were installed."""
+
+    catalogue: Catalogue | None = None
+
+
+def load_catalogue() -> Catalogue:
+    """All specs of the package and those that users added, as far as install_user_specs was told of them."""
+    return _Present.catalogue or built_in_catalogue()
+
+
+def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[str, str]:
+    """Makes these the user specs of this process, in the place of those before; gives what is wrong with which by name.
+
+    One that cannot be read any more (a newer program has a spec of its name) is left out, and its streams are kept unread.
+    """
+    built_in = built_in_catalogue()
+    specs, stats = dict(built_in.specs), dict(built_in.stats)
+    troubles: dict[str, str] = {}
+    for item in sorted(texts, key=lambda item: item.name):
+        try:
+            _add_spec(specs, stats, parse_spec(f"{item.name}.toml", item.toml, version=item.version))
+        except SpecError as trouble:
+            troubles[item.name] = trouble.message
+    names = frozenset(specs.keys() - built_in.specs.keys())
+    _Present.catalogue = Catalogue(specs, stats, names, revision) if names or troubles or revision else None
+    return troubles
+
+
+def _add_spec(specs: dict[str, Spec], stats: dict[str, tuple[Spec, Stat]], spec: Spec) -> None:
+    if spec.name in specs:
+        message = f"{spec.name}.toml: there is another spec of that name"
+        raise SpecError(message)
+    new: dict[str, tuple[Spec, Stat]] = {}
+    for stat in spec.stats:
+        taken = stats.get(stat.name) or new.get(stat.name)
+        if taken is not None:
+            message = f"{spec.name}.toml: stats.name {stat.name!r} is taken by {taken[0].name}.toml; names are unique"
+            raise SpecError(message)
+        new[stat.name] = (spec, stat)
+    specs[spec.name] = spec
+    stats.update(new)
 
 
 def require_spec(name: str) -> Spec:
@@ -73,8 +126,8 @@ def _spec_files(folder: Traversable) -> Iterator[Traversable]:
             yield item
 
 
-def parse_spec(file: str, text: str) -> Spec:
-    """The spec that a file holds, checked.
+def parse_spec(file: str, text: str, *, version: int | None = None) -> Spec:
+    """The spec that a file holds, checked; with `version` that is its version, and the text need not have one.
 
     Raises: SpecError naming the file and the key.
     """
@@ -89,12 +142,13 @@ def parse_spec(file: str, text: str) -> Spec:
         message = f"{file}: name is {name!r}; the file must be called {name}.toml"
         raise SpecError(message)
     layout = top.table("layout")
+    written = top.number("version", version)
     spec = Spec(
         name=name,
         tool=top.string("tool"),
         os=top.choice("os", SYSTEMS),
         title=top.string("title"),
-        version=top.number("version"),
+        version=written if version is None else version,
         commands=top.texts("commands"),
         reader=top.choice("reader", READERS),
         layout=layout.values(),
@@ -158,7 +212,8 @@ def _field(raw: "_Table") -> Field | Family:
     )
     if field.scale not in (0, 1000, 1024):
         raw.fail("scale", "must be 1000 or 1024")
-    if (field.storage is Storage.INT8) != (decimals == 0) and not (field.scale and field.storage is Storage.FLOAT8):
+    # A float8 of no decimals is a column that mostly prints whole numbers, and not always.
+    if (field.storage is Storage.INT8) != (decimals == 0) and not (field.storage is Storage.FLOAT8 and decimals == 0):
         raw.fail("storage", f"{field.storage} does not fit {decimals} decimals")
     raw.done()
     return Family(pattern, field) if pattern else field

@@ -1,0 +1,120 @@
+"""What a user's spec must keep beyond the rules of every spec: names of its own, sizes, and patterns that surely come to an end."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from normstat.errors import SpecError
+from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue, parse_spec
+from normstat.stats.spec import Spec
+
+MOST_BYTES: Final = 256 * 1024
+MOST_FIELDS: Final = 500
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+# The views of stat x is called x_named.
+VIEW_SUFFIX: Final = "_named"
+LONGEST_KEY: Final = 50
+LONGEST_PATTERN: Final = 1000
+# Repeats of at most this many are no danger.
+FEW: Final = 16
+
+
+def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
+    """The spec of a user, checked as strictly as a built-in one; `others` is the catalogue that it will stand in.
+
+    Raises: SpecError naming the key
+    """
+    file = f"{item.name}.toml"
+    if len(item.toml.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        raise SpecError(f"{file}: longer than {MOST_BYTES // 1024} KiB")
+    if NAME.fullmatch(item.name) is None:
+        raise SpecError(f"{file}: name: {item.name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter")
+    if item.name in built_in_catalogue().specs:
+        raise SpecError(f"{file}: name: {item.name!r} is a built-in spec; choose another name")
+    spec = parse_spec(file, item.toml, version=item.version)
+    for stat in spec.stats:
+        _require_stat_name(spec, stat.name, others)
+        n_fields = len(stat.fields) + len(stat.families)
+        if not 1 <= n_fields <= MOST_FIELDS:
+            raise SpecError(f"{file}: stats.fields of {stat.name}: {n_fields} fields, 1 to {MOST_FIELDS} expected")
+        for field in stat.fields:
+            if len(field.key) > LONGEST_KEY:
+                raise SpecError(f"{file}: stats.fields.key: {field.key!r} is longer than {LONGEST_KEY} characters")
+    for pattern in (*_texts(spec.layout), *spec.marks, *spec.refuses, *(f.pattern for s in spec.stats for f in s.families)):
+        trouble = find_trouble(pattern)
+        if trouble is not None:
+            raise SpecError(f"{file}: the pattern {pattern!r} {trouble}")
+    return spec
+
+
+def _require_stat_name(spec: Spec, name: str, others: Catalogue) -> None:
+    if NAME.fullmatch(name) is None or name.endswith(VIEW_SUFFIX):
+        raise SpecError(
+            f"{spec.name}.toml: stats.name: {name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter,"
+            f" or ends in {VIEW_SUFFIX}"
+        )
+    taken = others.stats.get(name)
+    if taken is not None and taken[0].name != spec.name:
+        raise SpecError(f"{spec.name}.toml: stats.name: {name!r} is a stat of the spec {taken[0].name}; choose another name")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a layout: some are patterns, and what is none is a harmless one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def find_trouble(pattern: str) -> str | None:
+    """Why a pattern could keep the program busy for ever on an odd line; None when it cannot, or is no pattern at all.
+
+    Python tries every way in which repeats within repeats can share a text among them: (a+)+b needs years for fifty letters.
+
+    >>> find_trouble("^#|^Total: [0-9]+ of [0-9]+$"), find_trouble("(a+)+b")
+    (None, 'repeats something of no fixed length; write it without a repeat inside of a repeat')
+    """
+    if len(pattern) > LONGEST_PATTERN:
+        return f"is longer than {LONGEST_PATTERN} characters"
+    try:
+        re.compile(pattern)
+    except re.error:
+        return None
+    # The parser of `re` has no public name.
+    parser = importlib.import_module("re._parser")
+    return _look(parser.parse(pattern))
+
+
+def _look(parsed: Any) -> str | None:
+    for operation, argument in parsed:
+        name = str(operation)
+        if name in {"GROUPREF", "GROUPREF_EXISTS"}:
+            return "refers back to a group"
+        if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
+            _, most, body = argument
+            least_width, most_width = body.getwidth()
+            if int(most) > FEW and (least_width != most_width or _has_choice(body)):
+                return "repeats something of no fixed length; write it without a repeat inside of a repeat"
+        for part in _parts(argument):
+            trouble = _look(part)
+            if trouble is not None:
+                return trouble
+    return None
+
+
+def _has_choice(parsed: Any) -> bool:
+    return any(str(operation) == "BRANCH" or any(_has_choice(part) for part in _parts(argument)) for operation, argument in parsed)
+
+
+def _parts(argument: Any) -> Iterator[Any]:
+    """The patterns that an operation's argument holds."""
+    if hasattr(argument, "getwidth"):
+        yield argument
+    elif isinstance(argument, list | tuple):
+        for item in argument:
+            yield from _parts(item)

@@ -1,0 +1,80 @@
+"""Specs of users: as strict as built-in ones, in the catalogue beside them, and never in their way."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from normstat.errors import NotFound, SpecError
+from normstat.stats.catalogue import UserSpecText, built_in_catalogue, install_user_specs, load_catalogue, require_spec
+from normstat.stats.user_spec import find_trouble, require_user_spec
+from tests.stats.test_catalogue import GOOD
+
+TEXT = GOOD.replace("version = 1\n", "")
+
+
+@pytest.fixture(autouse=True)
+def _built_in_only() -> Iterator[None]:
+    yield
+    install_user_specs([], "")
+
+
+def test_a_user_spec_stands_beside_the_built_in_ones_with_the_version_of_the_store() -> None:
+    n_specs = len(load_catalogue().specs)
+    assert install_user_specs([UserSpecText("good", TEXT, 3)], "r1") == {}
+    assert load_catalogue().user_specs == {"good"}
+    assert load_catalogue().revision == "r1"
+    assert len(load_catalogue().specs) == n_specs + 1
+    assert require_spec("good").version == 3
+    assert load_catalogue().stats["good"][0].name == "good"
+    install_user_specs([], "")
+    assert load_catalogue() is built_in_catalogue()
+    with pytest.raises(NotFound):
+        require_spec("good")
+
+
+def test_one_that_cannot_be_read_is_left_out_and_named() -> None:
+    taken = TEXT.replace("good", "vmstat_linux")
+    troubles = install_user_specs(
+        [UserSpecText("vmstat_linux", taken, 1), UserSpecText("good", TEXT, 1), UserSpecText("odd", "name = 1", 1)], "r"
+    )
+    assert set(troubles) == {"vmstat_linux", "odd"}
+    assert load_catalogue().user_specs == {"good"}
+    assert load_catalogue().specs["vmstat_linux"] is built_in_catalogue().specs["vmstat_linux"]
+
+
+def test_the_version_in_the_text_does_not_count() -> None:
+    assert require_user_spec(UserSpecText("good", GOOD, 7), built_in_catalogue()).version == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("Good", "", "", "name: 'Good' is not 1 to 40"),
+        ("vmstat_linux", "good", "vmstat_linux", "is a built-in spec"),
+        ("good", '"good"\ntitle', '"vmstat_linux"\ntitle', "is a stat of the spec vmstat_linux"),
+        ("good", '"good"\ntitle', '"good_named"\ntitle', "ends in _named"),
+        ("good", '"good"\ntitle', '"' + "g" * 41 + '"\ntitle', "1 to 40"),
+        ("good", 'since_boot = "first"', 'since_boot = "first"\nbanner = "(a+)+b"', "repeat inside of a repeat"),
+        ("good", 'os = "linux"', 'os = "linux"\nmarks = ["(x|xx)*"]', "repeat inside of a repeat"),
+        ("good", 'tool = "tool"', 'tool = "tool"\nversion = "x"', "version: must be a whole number"),
+        ("good", 'key = "aa"\ncolumn', 'key = "' + "a" * 51 + '"\ncolumn', "longer than 50"),
+    ],
+)
+def test_what_a_user_spec_may_not_be(name: str, old: str, new: str, message: str) -> None:
+    text = TEXT.replace(old, new) if old else TEXT
+    if 'stat = "good"' in text and '"good"\ntitle' in old:
+        text = text.replace('stat = "good"', 'stat = "' + new.split('"')[1] + '"')
+    with pytest.raises(SpecError, match=message):
+        require_user_spec(UserSpecText(name, text, 1), built_in_catalogue())
+
+
+@pytest.mark.parametrize("pattern", [r"^#|^Total: \d+", r"^\s*-*procs-*\s+-*memory-*\s", "(?:ab)+c", "(", r"(?P<date>\S+) .*"])
+def test_patterns_that_end(pattern: str) -> None:
+    assert find_trouble(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+b", "(a|aa)+b", r"(\d+ )*x", "(a?){50}b", r"(a)\1", "((x*)*)*", "(?:(?:a|b)+)+", "x" * 1001]
+)
+def test_patterns_that_may_not_end(pattern: str) -> None:
+    assert find_trouble(pattern) is not None
