@@ -203,8 +203,8 @@ def _free(name: str, taken: set[str]) -> str:
 def _field(stat: Stat, group: str, word: str, *, by_group: bool) -> Field:
     for field in stat.fields:
         if (word == field.column or word in field.aliases) and (not by_group or group == field.group):
-            printed_key = word if field.printed_key == field.column else field.printed_key
-            return field if word == field.column else replace(field, column=word, printed_key=printed_key)
+            # What tells this field's column from another one of the same name does not go for its other names.
+            return field if word == field.column else replace(field, column=word, printed_key=word)
     for family in stat.families:
         if (not by_group or group == family.template.group) and re.fullmatch(family.pattern, word):
             return replace(family.template, key=family.template.key + slug(word), column=word, printed_key=word)
