@@ -9,7 +9,7 @@ import typer
 
 import normstat
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.spec import Field, Spec, Stat
+from normstat.stats.spec import Field, Shape, Spec, Stat
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 STATS_PAGE: Final = Path(normstat.__file__).parents[2] / "docs/stats.md"
@@ -20,7 +20,17 @@ INTRODUCTION: Final = """\
 What normstat reads, and what every column means. This page is made from `backend/normstat/stats/specs/*.toml` by `make gen`:
 change the spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a *column* is what the tool prints. A column that is
 not listed here is kept all the same, as a field marked undocumented.
+
+The samples of a stat are rows of a table unless its heading says otherwise: *keys* have what was counted as their instance,
+*stacks* the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance `KEY{LABEL}`.
+A number with a suffix (`1.5K`) is stored as what it stands for, and comes back as it was printed.
 """
+SHAPES: Final = {
+    Shape.TABLE: "",
+    Shape.KEYS: " (counted keys)",
+    Shape.STACKS: " (counted stacks)",
+    Shape.HISTOGRAM: " (buckets of distributions)",
+}
 
 
 @app.command()
@@ -37,10 +47,18 @@ def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; 
 
 def render_stats_page() -> str:
     """The page as text."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, *_index_lines(), ""]
     for spec in load_catalogue().specs.values():
         parts.extend(_spec_lines(spec))
     return "\n".join(parts) + "\n"
+
+
+def _index_lines() -> Iterator[str]:
+    """A table of all specs, by tool."""
+    yield "| tool | spec | system | what it tells |"
+    yield "|---|---|---|---|"
+    for spec in sorted(load_catalogue().specs.values(), key=lambda spec: (spec.tool, spec.name)):
+        yield f"| {spec.tool} | [{spec.name}](#{spec.name}) | {spec.os} | {spec.title} |"
 
 
 def _spec_lines(spec: Spec) -> Iterator[str]:
@@ -53,11 +71,12 @@ def _spec_lines(spec: Spec) -> Iterator[str]:
 
 def _stat_lines(stat: Stat) -> Iterator[str]:
     what = f"one row for each {stat.instance_title}" if stat.instance_title else "one row a report"
-    yield f"### Stat `{stat.name}`: {stat.title}, {what}\n"
+    yield f"### Stat `{stat.name}`: {stat.title}, {what}{SHAPES[stat.shape]}\n"
     yield "| key | column | unit | kind | worse | meaning | source |"
     yield "|---|---|---|---|---|---|---|"
     for field in stat.fields:
-        yield _field_line(field, field.key, f"`{field.column}`" + "".join(f", `{alias}`" for alias in field.aliases))
+        column = f"`{field.column}`" + "".join(f", `{alias}`" for alias in field.aliases)
+        yield _field_line(field, field.key, f"= {' x '.join(field.derived)}" if field.derived else column)
     for family in stat.families:
         yield _field_line(family.template, f"{family.template.key}...", f"matches `{family.pattern}`")
     yield ""

@@ -43,6 +43,9 @@ const SECTIONS: readonly (readonly [string, string])[] = [
   ["disk", "Disk"],
   ["network", "Network"],
   ["process", "Processes"],
+  ["lock", "Locks"],
+  ["trace", "Traces"],
+  ["other", "Others"],
 ];
 
 /** `top:5`, `all`, `only:0,1` (names percent-encoded), or "" for stats with one row a report. */
