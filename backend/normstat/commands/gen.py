@@ -22,8 +22,8 @@ change the spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a
 not listed here is kept all the same, as a field marked undocumented.
 
 The samples of a stat are rows of a table unless its heading says otherwise: *keys* have what was counted as their instance,
-*stacks* the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance `KEY{LABEL}`.
-A number with a suffix (`1.5K`) is stored as what it stands for, and comes back as it was printed.
+*stacks* the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance
+`KEY{LABEL}`. A number with a suffix (`1.5K`) is stored as what it stands for, and comes back as it was printed.
 """
 SHAPES: Final = {
     Shape.TABLE: "",
