@@ -42,6 +42,16 @@ const hostRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/host/HostPage"), "HostPage"),
 });
 
+/** The accounts of a host's streams are a tab of its page. */
+const streamsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/hosts/$host/streams",
+  beforeLoad: ({ params, search }) => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- how TanStack Router redirects
+    throw redirect({ to: "/hosts/$host", params, search: { ...search, tab: "streams" } });
+  },
+});
+
 const baselinesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/baselines",
@@ -62,7 +72,7 @@ const accountsRoute = createRoute({
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
-  shellRoute.addChildren([indexRoute, hostsRoute, hostRoute, baselinesRoute, comparisonRoute, accountsRoute]),
+  shellRoute.addChildren([indexRoute, hostsRoute, hostRoute, streamsRoute, baselinesRoute, comparisonRoute, accountsRoute]),
 ]);
 
 export function createAppRouter() {

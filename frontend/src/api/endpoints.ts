@@ -10,6 +10,7 @@ import type {
   Comparison,
   Coverage,
   Health,
+  HostAccounts,
   HostDetail,
   HostList,
   InstanceList,
@@ -17,8 +18,12 @@ import type {
   NewToken,
   PasswordChange,
   RejectedLineList,
+  Reparse,
+  ReparseCreate,
+  ReparseList,
   SeriesBlock,
   StatList,
+  StreamContext,
   TokenList,
   UserCreate,
   UserInfo,
@@ -116,13 +121,62 @@ export function getHost(host: string, options: Signal): Promise<HostDetail> {
   return request("GET", `/hosts/${name(host)}`, options);
 }
 
-export function listRejectedLines(
-  host: string,
-  streamId: number | null,
-  limit: number,
-  options: Signal,
-): Promise<RejectedLineList> {
-  return request("GET", `/hosts/${name(host)}/rejected`, { ...options, params: { stream_id: streamId ?? undefined, limit } });
+/** Which rejected lines of a host: all, those of a stream, or those of one reason. */
+export interface RejectedQuery {
+  readonly host: string;
+  readonly streamId: number | null;
+  readonly reason: string | null;
+  readonly limit: number;
+}
+
+export function listRejectedLines({ host, streamId, reason, limit }: RejectedQuery, options: Signal): Promise<RejectedLineList> {
+  return request("GET", `/hosts/${name(host)}/rejected`, {
+    ...options,
+    params: { stream_id: streamId ?? undefined, reason: reason ?? undefined, limit },
+  });
+}
+
+/** Which streams of a host: one, or those that a filter lets through. */
+export interface AccountsQuery {
+  readonly host: string;
+  readonly only: "rejected" | "outdated" | "lost" | null;
+  readonly streamId: number | null;
+  readonly limit: number;
+}
+
+export function readAccounts({ host, only, streamId, limit }: AccountsQuery, options: Signal): Promise<HostAccounts> {
+  return request("GET", `/hosts/${name(host)}/accounts`, {
+    ...options,
+    params: { only: only ?? undefined, stream_id: streamId ?? undefined, limit },
+  });
+}
+
+/** A place of a stream's raw output, with so many lines before and after it. */
+export interface ContextQuery {
+  readonly streamId: number;
+  readonly offset: number;
+  readonly around: number;
+}
+
+export function readContext({ streamId, offset, around }: ContextQuery, options: Signal): Promise<StreamContext> {
+  return request("GET", `/streams/${String(streamId)}/context`, {
+    ...options,
+    params: { offset, before: around, after: around },
+  });
+}
+
+// --- reading again ---
+
+export function createReparse(body: ReparseCreate): Promise<Reparse> {
+  return request("POST", "/reparses", { body });
+}
+
+export function listReparses(options: Signal): Promise<ReparseList> {
+  return request("GET", "/reparses", options);
+}
+
+export function stopReparse(id: number): Promise<Done> {
+  return request("DELETE", `/reparses/${String(id)}`);
 }
 
 export function listStats(options: Signal): Promise<StatList> {

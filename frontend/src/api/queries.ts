@@ -1,6 +1,7 @@
 /** The data layer: what is asked of the server, under which key it is kept, and when it is asked again. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { isActive } from "../logic/job";
 import { isSameWindow, type Window } from "../logic/time";
 import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
@@ -8,6 +9,8 @@ import { ApiError } from "./client";
 
 const REFRESH_MS = 5_000;
 const SETTLED_MS = 30_000;
+const PROGRESS_MS = 1_000;
+const IDLE_MS = 30_000;
 
 /** What a wrong request, a missing right or a missing thing answered will answer the same again; a server that is away may come back. */
 export function isWorthRetrying(nFailures: number, error: Error): boolean {
@@ -40,13 +43,48 @@ export function hostQuery(host: string) {
   });
 }
 
-export function rejectedQuery(host: string, streamId: number | null, limit: number) {
+export function rejectedQuery(query: endpoints.RejectedQuery) {
   return queryOptions({
-    queryKey: ["rejected", host, streamId, limit],
-    queryFn: ({ signal }) => endpoints.listRejectedLines(host, streamId, limit, { signal }),
+    queryKey: ["rejected", query],
+    queryFn: ({ signal }) => endpoints.listRejectedLines(query, { signal }),
     placeholderData: keepPreviousData,
   });
 }
+
+export function accountsQuery(query: endpoints.AccountsQuery) {
+  return queryOptions({
+    queryKey: ["accounts", query],
+    queryFn: ({ signal }) => endpoints.readAccounts(query, { signal }),
+    placeholderData: (previous, previousQuery) => {
+      const before = previousQuery?.queryKey[1] as endpoints.AccountsQuery | undefined;
+      return before?.host === query.host && before.streamId === query.streamId ? previous : undefined;
+    },
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** The bytes of a stream never change once they are kept. */
+export function contextQuery(query: endpoints.ContextQuery) {
+  return queryOptions({
+    queryKey: ["context", query],
+    queryFn: ({ signal }) => endpoints.readContext(query, { signal }),
+    placeholderData: (previous, previousQuery) => {
+      const before = previousQuery?.queryKey[1] as endpoints.ContextQuery | undefined;
+      return before?.streamId === query.streamId && before.offset === query.offset ? previous : undefined;
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** Asked often while something is being read, so that people see it move. */
+export const reparsesQuery = queryOptions({
+  queryKey: ["reparses"],
+  queryFn: ({ signal }) => endpoints.listReparses({ signal }),
+  refetchInterval: ({ state }) => (state.data?.reparses.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
+});
+
+/** What a reparse may change. */
+export const READ_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],

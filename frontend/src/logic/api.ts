@@ -2,6 +2,25 @@
 
 import type { components } from "../api/types.gen";
 
+export type {
+  DraftColumn,
+  Import,
+  ImportedFile,
+  ImportList,
+  JobState,
+  PreviewRow,
+  ReasonTotal,
+  Reparse,
+  ReparseCreate,
+  ReparseList,
+  SpecDetail,
+  SpecDraft,
+  SpecDraftRequest,
+  SpecInfo,
+  SpecList,
+  SpecPreview,
+} from "../api/types.coming";
+
 type Schemas = components["schemas"];
 
 export type AgentTokenCreate = Schemas["AgentTokenCreate"];
@@ -12,11 +31,13 @@ export type BaselineList = Schemas["BaselineList"];
 export type BaselineUpdate = Schemas["BaselineUpdate"];
 export type Comparison = Schemas["Comparison"];
 export type ComparisonSide = Schemas["ComparisonSide"];
+export type ContextLine = Schemas["ContextLine"];
 export type Coverage = Schemas["Coverage"];
 export type ErrorBody = Schemas["ErrorBody"];
 export type FieldInfo = Schemas["FieldInfo"];
 export type Finding = Schemas["Finding"];
 export type Health = Schemas["Health"];
+export type HostAccounts = Schemas["HostAccounts"];
 export type HostDetail = Schemas["HostDetail"];
 export type HostInfo = Schemas["HostInfo"];
 export type HostList = Schemas["HostList"];
@@ -28,12 +49,16 @@ export type NewToken = Schemas["NewToken"];
 export type OneSidedSeries = Schemas["OneSidedSeries"];
 export type PanelInfo = Schemas["PanelInfo"];
 export type PasswordChange = Schemas["PasswordChange"];
+export type ReasonCount = Schemas["ReasonCount"];
+export type RejectedLineInfo = Schemas["RejectedLineInfo"];
 export type RejectedLineList = Schemas["RejectedLineList"];
 export type Role = Schemas["Role"];
 export type Series = Schemas["Series"];
 export type SeriesBlock = Schemas["SeriesBlock"];
 export type StatInfo = Schemas["StatInfo"];
 export type StatList = Schemas["StatList"];
+export type StreamAccount = Schemas["StreamAccount"];
+export type StreamContext = Schemas["StreamContext"];
 export type StreamInfo = Schemas["StreamInfo"];
 export type StreamState = Schemas["StreamState"];
 export type Summary = Schemas["Summary"];

@@ -1,6 +1,7 @@
 /** What lists say about hosts. */
 
 import type { HostInfo, LineCounts } from "./api";
+import { formatCount } from "./number";
 
 /** Hosts in whose name or system every word occurs. */
 export function filterHosts(hosts: readonly HostInfo[], filter: string): readonly HostInfo[] {
@@ -21,12 +22,17 @@ export function describeClockOffset(offset_s: number | null): string {
   return size >= 120 ? `${sign}${(size / 60).toFixed(0)} min` : `${sign}${size.toFixed(0)} s`;
 }
 
-/** Every line that arrived, whatever became of it. */
+/** Why the rejected lines of a host stand out: `120 in the last hour, 3 in the hour before`. */
+export function describeRise(host: Pick<HostInfo, "n_rejected_last_hour" | "n_rejected_hour_before">): string {
+  return `${formatCount(host.n_rejected_last_hour)} in the last hour, ${formatCount(host.n_rejected_hour_before)} in the hour before`;
+}
+
 /** The kinds that a table needs: samples and rejected lines always, the others where there are any. */
 export function kindsToShow(all: readonly LineCounts[]): typeof LINE_KINDS {
   return LINE_KINDS.filter(({ key }) => key === "sample" || key === "rejected" || all.some((counts) => counts[key] > 0));
 }
 
+/** Every line that arrived, whatever became of it. */
 export function totalLines(counts: LineCounts): number {
   return (
     counts.header + counts.sample + counts.since_boot + counts.timestamp + counts.state_change + counts.ignored + counts.rejected

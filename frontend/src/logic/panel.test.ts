@@ -23,6 +23,7 @@ const stat = (name: string, panels: StatInfo["panels"]): StatInfo => ({
   os: "linux",
   commands: [],
   instance_title: "CPU",
+  shape: "table",
   fields: [field("a", "%"), field("b", "ms"), field("c", "%"), field("new", "")],
   panels,
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SORTS } from "../logic/comparison";
 import type { InstanceChoice } from "../logic/panel";
+import { STREAM_FILTERS } from "../logic/stream";
 import { parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
 import {
   ACCOUNT_TABS,
@@ -77,6 +78,8 @@ function randomHostView(random: () => number): HostView {
       fields: pick(random, [["cpu_us"], ["r_per_s", "w_per_s"]]),
       choice: randomChoice(random, true),
     })),
+    filter: pick(random, STREAM_FILTERS),
+    place: pick(random, [null, { streamId: 1, offset: 0 }, { streamId: 12, offset: 123_456_789_012 }]),
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),
     streamId: random() < 0.5 ? null : 1 + Math.floor(random() * 1e6),
   };

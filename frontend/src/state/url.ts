@@ -6,6 +6,7 @@
 import { SORTS, type Sort } from "../logic/comparison";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
 import { DEFAULT_RANGE, LONGEST, type Range } from "../logic/range";
+import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
 
 export const VERSION = 1;
@@ -18,6 +19,12 @@ export type Clock = "local" | "utc";
 export const HOST_TABS = ["graphs", "streams", "rejected"] as const;
 export type HostTab = (typeof HOST_TABS)[number];
 
+/** A byte of a stream's raw output. */
+export interface Place {
+  readonly streamId: number;
+  readonly offset: number;
+}
+
 export interface HostView {
   readonly clock: Clock;
   readonly tab: HostTab;
@@ -27,8 +34,12 @@ export interface HostView {
   readonly panels: readonly CustomPanel[];
   /** Choices of instances that replace the catalogue's, by `<stat>.<panel>`. */
   readonly choices: ReadonlyMap<string, InstanceChoice>;
-  /** Only the rejected lines of this stream. */
+  /** The stream that is opened on the tab of streams; on the tab of rejected lines: only those of this stream. */
   readonly streamId: number | null;
+  /** Which streams are listed. */
+  readonly filter: StreamFilter;
+  /** The line of raw output that is shown among those around it. */
+  readonly place: Place | null;
 }
 
 export const COMPARISON_TABS = ["findings", "one-sided", "thin"] as const;
@@ -85,6 +96,8 @@ export const DEFAULT_HOST_VIEW: HostView = {
   panels: [],
   choices: new Map(),
   streamId: null,
+  filter: "all",
+  place: null,
 };
 
 /** Reads a search part text by text and keeps account of what it could not read. */
@@ -136,6 +149,12 @@ function oneOf<T extends string>(values: readonly T[]): (text: string) => T | nu
 
 function parseId(text: string): number | null {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
+}
+
+/** `<stream>:<offset>` */
+function parsePlace(text: string): Place | null {
+  const [, streamId, offset] = /^([1-9]\d{0,14}):(0|[1-9]\d{0,14})$/.exec(text) ?? [];
+  return streamId === undefined || offset === undefined ? null : { streamId: Number(streamId), offset: Number(offset) };
 }
 
 function parseFilter(text: string): string | null {
@@ -202,7 +221,9 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
+    ...(view.filter === "all" ? {} : { only: view.filter }),
     ...(view.streamId === null ? {} : { stream: String(view.streamId) }),
+    ...(view.place === null ? {} : { line: `${String(view.place.streamId)}:${String(view.place.offset)}` }),
   };
 }
 
@@ -215,7 +236,9 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     mark: reader.one("mark", parseWindowText),
     panels: reader.all("panel", parsePanel),
     choices: new Map(reader.all("instances", parseInstances)),
+    filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
     streamId: reader.one("stream", parseId),
+    place: reader.one("line", parsePlace),
   });
 }
 

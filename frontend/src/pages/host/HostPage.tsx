@@ -74,7 +74,7 @@ function Host({ detail, stats, state }: HostProps) {
         keepMounted={false}
         value={view.tab}
         onChange={(tab) => {
-          state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs" });
+          state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs", streamId: null, place: null });
         }}
       >
         <Group justify="space-between" align="flex-end" gap="xs" className="host-head">
@@ -93,7 +93,7 @@ function Host({ detail, stats, state }: HostProps) {
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="streams" pt="sm">
-          <Streams detail={detail} zone={zone} clock={view.clock} />
+          <Streams host={host.name} zone={zone} state={state} />
         </Tabs.Panel>
         <Tabs.Panel value="rejected" pt="sm">
           <RejectedLines
@@ -101,8 +101,12 @@ function Host({ detail, stats, state }: HostProps) {
             streams={detail.streams}
             streamId={view.streamId}
             zone={zone}
+            place={view.place}
             onStream={(streamId) => {
               state.set({ streamId });
+            }}
+            onShow={(place) => {
+              state.set({ place });
             }}
           />
         </Tabs.Panel>

@@ -1,14 +1,17 @@
-import { Button, Group, Select, Table, Text } from "@mantine/core";
+import { Button, Group, Select, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { rejectedQuery } from "../../api/queries";
 import { Instant } from "../../components/Instant";
+import { LineContext } from "../../components/LineContext";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { StreamInfo } from "../../logic/api";
 import { formatCount, plural } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import type { Place } from "../../state/url";
+import { ShowInContext } from "./ReasonLines";
 
 const FIRST_LIMIT = 100;
 const MOST = 1000;
@@ -18,13 +21,15 @@ interface RejectedLinesProps {
   readonly streams: readonly StreamInfo[];
   readonly streamId: number | null;
   readonly zone: Zone;
+  readonly place: Place | null;
   readonly onStream: (streamId: number | null) => void;
+  readonly onShow: (place: Place | null) => void;
 }
 
 /** Lines that do not fit their header or hold something that is no number, with the reason. */
-export function RejectedLines({ host, streams, streamId, zone, onStream }: RejectedLinesProps) {
+export function RejectedLines({ host, streams, streamId, zone, place, onStream, onShow }: RejectedLinesProps) {
   const [limit, setLimit] = useState(FIRST_LIMIT);
-  const rejected = useQuery(rejectedQuery(host, streamId, limit));
+  const rejected = useQuery(rejectedQuery({ host, streamId, reason: null, limit }));
   const lines = rejected.data?.rejected_lines ?? [];
   const total = rejected.data?.n_total ?? 0;
   return (
@@ -73,6 +78,9 @@ export function RejectedLines({ host, streams, streamId, zone, onStream }: Rejec
                 <Table.Th className="number">Offset</Table.Th>
                 <Table.Th>Reason</Table.Th>
                 <Table.Th>Text</Table.Th>
+                <Table.Th>
+                  <VisuallyHidden>Context</VisuallyHidden>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -85,9 +93,17 @@ export function RejectedLines({ host, streams, streamId, zone, onStream }: Rejec
                   <Table.Td className="number">{formatCount(line.line_no)}</Table.Td>
                   <Table.Td className="number">{formatCount(line.offset)}</Table.Td>
                   <Table.Td maw={420}>{line.reason}</Table.Td>
-                  <Table.Td className="mono" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+                  <Table.Td className="mono raw-text">
                     {line.text}
                     {line.n_bytes > line.text.length && <span className="soft"> ({formatCount(line.n_bytes)} bytes in all)</span>}
+                  </Table.Td>
+                  <Table.Td className="number">
+                    <ShowInContext
+                      lineNo={line.line_no}
+                      onClick={() => {
+                        onShow({ streamId: line.stream_id, offset: line.offset });
+                      }}
+                    />
                   </Table.Td>
                 </Table.Tr>
               ))}
@@ -110,6 +126,15 @@ export function RejectedLines({ host, streams, streamId, zone, onStream }: Rejec
         <Text fz="sm" className="soft" mt="sm">
           The others are counted; their bytes are kept in the stream.
         </Text>
+      )}
+      {place !== null && (
+        <LineContext
+          streamId={place.streamId}
+          offset={place.offset}
+          onClose={() => {
+            onShow(null);
+          }}
+        />
       )}
     </>
   );

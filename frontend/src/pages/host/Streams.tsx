@@ -1,138 +1,183 @@
-import { Table, Text, Tooltip } from "@mantine/core";
-import { Age, Instant } from "../../components/Instant";
-import { PageLink } from "../../components/PageLink";
-import { StateBadge } from "../../components/StateBadge";
+import { Button, Group, Select, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { accountsQuery } from "../../api/queries";
+import { LineContext } from "../../components/LineContext";
+import { ReadAgain } from "../../components/ReadAgain";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
-import type { HostDetail } from "../../logic/api";
-import { kindsToShow, totalLines } from "../../logic/host";
-import { formatBytes, formatCount, plural } from "../../logic/number";
-import { fromApi, SECOND } from "../../logic/time";
+import type { HostAccounts, StreamAccount } from "../../logic/api";
+import { formatCount, plural } from "../../logic/number";
+import { describeAccounts, FILTER_LABELS, STREAM_FILTERS, type StreamFilter } from "../../logic/stream";
 import type { Zone } from "../../logic/zone";
-import { useNow } from "../../state/clock";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { StreamTable } from "./StreamTable";
+import type { HostViewState } from "./useHostView";
+
+const FIRST_LIMIT = 100;
+const MOST = 500;
 
 interface StreamsProps {
-  readonly detail: HostDetail;
+  readonly host: string;
   readonly zone: Zone;
-  readonly clock: Clock;
+  readonly state: HostViewState;
 }
 
 /** Every run of every tool on the host, and what became of each line that it printed. */
-export function Streams({ detail, zone, clock }: StreamsProps) {
-  const now = useNow(SECOND);
-  const { streams, host, n_old_streams } = detail;
-  const kinds = kindsToShow(streams.map(({ n_lines }) => n_lines));
-  if (streams.length === 0) {
+export function Streams({ host, zone, state }: StreamsProps) {
+  const { view, set } = state;
+  const { filter, streamId, place } = view;
+  const [limit, setLimit] = useState(FIRST_LIMIT);
+  const accounts = useQuery(accountsQuery({ host, only: filter === "all" ? null : filter, streamId: null, limit }));
+  const listed = accounts.data?.streams ?? [];
+  // A link may name a stream that is not among the newest, or that the filter leaves out.
+  const isElsewhere = streamId !== null && accounts.data !== undefined && !listed.some(({ stream }) => stream.id === streamId);
+  const other = useQuery({ ...accountsQuery({ host, only: null, streamId, limit: 1 }), enabled: isElsewhere });
+  const shown: readonly StreamAccount[] = isElsewhere ? [...(other.data?.streams ?? []), ...listed] : listed;
+
+  if (accounts.data === undefined) {
     return (
       <StateView
-        state={{
-          kind: "empty",
-          title: "No stream has come from this host in the last week",
-          next: "Look on the host whether the agent runs: normstat-agent status",
-        }}
+        state={
+          accounts.error
+            ? { kind: "error", error: accounts.error, onRetry: () => void accounts.refetch() }
+            : { kind: "loading", what: "the streams" }
+        }
       />
     );
   }
   return (
     <>
-      <ScrollCard label="Streams">
-        <Table aria-label="Streams">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Spec and command</Table.Th>
-              <Table.Th>State</Table.Th>
-              <Table.Th>Began</Table.Th>
-              <Table.Th>Last received</Table.Th>
-              <Table.Th>Last sample</Table.Th>
-              <Table.Th className="number">Received</Table.Th>
-              <Table.Th className="number">Lines</Table.Th>
-              {kinds.map(({ key, label, help }) => (
-                <Table.Th key={key} className="number">
-                  <Tooltip label={help}>
-                    <span>{label}</span>
-                  </Tooltip>
-                </Table.Th>
-              ))}
-              <Table.Th className="number">
-                <Tooltip label="Bytes that the agent had to drop before they could be sent">
-                  <span>Lost</span>
-                </Tooltip>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {streams.map((stream) => (
-              <Table.Tr key={stream.id}>
-                <Table.Td>
-                  <Tooltip
-                    label={`stream ${stream.key}; yields ${stream.stats.join(", ") || "nothing: no spec knows this tool"}`}
-                  >
-                    <span style={{ fontWeight: 600 }}>{stream.spec}</span>
-                  </Tooltip>
-                  <Text className="mono soft" maw={240} truncate title={stream.command}>
-                    {stream.command}
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  <StateBadge state={stream.state} />
-                </Table.Td>
-                <Table.Td>
-                  <Instant at={fromApi(stream.created_at)} zone={zone} />
-                </Table.Td>
-                <Table.Td>
-                  {stream.last_received_at === null ? (
-                    "never"
-                  ) : (
-                    <Age at={fromApi(stream.last_received_at)} now={now} zone={zone} />
-                  )}
-                </Table.Td>
-                <Table.Td>
-                  {stream.last_sample_at === null ? (
-                    <span className="soft">none</span>
-                  ) : (
-                    <Instant at={fromApi(stream.last_sample_at)} zone={zone} />
-                  )}
-                </Table.Td>
-                <Table.Td className="number">
-                  <Tooltip label={`acknowledged offset ${formatCount(stream.acked_offset)}`}>
-                    <span>{formatBytes(stream.acked_offset)}</span>
-                  </Tooltip>
-                </Table.Td>
-                <Table.Td className="number">{formatCount(totalLines(stream.n_lines))}</Table.Td>
-                {kinds.map(({ key }) => (
-                  <Table.Td key={key} className="number">
-                    {key === "rejected" && stream.n_lines.rejected > 0 ? (
-                      <PageLink
-                        to="/hosts/$host"
-                        params={{ host: host.name }}
-                        search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, tab: "rejected", streamId: stream.id })}
-                        c="var(--bad)"
-                      >
-                        {formatCount(stream.n_lines.rejected)}
-                      </PageLink>
-                    ) : (
-                      formatCount(stream.n_lines[key])
-                    )}
-                  </Table.Td>
-                ))}
-                <Table.Td className="number">
-                  {stream.n_gap_bytes === 0 ? (
-                    "0"
-                  ) : (
-                    <span style={{ color: "var(--bad)" }}>{formatBytes(stream.n_gap_bytes)}</span>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </ScrollCard>
-      {n_old_streams > 0 && (
-        <Text fz="sm" className="soft" mt="xs">
-          {plural(n_old_streams, "stream")} ended more than a week ago; their samples are all here.
+      <StreamsHead
+        accounts={accounts.data}
+        filter={filter}
+        onFilter={(next) => {
+          set({ filter: next, streamId: null });
+        }}
+      />
+      {isElsewhere && other.data?.streams.length === 0 && (
+        <Text fz="sm" mb="xs" role="status">
+          {host} has no stream {streamId}; it may have been removed.
         </Text>
       )}
+      {shown.length === 0 ? (
+        <NoStreams
+          accounts={accounts.data}
+          filter={filter}
+          onAll={() => {
+            set({ filter: "all" });
+          }}
+        />
+      ) : (
+        <ScrollCard label="Streams">
+          <StreamTable
+            host={host}
+            streams={shown}
+            openId={streamId}
+            zone={zone}
+            onOpen={(id) => {
+              set({ streamId: id });
+            }}
+            onShow={(id, offset) => {
+              set({ place: { streamId: id, offset } });
+            }}
+          />
+        </ScrollCard>
+      )}
+      {accounts.data.n_matching > listed.length && (
+        <Group mt="sm" gap="sm">
+          <Text fz="sm" className="soft">
+            The {formatCount(listed.length)} that were heard of last, of {plural(accounts.data.n_matching, "stream")}.
+          </Text>
+          {limit < MOST && (
+            <Button
+              variant="default"
+              onClick={() => {
+                setLimit(MOST);
+              }}
+            >
+              Show up to {formatCount(MOST)}
+            </Button>
+          )}
+        </Group>
+      )}
+      {place !== null && (
+        <LineContext
+          streamId={place.streamId}
+          offset={place.offset}
+          onClose={() => {
+            set({ place: null });
+          }}
+        />
+      )}
     </>
+  );
+}
+
+interface StreamsHeadProps {
+  readonly accounts: HostAccounts;
+  readonly filter: StreamFilter;
+  readonly onFilter: (filter: StreamFilter) => void;
+}
+
+/** Everything summed up, which streams are listed, and what may be read again at once. */
+function StreamsHead({ accounts, filter, onFilter }: StreamsHeadProps) {
+  const { host, n_streams_outdated } = accounts;
+  return (
+    <>
+      <Group justify="space-between" mb="xs">
+        <Text fz="sm">{describeAccounts(accounts)}</Text>
+        <Select
+          size="xs"
+          w={190}
+          aria-label="Which streams"
+          allowDeselect={false}
+          data={STREAM_FILTERS.map((value) => ({ value, label: FILTER_LABELS[value] }))}
+          value={filter}
+          onChange={(value) => {
+            onFilter(STREAM_FILTERS.find((known) => known === value) ?? "all");
+          }}
+        />
+      </Group>
+      {n_streams_outdated > 0 && (
+        <Group mb="xs" gap="sm">
+          <Text fz="sm">
+            {n_streams_outdated === 1
+              ? "One stream was read by another version of its spec than there is now."
+              : `${formatCount(n_streams_outdated)} streams were read by other versions of their specs than there are now.`}
+          </Text>
+          <ReadAgain wish={{ host }} what={`all streams of ${host}`} label="Read all again" />
+        </Group>
+      )}
+    </>
+  );
+}
+
+interface NoStreamsProps {
+  readonly accounts: HostAccounts;
+  readonly filter: StreamFilter;
+  readonly onAll: () => void;
+}
+
+function NoStreams({ accounts, filter, onAll }: NoStreamsProps) {
+  return accounts.n_streams === 0 ? (
+    <StateView
+      state={{
+        kind: "empty",
+        title: `No stream has come from ${accounts.host}`,
+        next: "Look on the host whether the agent runs (normstat-agent status), or load files of it on the page Import.",
+      }}
+    />
+  ) : (
+    <StateView
+      state={{
+        kind: "empty",
+        title: `Of ${plural(accounts.n_streams, "stream")} none is “${FILTER_LABELS[filter]}”`,
+        next: (
+          <Button size="compact-xs" variant="default" onClick={onAll}>
+            Show all streams
+          </Button>
+        ),
+      }}
+    />
   );
 }

@@ -1,6 +1,6 @@
-import { Button, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { Badge, Button, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconPlus, IconSearch, IconTrendingUp } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -13,11 +13,11 @@ import { StateBadge } from "../../components/StateBadge";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { HostInfo } from "../../logic/api";
-import { describeClockOffset, filterHosts } from "../../logic/host";
+import { describeClockOffset, describeRise, filterHosts } from "../../logic/host";
 import { formatCount, plural } from "../../logic/number";
 import { fromApi, SECOND } from "../../logic/time";
 import { useNow, zoneOf } from "../../state/clock";
-import { decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView, type ListView } from "../../state/url";
+import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView, type ListView } from "../../state/url";
 import { AddHost } from "./AddHost";
 
 /** All hosts, and how to add one. */
@@ -159,18 +159,7 @@ function HostTable({ hosts, view }: { readonly hosts: readonly HostInfo[]; reado
               </PageLink>
             </Table.Td>
             <Table.Td className="number">
-              {host.n_rejected === 0 ? (
-                "0"
-              ) : (
-                <PageLink
-                  to="/hosts/$host"
-                  params={{ host: host.name }}
-                  search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock: view.clock, tab: "rejected" })}
-                  c="var(--bad)"
-                >
-                  {formatCount(host.n_rejected)}
-                </PageLink>
-              )}
+              <Rejected host={host} clock={view.clock} />
             </Table.Td>
             <Table.Td className="number">
               <Tooltip label="How far the host's clock is from the server's">
@@ -183,5 +172,31 @@ function HostTable({ hosts, view }: { readonly hosts: readonly HostInfo[]; reado
         ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+/** How many lines were rejected, and whether they are suddenly more. */
+function Rejected({ host, clock }: { readonly host: HostInfo; readonly clock: Clock }) {
+  if (host.n_rejected === 0) {
+    return "0";
+  }
+  return (
+    <Group gap={6} wrap="nowrap" justify="flex-end">
+      {host.has_reject_rise && (
+        <Tooltip label={`Suddenly more lines that cannot be read: ${describeRise(host)}`}>
+          <Badge color="red" variant="outline" c="var(--bad)" leftSection={<IconTrendingUp size={13} aria-hidden />}>
+            rising: {formatCount(host.n_rejected_last_hour)} in 1 h
+          </Badge>
+        </Tooltip>
+      )}
+      <PageLink
+        to="/hosts/$host"
+        params={{ host: host.name }}
+        search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, tab: "streams", filter: "rejected" })}
+        c="var(--bad)"
+      >
+        {formatCount(host.n_rejected)}
+      </PageLink>
+    </Group>
   );
 }

@@ -1,0 +1,109 @@
+import { Button, Group, Progress, Text } from "@mantine/core";
+import { IconRefresh } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { createReparse, stopReparse } from "../api/endpoints";
+import { READ_KEYS, reparsesQuery } from "../api/queries";
+import type { Reparse, ReparseCreate } from "../logic/api";
+import { describeReparse, findReparse, isActive, percentDone } from "../logic/job";
+import { mayWrite, useMe } from "./me";
+import { ErrorLine } from "./StateView";
+
+interface ReadAgainProps {
+  /** What to read again: a stream, a spec's streams, a host's. */
+  readonly wish: ReparseCreate;
+  /** For the button's name where several stand on a page. */
+  readonly what: string;
+  readonly label?: string;
+}
+
+/** Has the server derive samples from the kept bytes once more, and shows how far it is. Only for those who may change things. */
+export function ReadAgain({ wish, what, label = "Read again" }: ReadAgainProps) {
+  const me = useMe();
+  const client = useQueryClient();
+  const [startedId, setStartedId] = useState<number | null>(null);
+  const list = useQuery({ ...reparsesQuery, enabled: mayWrite(me) });
+  const reparse = findReparse(list.data?.reparses ?? [], wish, startedId);
+  const starting = useMutation({
+    mutationFn: () => createReparse(wish),
+    onSuccess: (made) => {
+      setStartedId(made.id);
+      void client.invalidateQueries({ queryKey: reparsesQuery.queryKey });
+    },
+  });
+  const stopping = useMutation({
+    mutationFn: stopReparse,
+    onSuccess: () => client.invalidateQueries({ queryKey: reparsesQuery.queryKey }),
+  });
+  const isOver = reparse !== null && !isActive(reparse);
+  useEffect(() => {
+    if (isOver) {
+      for (const queryKey of READ_KEYS) {
+        void client.invalidateQueries({ queryKey });
+      }
+    }
+  }, [isOver, client]);
+
+  if (!mayWrite(me)) {
+    return (
+      <Text fz="sm" className="soft">
+        An operator can have it read again.
+      </Text>
+    );
+  }
+  return (
+    <Group gap="sm">
+      {reparse !== null && isActive(reparse) ? (
+        <RunningReparse
+          reparse={reparse}
+          what={what}
+          isStopping={stopping.isPending}
+          onStop={() => {
+            stopping.mutate(reparse.id);
+          }}
+        />
+      ) : (
+        <Button
+          variant="default"
+          size="compact-sm"
+          leftSection={<IconRefresh size={14} aria-hidden />}
+          loading={starting.isPending}
+          aria-label={`${label}: ${what}`}
+          onClick={() => {
+            starting.mutate();
+          }}
+        >
+          {label}
+        </Button>
+      )}
+      {reparse !== null && !isActive(reparse) && (
+        <Text fz="sm" role="status" {...(reparse.state === "failed" ? { c: "var(--bad)" } : {})}>
+          {reparse.state === "done" ? "Read again: " : ""}
+          {describeReparse(reparse)}
+        </Text>
+      )}
+      <ErrorLine error={starting.error ?? stopping.error} />
+    </Group>
+  );
+}
+
+interface RunningReparseProps {
+  readonly reparse: Reparse;
+  readonly what: string;
+  readonly isStopping: boolean;
+  readonly onStop: () => void;
+}
+
+function RunningReparse({ reparse, what, isStopping, onStop }: RunningReparseProps) {
+  return (
+    <Group gap="sm" role="group" aria-label={`Reading again: ${what}`}>
+      <Progress w={160} value={percentDone(reparse)} aria-label={`Reading again: ${what}`} />
+      <Text fz="sm">
+        {percentDone(reparse)} %, {describeReparse(reparse)}; the samples of before are shown until it is done
+      </Text>
+      <Button size="compact-xs" variant="default" loading={isStopping} onClick={onStop}>
+        Stop
+      </Button>
+    </Group>
+  );
+}

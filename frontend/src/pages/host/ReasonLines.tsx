@@ -1,0 +1,85 @@
+import { Button, Table, Text, VisuallyHidden } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { rejectedQuery } from "../../api/queries";
+import { Instant } from "../../components/Instant";
+import { StateView } from "../../components/StateView";
+import { formatCount, plural } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+
+const SHOWN = 20;
+
+interface ReasonLinesProps {
+  readonly host: string;
+  readonly streamId: number;
+  readonly reason: string;
+  readonly zone: Zone;
+  readonly onShow: (offset: number) => void;
+}
+
+/** The newest lines of a stream that were rejected for one reason. */
+export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLinesProps) {
+  const rejected = useQuery(rejectedQuery({ host, streamId, reason, limit: SHOWN }));
+  if (rejected.data === undefined) {
+    return (
+      <StateView
+        isCompact
+        state={
+          rejected.error
+            ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
+            : { kind: "loading", what: "the lines" }
+        }
+      />
+    );
+  }
+  const { rejected_lines: lines, n_total } = rejected.data;
+  return (
+    <>
+      <Table aria-label="Lines rejected for this reason" verticalSpacing={2} withRowBorders={false}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Received</Table.Th>
+            <Table.Th className="number">Line</Table.Th>
+            <Table.Th>Text</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Context</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lines.map((line) => (
+            <Table.Tr key={line.offset}>
+              <Table.Td>
+                <Instant at={fromApi(line.received_at)} zone={zone} />
+              </Table.Td>
+              <Table.Td className="number">{formatCount(line.line_no)}</Table.Td>
+              <Table.Td className="mono raw-text">{line.text}</Table.Td>
+              <Table.Td className="number">
+                <ShowInContext
+                  lineNo={line.line_no}
+                  onClick={() => {
+                    onShow(line.offset);
+                  }}
+                />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {n_total > lines.length && (
+        <Text fz="sm" className="soft">
+          the newest {formatCount(lines.length)} of {plural(n_total, "line")} whose text is kept
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Opens the lines around a rejected one. */
+export function ShowInContext({ lineNo, onClick }: { readonly lineNo: number; readonly onClick: () => void }) {
+  return (
+    <Button size="compact-xs" variant="default" aria-label={`Show line ${formatCount(lineNo)} in context`} onClick={onClick}>
+      Show in context
+    </Button>
+  );
+}

@@ -1,0 +1,154 @@
+import { Button, Group, Table, Text, Title } from "@mantine/core";
+import { useState } from "react";
+import { Instant } from "../../components/Instant";
+import { ReadAgain } from "../../components/ReadAgain";
+import type { ReasonCount, StreamAccount } from "../../logic/api";
+import { formatBytes, formatCount, plural } from "../../logic/number";
+import { describeVersion, formatReasonCount, isWorthReadingAgain, kindRows } from "../../logic/stream";
+import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { ReasonLines } from "./ReasonLines";
+
+interface StreamDetailsProps {
+  readonly host: string;
+  readonly account: StreamAccount;
+  readonly zone: Zone;
+  readonly onShow: (offset: number) => void;
+}
+
+/** An open stream: where it stands, what became of its bytes, and why lines were rejected. */
+export function StreamDetails({ host, account, zone, onShow }: StreamDetailsProps) {
+  const { stream } = account;
+  return (
+    <div className="stream-grid">
+      <section aria-label="The stream">
+        <Title order={3}>The stream</Title>
+        <StreamFacts account={account} zone={zone} />
+        {isWorthReadingAgain(account) && <ReadAgain wish={{ stream_id: stream.id }} what={`${stream.spec}, ${stream.key}`} />}
+      </section>
+      <section aria-label="Every byte">
+        <Title order={3}>Every byte</Title>
+        <Kinds account={account} />
+      </section>
+      <section aria-label="Why lines were rejected" className="stream-reasons">
+        <Title order={3}>Why lines were rejected</Title>
+        {stream.n_lines.rejected === 0 ? (
+          <Text fz="sm" className="soft">
+            No line was rejected: everything that came was understood or is left out by the spec.
+          </Text>
+        ) : (
+          <Reasons host={host} account={account} zone={zone} onShow={onShow} />
+        )}
+      </section>
+    </div>
+  );
+}
+
+function StreamFacts({ account, zone }: { readonly account: StreamAccount; readonly zone: Zone }) {
+  const { stream } = account;
+  return (
+    <dl className="facts">
+      <dt>Key</dt>
+      <dd className="mono">{stream.key}</dd>
+      <dt>Command</dt>
+      <dd className="mono">{stream.command === "" ? "not told" : stream.command}</dd>
+      <dt>Began</dt>
+      <dd>
+        <Instant at={fromApi(stream.created_at)} zone={zone} />
+      </dd>
+      <dt>Last received</dt>
+      <dd>{stream.last_received_at === null ? "never" : <Instant at={fromApi(stream.last_received_at)} zone={zone} />}</dd>
+      <dt>Acknowledged</dt>
+      <dd>byte {formatCount(stream.acked_offset)}</dd>
+      <dt>Lost on the host</dt>
+      <dd>{account.n_gaps === 0 ? "nothing" : `${formatBytes(stream.n_gap_bytes)} in ${plural(account.n_gaps, "gap")}`}</dd>
+      <dt>Read by</dt>
+      <dd>{describeVersion(account)}</dd>
+      <dt>Yields</dt>
+      <dd className="mono">{stream.stats.join(", ") || "nothing"}</dd>
+    </dl>
+  );
+}
+
+function Kinds({ account }: { readonly account: StreamAccount }) {
+  return (
+    <Table aria-label="Lines and bytes by kind" withRowBorders={false} verticalSpacing={2} w="auto">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Kind</Table.Th>
+          <Table.Th className="number">Lines</Table.Th>
+          <Table.Th className="number">Bytes</Table.Th>
+          <Table.Th className="number">Share</Table.Th>
+          <Table.Th>What they are</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {kindRows(account.stream.n_lines, account.bytes_by_kind).map(({ key, label, help, n_lines, n_bytes, share }) => (
+          <Table.Tr key={key}>
+            <Table.Td>{label}</Table.Td>
+            <Table.Td className="number">{formatCount(n_lines)}</Table.Td>
+            <Table.Td className="number">{formatCount(n_bytes)}</Table.Td>
+            <Table.Td className="number">{share}</Table.Td>
+            <Table.Td className="soft">{help}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** The reasons, the most frequent first; the lines of one of them are shown. */
+function Reasons({ host, account, zone, onShow }: StreamDetailsProps) {
+  const [opened, setOpened] = useState<string | null>(account.reasons.length === 1 ? (account.reasons[0]?.reason ?? null) : null);
+  const { stream, reasons, n_reasons } = account;
+  return (
+    <>
+      {reasons.map((reason) => (
+        <div key={reason.reason} className="reason">
+          <ReasonHead
+            reason={reason}
+            zone={zone}
+            isOpen={reason.reason === opened}
+            onToggle={() => {
+              setOpened(reason.reason === opened ? null : reason.reason);
+            }}
+          />
+          {reason.reason === opened && (
+            <ReasonLines host={host} streamId={stream.id} reason={reason.reason} zone={zone} onShow={onShow} />
+          )}
+        </div>
+      ))}
+      {n_reasons > reasons.length && (
+        <Text fz="sm" className="soft">
+          and {plural(n_reasons - reasons.length, "more reason")} with fewer lines; the tab of rejected lines has them.
+        </Text>
+      )}
+    </>
+  );
+}
+
+interface ReasonHeadProps {
+  readonly reason: ReasonCount;
+  readonly zone: Zone;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+function ReasonHead({ reason, zone, isOpen, onToggle }: ReasonHeadProps) {
+  return (
+    <Group gap="sm" wrap="nowrap" align="baseline">
+      <Button size="compact-xs" variant="default" aria-expanded={isOpen} onClick={onToggle} style={{ flex: "none" }}>
+        {isOpen ? "Hide lines" : "Show lines"}
+      </Button>
+      <Text fz="sm" fw={600} style={{ flex: "none" }}>
+        {formatReasonCount(reason.n)}
+      </Text>
+      <Text fz="sm" style={{ overflowWrap: "anywhere" }}>
+        {reason.reason}{" "}
+        <Text span className="soft">
+          last at <Instant at={fromApi(reason.last_at)} zone={zone} />
+        </Text>
+      </Text>
+    </Group>
+  );
+}
