@@ -23,6 +23,11 @@ INT8_LARGEST: Final = 2**63 - 1
 CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,18}|0")
 # In the order of their powers.
 SUFFIXES: Final = "KMGTPE"
+# 16:15:40 and, of Solaris 8, 0:00.03; the minutes of 12:34.56 may be any number.
+DURATIONS: Final = {
+    "h:m:s": re.compile(r"(?P<hours>[0-9]{1,9}):(?P<minutes>[0-5][0-9])[:.](?P<seconds>[0-5][0-9])"),
+    "m:s": re.compile(r"(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9](?:\.[0-9]{1,6})?)"),
+}
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)%?")
 
 
@@ -31,6 +36,8 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
 
     Missing: None when the word is no number, or one that the field's type cannot hold.
     """
+    if field.clock and ":" in text:
+        return _read_duration(text, field)
     if field.storage is Storage.INT8:
         return _read_integer(text)
     if field.scale and text[-1:].upper() in SUFFIXES:
@@ -51,6 +58,18 @@ def _read_suffixed(text: str, field: Field) -> tuple[float, bool] | None:
         return None
     value = float(number.replace(",", ".")) * float(field.scale) ** (SUFFIXES.index(text[-1].upper()) + 1)
     return (value, False) if abs(value) <= FLOAT_LARGEST[field.storage] else None
+
+
+def _read_duration(text: str, field: Field) -> tuple[int | float, bool] | None:
+    found = DURATIONS[field.clock].fullmatch(text)
+    if found is None:
+        return None
+    parts = found.groupdict(default="0")
+    whole = int(parts.get("hours", "0")) * 3600 + int(parts["minutes"]) * 60
+    seconds = parts["seconds"]
+    if field.storage is Storage.INT8:
+        return (whole + int(seconds), False) if seconds.isdigit() else None
+    return whole + float(seconds), False
 
 
 def _read_integer(text: str) -> tuple[int, bool] | None:

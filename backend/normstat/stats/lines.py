@@ -62,16 +62,27 @@ class LineReading:
         self._decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
         self._load_times(state)
         own = state.get("own")
-        self.load(own if isinstance(own, dict) and state.get("gap") is not True else {})
+        if state.get("gap") is True:
+            self.load_behind_gap(own if isinstance(own, dict) else {})
+        else:
+            self.load(own if isinstance(own, dict) else {})
 
     # What a reader says.
 
     def load(self, own: State) -> None:
         """Takes up what `save` gave; {} at the beginning and behind a gap."""
 
+    def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
+        """Takes up what is still true of what `save` gave although bytes were lost since, such as the present header."""
+        self.load({})
+
     def save(self) -> State:
         """What must be known when the next piece comes, as JSON values of bounded size."""
         return {}
+
+    def clean(self, text: str) -> str:
+        """The line without what a terminal takes as a command (colours are gone already)."""
+        return text
 
     def take_line(self, line: Line) -> LineKind | str:
         """What the line is, or the reason why it cannot be read. Blank lines come too."""
@@ -154,6 +165,9 @@ class LineReading:
                     if field.is_documented:
                         return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
                     is_canonical = False
+                elif word not in (ABSENT, ""):
+                    # What a tool printed instead of a number is kept.
+                    is_canonical = False
                 absent.append(len(values))
                 values.append(0)
             else:
@@ -192,7 +206,7 @@ class LineReading:
             begin = len(data)
         elif is_final and begin < len(data):
             raw = data[begin:]
-            if not raw.strip() or self.is_whole(Line(_text(raw), self._offset + begin)):
+            if not raw.strip() or self.is_whole(Line(self.clean(_text(raw)), self._offset + begin)):
                 self._take(raw, begin, len(raw))
             else:
                 self._ledger.reject(raw, self._offset + begin, len(raw), CUT_OFF)
@@ -206,7 +220,7 @@ class LineReading:
         if n_bytes > LINE_LIMIT:
             self._ledger.reject(raw, offset, n_bytes, TOO_LONG)
             return
-        text = _text(raw)
+        text = self.clean(_text(raw))
         if CONTROL.search(text) is not None:
             self._ledger.reject(raw, offset, n_bytes, CONTROLLED)
             return
