@@ -36,7 +36,14 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm" }, styles: { root: { textTransform: "none" } } }),
     Button: Button.extend({ defaultProps: { size: "xs" } }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", withinPortal: true } }),
-    Modal: Modal.extend({ defaultProps: { centered: false, yOffset: "8vh", overlayProps: { backgroundOpacity: 0.45 } } }),
+    Modal: Modal.extend({
+      defaultProps: {
+        centered: false,
+        yOffset: "8vh",
+        overlayProps: { backgroundOpacity: 0.45 },
+        closeButtonProps: { "aria-label": "Close" },
+      },
+    }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: "sm", highlightOnHover: true } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 360 } }),
   },

@@ -24,7 +24,7 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
     <Modal
       opened
       onClose={onClose}
-      size="xl"
+      size="min(96vw, 1180px)"
       title={context.data === undefined ? "The line in its context" : `${context.data.spec} on ${context.data.host}`}
     >
       {context.data === undefined ? (

@@ -38,8 +38,10 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
       <Table aria-label="Lines rejected for this reason" verticalSpacing={2} withRowBorders={false}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Received</Table.Th>
-            <Table.Th className="number">Line</Table.Th>
+            <Table.Th w={1}>Received</Table.Th>
+            <Table.Th className="number" w={90}>
+              Line
+            </Table.Th>
             <Table.Th>Text</Table.Th>
             <Table.Th>
               <VisuallyHidden>Context</VisuallyHidden>
@@ -78,7 +80,7 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
 /** Opens the lines around a rejected one. */
 export function ShowInContext({ lineNo, onClick }: { readonly lineNo: number; readonly onClick: () => void }) {
   return (
-    <Button size="compact-xs" variant="default" aria-label={`Show line ${formatCount(lineNo)} in context`} onClick={onClick}>
+    <Button size="compact-xs" variant="default" aria-label={`Show in context: line ${formatCount(lineNo)}`} onClick={onClick}>
       Show in context
     </Button>
   );

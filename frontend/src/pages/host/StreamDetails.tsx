@@ -145,7 +145,7 @@ function ReasonHead({ reason, zone, isOpen, onToggle }: ReasonHeadProps) {
       </Text>
       <Text fz="sm" style={{ overflowWrap: "anywhere" }}>
         {reason.reason}{" "}
-        <Text span className="soft">
+        <Text span fz="sm" className="soft">
           last at <Instant at={fromApi(reason.last_at)} zone={zone} />
         </Text>
       </Text>

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { Reparse } from "./api";
+import { describeBytesDone, describeReparse, findReparse, isActive, isForWish, percentDone } from "./job";
+
+function reparse(change: Partial<Reparse>): Reparse {
+  return {
+    id: 1,
+    host: null,
+    stream_id: null,
+    spec: null,
+    state: "running",
+    message: "",
+    n_streams: 1,
+    n_streams_done: 0,
+    n_bytes: 4_000_000,
+    n_bytes_done: 1_000_000,
+    n_samples_before: 10,
+    n_samples_after: 0,
+    n_rejected_after: 0,
+    created_at: "2026-11-21T10:00:00Z",
+    created_by: "admin",
+    finished_at: null,
+    ...change,
+  };
+}
+
+describe("work in the background", () => {
+  it("is active until it came to an end", () => {
+    const states = (["waiting", "running", "done", "failed", "stopped"] as const).filter((state) => isActive({ state }));
+    expect(states).toEqual(["waiting", "running"]);
+  });
+
+  it("is so many percent done, and only all when it is done", () => {
+    expect(percentDone(reparse({}))).toBe(25);
+    expect(percentDone(reparse({ n_bytes: 1000, n_bytes_done: 999 }))).toBe(99);
+    expect(percentDone(reparse({ n_bytes: 0, n_bytes_done: 5 }))).toBe(0);
+    expect(percentDone(reparse({ n_bytes: 10, n_bytes_done: 11 }))).toBe(100);
+    expect(percentDone(reparse({ state: "done", n_bytes: 0, n_bytes_done: 0 }))).toBe(100);
+    expect(describeBytesDone(reparse({}))).toBe("1 MB of 4 MB");
+    expect(describeBytesDone(reparse({ n_bytes: 0 }))).toBe("1 MB");
+  });
+});
+
+describe("a reparse", () => {
+  it("belongs to the wish that it was made for, and to no wider one", () => {
+    expect(isForWish(reparse({ stream_id: 7 }), { stream_id: 7 })).toBe(true);
+    expect(isForWish(reparse({ host: "web1" }), { host: "web1" })).toBe(true);
+    expect(isForWish(reparse({ host: "web1", spec: "a" }), { host: "web1" })).toBe(false);
+    expect(isForWish(reparse({}), { stream_id: 7 })).toBe(false);
+  });
+
+  it("that is on its way is spoken of, whoever started it; one that is over only where it was started", () => {
+    const old = reparse({ id: 1, stream_id: 7, state: "done" });
+    const now = reparse({ id: 2, stream_id: 7 });
+    expect(findReparse([old, now], { stream_id: 7 }, null)).toBe(now);
+    expect(findReparse([old], { stream_id: 7 }, null)).toBeNull();
+    expect(findReparse([old], { stream_id: 7 }, 1)).toBe(old);
+    expect(findReparse([old], { stream_id: 8 }, 1)).toBeNull();
+  });
+
+  it("says in words what it does and what came of it", () => {
+    expect(describeReparse(reparse({ state: "waiting" }))).toBe("waiting for its turn");
+    expect(describeReparse(reparse({}))).toBe("reading, 1 MB of 4 MB");
+    expect(describeReparse(reparse({ n_streams: 12, n_streams_done: 2 }))).toBe("reading stream 3 of 12, 1 MB of 4 MB");
+    expect(describeReparse(reparse({ n_streams: 12, n_streams_done: 12 }))).toContain("stream 12 of 12");
+    expect(describeReparse(reparse({ state: "done", n_samples_after: 12 }))).toBe("12 samples now, 10 before; no line rejected");
+    expect(describeReparse(reparse({ state: "done", n_samples_after: 10, n_rejected_after: 1 }))).toBe(
+      "10 samples, as before; 1 line still rejected",
+    );
+    expect(describeReparse(reparse({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
+    expect(describeReparse(reparse({ state: "failed" }))).toContain("old samples are still there");
+    expect(describeReparse(reparse({ state: "stopped" }))).toContain("as it was");
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import type { HostAccounts, LineCounts, StreamAccount } from "./api";
+import {
+  describeAccounts,
+  describeVersion,
+  formatReasonCount,
+  formatShare,
+  gutterText,
+  gutterWidth,
+  isWorthReadingAgain,
+  kindRows,
+} from "./stream";
+
+const NONE: LineCounts = { header: 0, sample: 0, since_boot: 0, timestamp: 0, state_change: 0, ignored: 0, rejected: 0 };
+
+function account(change: Partial<StreamAccount>, n_rejected = 0): StreamAccount {
+  return {
+    stream: {
+      id: 1,
+      spec: "vmstat_linux",
+      stats: ["vmstat_linux"],
+      key: "k",
+      command: "vmstat 1",
+      state: "live",
+      created_at: "2026-11-21T10:00:00Z",
+      last_received_at: null,
+      last_sample_at: null,
+      acked_offset: 100,
+      n_lines: { ...NONE, rejected: n_rejected },
+      n_gap_bytes: 0,
+    },
+    first_sample_at: null,
+    bytes_by_kind: NONE,
+    n_gaps: 0,
+    spec_version: 1,
+    catalogue_version: 1,
+    is_outdated: false,
+    reasons: [],
+    n_reasons: 0,
+    ...change,
+  };
+}
+
+describe("the accounts of a stream", () => {
+  it("have a row for each kind that came, which add up", () => {
+    const rows = kindRows({ ...NONE, sample: 90, rejected: 1, header: 2 }, { ...NONE, sample: 900, rejected: 1, header: 99 });
+    expect(rows.map(({ key, n_lines, n_bytes, share }) => [key, n_lines, n_bytes, share])).toEqual([
+      ["sample", 90, 900, "90 %"],
+      ["header", 2, 99, "9.9 %"],
+      ["rejected", 1, 1, "0.1 %"],
+    ]);
+    expect(kindRows(NONE, NONE)).toEqual([]);
+  });
+
+  it("show bytes of lines that were too long to count as more than one", () => {
+    expect(kindRows({ ...NONE, rejected: 0 }, { ...NONE, rejected: 5 })).toHaveLength(1);
+  });
+
+  it("never round a part to nothing or to all", () => {
+    expect(formatShare(1, 100_000)).toBe("< 0.1 %");
+    expect(formatShare(99_999, 100_000)).toBe("> 99.9 %");
+    expect(formatShare(995, 1000)).toBe("99.5 %");
+    expect(formatShare(100, 100)).toBe("100 %");
+    expect(formatShare(0, 100)).toBe("0 %");
+    expect(formatShare(0, 0)).toBe("0 %");
+  });
+
+  it("say by which version of the spec it was read", () => {
+    expect(describeVersion(account({}))).toBe("version 1 of the spec");
+    expect(describeVersion(account({ is_outdated: true, catalogue_version: 3 }))).toBe(
+      "version 1 of the spec, which is at version 3 now",
+    );
+    expect(describeVersion(account({ is_outdated: true, spec_version: 0, catalogue_version: 2 }))).toContain("there was no spec");
+    expect(describeVersion(account({ spec_version: 0, catalogue_version: null }))).toContain("no spec is called vmstat_linux");
+  });
+
+  it("offer to read again what another version read, or what was rejected and has a spec", () => {
+    expect(isWorthReadingAgain(account({}))).toBe(false);
+    expect(isWorthReadingAgain(account({ is_outdated: true }))).toBe(true);
+    expect(isWorthReadingAgain(account({}, 3))).toBe(true);
+    expect(isWorthReadingAgain(account({ catalogue_version: null }, 3))).toBe(false);
+  });
+});
+
+describe("the accounts of a host", () => {
+  const accounts: HostAccounts = {
+    host: "web1",
+    n_streams: 1,
+    n_streams_outdated: 0,
+    n_bytes: 1400,
+    n_gap_bytes: 0,
+    n_lines: { ...NONE, sample: 1200, rejected: 1 },
+    bytes_by_kind: NONE,
+    n_matching: 1,
+    streams: [],
+  };
+
+  it("are one sentence", () => {
+    expect(describeAccounts(accounts)).toBe("1.4 kB in 1 stream · 1,200 lines of samples · 1 rejected line");
+    expect(describeAccounts({ ...accounts, n_lines: NONE, n_gap_bytes: 2_000_000 })).toBe(
+      "1.4 kB in 1 stream · 0 lines of samples · no rejected line · 2 MB lost on the host",
+    );
+  });
+
+  it("count reasons as far as their lines are kept", () => {
+    expect(formatReasonCount(999)).toBe("999");
+    expect(formatReasonCount(1000)).toBe("1,000 or more");
+  });
+});
+
+describe("lines of raw output", () => {
+  const line = (line_no: number | null, offset: number) => ({
+    line_no,
+    offset,
+    n_bytes: 1,
+    text: "",
+    is_cut: false,
+    is_target: false,
+    is_after_gap: false,
+  });
+
+  it("have their number before them, or their place where no number is known", () => {
+    expect(gutterText(line(12, 3456))).toBe("12");
+    expect(gutterText(line(null, 3456))).toBe("@3456");
+    expect(gutterWidth([line(1, 0), line(123_456, 0)])).toBe(6);
+    expect(gutterWidth([line(1, 0)])).toBe(4);
+  });
+});
