@@ -46,6 +46,11 @@ class BlockBuilder:
         self._offsets: list[int] = []
         self._bulk: list[BulkRows] = []
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the fields."""
+        return tuple(field.key for field in self.fields)
+
     def add(self, row: Row, time_us: int, instance: str, offset: int) -> None:
         """Takes one row."""
         self._rows.append(row)

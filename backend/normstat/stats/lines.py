@@ -242,7 +242,10 @@ class LineReading:
             "decimals": dict(self._decimals),
             "own": self.save(),
         }
-        built = [(is_since_boot, builder.build()) for (is_since_boot, _), builder in self._builders.items()]
+        # Samples of one line stand in the order of their stats, whatever other lines came with it in this piece.
+        order = list(self._stats)
+        builders = sorted(self._builders.items(), key=lambda item: (order.index(item[1].stat.name), item[1].keys))
+        built = [(is_since_boot, builder.build()) for (is_since_boot, _), builder in builders]
         return ReadResult(
             blocks=tuple(block for is_since_boot, block in built if not is_since_boot),
             since_boot=tuple(block for is_since_boot, block in built if is_since_boot),
