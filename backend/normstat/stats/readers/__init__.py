@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Final, Protocol, cast
 
-from normstat.stats.readers import columns
+from normstat.stats.readers import columns, lockstat
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 
@@ -25,7 +25,10 @@ def _reader(module: ModuleType) -> Reader:
     return cast(Reader, module)
 
 
-READERS: Final[Mapping[str, Reader]] = {"columns": _reader(columns)}
+READERS: Final[Mapping[str, Reader]] = {
+    "columns": _reader(columns),
+    "lockstat": _reader(lockstat),
+}
 
 
 def read(

@@ -1,0 +1,48 @@
+"""Facts that published reports of whole runs state, against what is read from them: sums, tops, checks of one table by another."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from normstat.stats.catalogue import require_spec
+from normstat.stats.readers import read
+from normstat.stats.records import ReadResult
+from tests.golden_captures import GOLDEN
+
+
+def result_of(capture: str) -> ReadResult:
+    path = Path(GOLDEN, f"{capture}.txt")
+    return read(require_spec(path.parent.name), path.read_bytes(), state={}, offset=0, is_final=True)
+
+
+def rows_of(capture: str, stat: str) -> list[tuple[str, Mapping[str, int | float | None]]]:
+    """Instance and values of each row, in the order of the lines; None for no value."""
+    rows = []
+    for block in result_of(capture).blocks:
+        if block.stat.name == stat:
+            for row, instance in enumerate(block.instances):
+                values: dict[str, int | float | None] = {
+                    field.key: None if mask is not None and mask[row] else column[row].item()
+                    for field, column, mask in zip(block.fields, block.values, block.missing, strict=True)
+                }
+                rows.append((int(block.line_offset[row]), instance, values))
+    return [(instance, values) for _, instance, values in sorted(rows, key=lambda row: row[0])]
+
+
+def test_a_process_with_libumem_waits_569898_ns_for_its_locks() -> None:
+    rows = rows_of("plockstat/solaris-10--after-libumem", "plockstat")
+    assert sum(values["total_ns"] or 0 for _, values in rows) == 569_898
+    assert round(569_898 / 15_126_580 * 100, 3) == 3.768
+
+
+def test_lockstat_names_the_lock_that_costs_most() -> None:
+    rows = rows_of("lockstat/solaris-2.6--contention", "lockstat")
+    assert rows[0][0] == "Adaptive mutex spin: flock_lock cleanlocks+0x10"
+    assert (rows[0][1]["count"], rows[0][1]["indv_pct"]) == (601, 18)
+    assert max(rows, key=lambda row: row[1].get("nsec") or 0)[0] == "Adaptive mutex block: 0xf5c46910 cleanlocks+0x50"
+    sections = dict(rows_of("lockstat/solaris-2.6--contention", "lockstat_section"))
+    assert [values["events"] for values in sections.values()] == [3318, 24, 254, 3]
+
+
+def test_a_report_in_one_line_is_the_same_report() -> None:
+    squeezed, plain = (rows_of(f"lockstat/solaris-2.6--{name}", "lockstat") for name in ("in-one-line", "contention"))
+    assert sorted(map(str, squeezed)) == sorted(map(str, plain))
