@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -21,6 +22,7 @@ from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.settings import Settings
 from normstat.store.session import make_engine, make_sessions
+from normstat.store.user_specs import reload_user_specs
 
 log = structlog.get_logger()
 
@@ -61,12 +63,13 @@ def create_app(settings: Settings) -> FastAPI:
 def make_state(settings: Settings) -> AppState:
     """What the requests of one process share; nothing is connected yet."""
     engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
+    sessions = make_sessions(engine)
     return AppState(
         settings=settings,
         engine=engine,
-        sessions=make_sessions(engine),
+        sessions=sessions,
         throttle=Throttle(),
-        live=LiveHub(settings.database_url),
+        live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
         ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
     )
@@ -81,6 +84,7 @@ def _in_checkout(folder: str) -> Path | None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
+    await reload_user_specs(state.sessions)
     tasks = [
         asyncio.create_task(state.live.run(), name="live"),
         asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),

@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.stats.catalogue import install_user_specs
 from normstat.store.session import make_engine, make_sessions
 from tests.databases import SERVERS, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
@@ -25,6 +26,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 # No test may fail because the machine is busy.
 hypothesis.settings.register_profile("normstat", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("normstat")
+
+
+@pytest.fixture(autouse=True)
+def _built_in_specs_only() -> Iterator[None]:
+    """The catalogue belongs to the process: what a test's database had of user specs must not meet the next test."""
+    yield
+    install_user_specs([], "")
 
 
 @pytest.fixture(scope="session")

@@ -20,10 +20,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NormstatError, NotAllowed, TooLarge, shorten
 from normstat.ingest.pieces import Piecewise, Taken
+from normstat.ingest.restate import NO_VERSION, count_lines, next_spec_version, read_state
 from normstat.ingest.wire import Ack, Frame, FrameKind
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.gap import state_after_gap
-from normstat.stats.readers import read
 from normstat.stats.records import LineKind, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store import chunks, samples, streams
@@ -31,6 +31,7 @@ from normstat.store.models import Host, Stream
 from normstat.store.session import WriteSession, driver_of, make_sessions, open_write_session
 from normstat.store.stat_tables import TablePlan, WantedTable, make_stat_tables, read_stored_stats
 from normstat.store.streams import LostBytes, StreamName, clean_text
+from normstat.store.user_specs import refresh_catalogue
 from normstat.window import from_us
 
 log = structlog.get_logger()
@@ -171,6 +172,7 @@ class Request:
         """
         await streams.set_time_limits(self._session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
         host = await self._lock_host()
+        await refresh_catalogue(self._session)
         await self._open(host, frames)
         specs = [delivery.spec for delivery in self._deliveries.values() if delivery.spec is not None]
         stored = await read_stored_stats(self._session, [stat.name for spec in specs for stat in spec.stats])
@@ -226,27 +228,12 @@ class Request:
                     stream.command = clean_text(frame.text)[:LONGEST_TEXT]
                 if self._recording is not None and stream.last_received_at is None:
                     streams.set_timing(stream, self._recording.timing)
-                state = await self._state_of(stream, spec)
+                state = await read_state(self._session, stream, spec)
                 if self._recording is not None and self._recording.follows_cut:
                     state = state_after_gap(state)
                 self._deliveries[name] = Delivery(stream=stream, spec=spec, state=state, end=stream.acked_offset)
                 if stream.last_received_at is None:
                     self._new_streams.append(stream)
-
-    async def _state_of(self, stream: Stream, spec: Spec | None) -> State:
-        """The reader's state where the stream stands; read from the raw bytes when nobody could read them as they came."""
-        if spec is None or stream.spec_version or not stream.acked_offset:
-            return stream.reader_state
-        state: State = {}
-        end = 0
-        async for start, data in chunks.read_chunks(self._session, stream.id):
-            if start > end:
-                state = state_after_gap(state)
-            result = await asyncio.to_thread(
-                read, spec, data, state=state, offset=start, timing=stream.timing, command=stream.command
-            )
-            state, end = result.state, start + len(data)
-        return state_after_gap(state) if end < stream.acked_offset else state
 
     async def _read(self, delivery: Delivery, plan: TablePlan, *, is_final: bool = False) -> None:
         """Reads the bytes that wait; what is left behind the last whole line is dropped, the agent sends it again."""
@@ -260,7 +247,7 @@ class Request:
             timing=stream.timing,
             start=delivery.end,
             state=delivery.state,
-            n_lines_before=_n_lines(stream) + sum(taken.n_lines.total() for taken in delivery.taken),
+            n_lines_before=count_lines(stream) + sum(taken.n_lines.total() for taken in delivery.taken),
         )
         data = bytes(delivery.data)
         delivery.data.clear()
@@ -322,12 +309,12 @@ class Request:
         await streams.add_gaps(self._session, stream.id, delivery.gaps)
         stream.bytes_by_kind = bytes_by_kind
         stream.n_gap_bytes += sum(gap.end - gap.start for gap in delivery.gaps)
-        stream.acked_offset = delivery.end
-        stream.reader_state = delivery.state
+        if delivery.taken or delivery.gaps:
+            version = delivery.spec.version if delivery.spec else NO_VERSION
+            stream.spec_version, stream.reader_version = next_spec_version(stream, version), version
+            stream.acked_offset, stream.reader_state = delivery.end, delivery.state
         if self._recording is not None and self._recording.is_final:
             stream.is_finished = True
-        if delivery.taken or delivery.gaps:
-            stream.spec_version = stream.reader_version = delivery.spec.version if delivery.spec else 0
 
 
 def _accept(delivery: Delivery, frame: Frame) -> None:
@@ -347,7 +334,3 @@ def _lose(delivery: Delivery, frame: Frame) -> None:
 
 def _blocks(delivery: Delivery) -> Iterable[SampleBlock]:
     return (block for taken in delivery.taken for block in taken.blocks)
-
-
-def _n_lines(stream: Stream) -> int:
-    return sum(int(getattr(stream, column)) for column in COUNTERS.values())

@@ -5,7 +5,7 @@ The database is the messenger, so that it works with several server processes, a
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from normstat.errors import shorten
 from normstat.store.session import connect_arguments
+from normstat.store.user_specs import SPECS_CHANNEL
 
 log = structlog.get_logger()
 
@@ -71,10 +72,14 @@ class Subscription:
 
 
 class LiveHub:
-    """Listens for what the database announces and gives it to every subscriber."""
+    """Listens for what the database announces and gives it to every subscriber.
 
-    def __init__(self, database_url: str) -> None:
+    `on_specs_changed` is called when user specs changed, and when it cannot be known that they did not: after every connecting.
+    """
+
+    def __init__(self, database_url: str, on_specs_changed: Callable[[], Awaitable[None]] | None = None) -> None:
         self._database_url = database_url
+        self._on_specs_changed = on_specs_changed
         self._subscriptions: set[Subscription] = set()
         self._is_closed = False
         self.is_listening = asyncio.Event()
@@ -111,17 +116,26 @@ class LiveHub:
                     make_conninfo("", **(KEEPALIVES | connect_arguments(self._database_url))), autocommit=True
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
+                    await connection.execute(f"LISTEN {SPECS_CHANNEL}")
                     retry_s = FIRST_RETRY_S
                     self.is_listening.set()
                     log.info("live_listening")
+                    await self._see_specs_changed()
                     async for notice in connection.notifies():
-                        self._take(notice.payload)
+                        if notice.channel == SPECS_CHANNEL:
+                            await self._see_specs_changed()
+                        else:
+                            self._take(notice.payload)
             except psycopg.Error as error:
                 log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=retry_s)
             finally:
                 self.is_listening.clear()
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, LONGEST_RETRY_S)
+
+    async def _see_specs_changed(self) -> None:
+        if self._on_specs_changed is not None:
+            await self._on_specs_changed()
 
     def _take(self, payload: str) -> None:
         try:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -107,11 +107,20 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
         .where(StatTable.name.in_(names))
         .order_by(StatTable.name, StatField.position)
     )
+    today = {
+        name: {field.key: field for field in stat.fields} for name, (_, stat) in load_catalogue().stats.items() if name in names
+    }
     stats: dict[str, tuple[int, str, int, list[Field]]] = {}
     for stat_id, name, spec, version, definition, is_documented in rows:
         _, _, _, fields = stats.setdefault(name, (stat_id, spec, version, []))
-        fields.append(_to_field(definition, is_documented=is_documented))
+        made = _to_field(definition, is_documented=is_documented)
+        fields.append(_described(made, today.get(name, {}).get(made.key)))
     return [StatRef(stat_id, name, spec, version, tuple(fields)) for name, (stat_id, spec, version, fields) in stats.items()]
+
+
+def _described(made: Field, today: Field | None) -> Field:
+    """The field as today's spec describes it (unit, help, direction), with the type and decimals that its column was made with."""
+    return made if today is None else replace(today, storage=made.storage, decimals=made.decimals)
 
 
 def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field:

@@ -2,12 +2,13 @@
 
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from normstat.errors import SpecError
+from normstat.errors import SpecError, shorten
 from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue, parse_spec
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Spec, Stat
 
 MOST_BYTES: Final = 256 * 1024
 MOST_FIELDS: Final = 500
@@ -15,6 +16,8 @@ NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # The views of stat x is called x_named.
 VIEW_SUFFIX: Final = "_named"
 LONGEST_KEY: Final = 50
+# PostgreSQL's text cannot hold NUL, and no page shows the others.
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 LONGEST_PATTERN: Final = 1000
 # Repeats of at most this many are no danger.
 FEW: Final = 16
@@ -26,21 +29,13 @@ def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
     Raises: SpecError naming the key
     """
     file = f"{item.name}.toml"
-    if len(item.toml.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        raise SpecError(f"{file}: longer than {MOST_BYTES // 1024} KiB")
-    if NAME.fullmatch(item.name) is None:
-        raise SpecError(f"{file}: name: {item.name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter")
-    if item.name in built_in_catalogue().specs:
-        raise SpecError(f"{file}: name: {item.name!r} is a built-in spec; choose another name")
+    _require_text(file, item)
     spec = parse_spec(file, item.toml, version=item.version)
+    for text in _texts(tomllib.loads(item.toml)):
+        if CONTROL.search(text) is not None:
+            raise SpecError(f"{file}: {shorten(text)} has control characters in it")
     for stat in spec.stats:
-        _require_stat_name(spec, stat.name, others)
-        n_fields = len(stat.fields) + len(stat.families)
-        if not 1 <= n_fields <= MOST_FIELDS:
-            raise SpecError(f"{file}: stats.fields of {stat.name}: {n_fields} fields, 1 to {MOST_FIELDS} expected")
-        for field in stat.fields:
-            if len(field.key) > LONGEST_KEY:
-                raise SpecError(f"{file}: stats.fields.key: {field.key!r} is longer than {LONGEST_KEY} characters")
+        _require_stat(spec, stat, others)
     for pattern in (*_texts(spec.layout), *spec.marks, *spec.refuses, *(f.pattern for s in spec.stats for f in s.families)):
         trouble = find_trouble(pattern)
         if trouble is not None:
@@ -48,19 +43,35 @@ def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
     return spec
 
 
-def _require_stat_name(spec: Spec, name: str, others: Catalogue) -> None:
-    if NAME.fullmatch(name) is None or name.endswith(VIEW_SUFFIX):
+def _require_text(file: str, item: UserSpecText) -> None:
+    if len(item.toml.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        raise SpecError(f"{file}: longer than {MOST_BYTES // 1024} KiB")
+    if NAME.fullmatch(item.name) is None:
+        raise SpecError(f"{file}: name: {item.name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter")
+    if item.name in built_in_catalogue().specs:
+        raise SpecError(f"{file}: name: {item.name!r} is a built-in spec; choose another name")
+
+
+def _require_stat(spec: Spec, stat: Stat, others: Catalogue) -> None:
+    file = f"{spec.name}.toml"
+    if NAME.fullmatch(stat.name) is None or stat.name.endswith(VIEW_SUFFIX):
         raise SpecError(
-            f"{spec.name}.toml: stats.name: {name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter,"
-            f" or ends in {VIEW_SUFFIX}"
+            f"{file}: stats.name: {stat.name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter, or ends in"
+            f" {VIEW_SUFFIX}"
         )
-    taken = others.stats.get(name)
+    taken = others.stats.get(stat.name)
     if taken is not None and taken[0].name != spec.name:
-        raise SpecError(f"{spec.name}.toml: stats.name: {name!r} is a stat of the spec {taken[0].name}; choose another name")
+        raise SpecError(f"{file}: stats.name: {stat.name!r} is a stat of the spec {taken[0].name}; choose another name")
+    n_fields = len(stat.fields) + len(stat.families)
+    if not 1 <= n_fields <= MOST_FIELDS:
+        raise SpecError(f"{file}: stats.fields of {stat.name}: {n_fields} fields, 1 to {MOST_FIELDS} expected")
+    for field in stat.fields:
+        if len(field.key) > LONGEST_KEY:
+            raise SpecError(f"{file}: stats.fields.key: {field.key!r} is longer than {LONGEST_KEY} characters")
 
 
 def _texts(value: object) -> Iterator[str]:
-    """All texts in a layout: some are patterns, and what is none is a harmless one."""
+    """All texts in a table; those of a layout may be patterns, and what is none is a harmless one."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -94,6 +94,9 @@ class TablePlan:
         """Plans the block's columns, or says why the table cannot have them."""
         _, stat, wanted = self._wanted[block.stat.name]
         stored = self._stored.get(stat.name)
+        wider = widened_columns(stored, block.fields) if stored is not None else []
+        if wider:
+            return f"the table keeps whole numbers in {', '.join(wider)}, and the spec says now that they have decimals"
         known = wanted.keys() | (stored.columns.keys() if stored else set())
         extra = {field.key: field for field in block.fields if field.key not in known}
         if not extra:
@@ -119,6 +122,19 @@ class TablePlan:
     def require(self, name: str) -> StoredStat:
         """The table, which must exist."""
         return self._stored[name]
+
+
+def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
+    """The keys of those fields whose columns were made for whole numbers, which theirs are not any more.
+
+    A column's type never changes (ADR 7): the field needs another key.
+    """
+    columns = stored.columns
+    return [
+        field.key
+        for field in fields
+        if field.storage is not Storage.INT8 and field.key in columns and columns[field.key].storage is Storage.INT8
+    ]
 
 
 def table_of(name: str) -> sql.Identifier:
@@ -160,7 +176,7 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable])
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
     stored = await read_stored_stats(session, [want.stat.name for want in wanted])
     for want in wanted:
-        _require_names(want)
+        _require_names(want.spec, want.stat, want.fields)
         found = stored.get(want.stat.name)
         added = list(want.fields) if found is None else found.lacks(want.fields)
         if not added:
@@ -175,12 +191,21 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable])
         await _make_view(connection, want.stat.name, [*known, *(field.key for field in added)])
 
 
-def _require_names(want: WantedTable) -> None:
-    if len(want.stat.name) > LONGEST_NAME:
-        raise SpecError(f"The stat {want.stat.name!r} of {want.spec.name} has a name longer than {LONGEST_NAME} characters")
-    for field in want.fields:
+def require_names(spec: Spec) -> None:
+    """Nothing, when all stats and fields of the spec can have tables and columns.
+
+    Raises: SpecError
+    """
+    for stat in spec.stats:
+        _require_names(spec, stat, stat.fields)
+
+
+def _require_names(spec: Spec, stat: Stat, fields: Iterable[Field]) -> None:
+    if len(stat.name) > LONGEST_NAME:
+        raise SpecError(f"The stat {stat.name!r} of {spec.name} has a name longer than {LONGEST_NAME} characters")
+    for field in fields:
         if field.key in RESERVED_KEYS:
-            raise SpecError(f"The key {field.key!r} of {want.stat.name} is one of the columns that every table has; choose another")
+            raise SpecError(f"The key {field.key!r} of {stat.name} is one of the columns that every table has; choose another")
 
 
 async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: WantedTable) -> int:

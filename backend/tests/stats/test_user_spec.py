@@ -1,7 +1,5 @@
 """Specs of users: as strict as built-in ones, in the catalogue beside them, and never in their way."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from normstat.errors import NotFound, SpecError
@@ -10,12 +8,6 @@ from normstat.stats.user_spec import find_trouble, require_user_spec
 from tests.stats.test_catalogue import GOOD
 
 TEXT = GOOD.replace("version = 1\n", "")
-
-
-@pytest.fixture(autouse=True)
-def _built_in_only() -> Iterator[None]:
-    yield
-    install_user_specs([], "")
 
 
 def test_a_user_spec_stands_beside_the_built_in_ones_with_the_version_of_the_store() -> None:
@@ -57,7 +49,7 @@ def test_the_version_in_the_text_does_not_count() -> None:
         ("good", 'since_boot = "first"', 'since_boot = "first"\nbanner = "(a+)+b"', "repeat inside of a repeat"),
         ("good", 'os = "linux"', 'os = "linux"\nmarks = ["(x|xx)*"]', "repeat inside of a repeat"),
         ("good", 'tool = "tool"', 'tool = "tool"\nversion = "x"', "version: must be a whole number"),
-        ("good", 'key = "aa"\ncolumn', 'key = "' + "a" * 51 + '"\ncolumn', "longer than 50"),
+        ("good", 'help = "What it is."', 'help = "What it is."\nscale = 7', "must be 1000 or 1024"),
     ],
 )
 def test_what_a_user_spec_may_not_be(name: str, old: str, new: str, message: str) -> None:
@@ -66,6 +58,12 @@ def test_what_a_user_spec_may_not_be(name: str, old: str, new: str, message: str
         text = text.replace('stat = "good"', 'stat = "' + new.split('"')[1] + '"')
     with pytest.raises(SpecError, match=message):
         require_user_spec(UserSpecText(name, text, 1), built_in_catalogue())
+
+
+def test_keys_must_fit_into_names_of_columns() -> None:
+    long_key = "a" * 51
+    with pytest.raises(SpecError, match="longer than 50"):
+        require_user_spec(UserSpecText("good", TEXT.replace('"aa"', f'"{long_key}"'), 1), built_in_catalogue())
 
 
 @pytest.mark.parametrize("pattern", [r"^#|^Total: \d+", r"^\s*-*procs-*\s+-*memory-*\s", "(?:ab)+c", "(", r"(?P<date>\S+) .*"])

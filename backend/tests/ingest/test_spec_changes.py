@@ -1,0 +1,125 @@
+"""A stream whose spec changes while it grows: read on with the new version, marked as outdated, no header lost."""
+
+import pytest
+from sqlalchemy import text as sql_text
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.ingest import restate
+from normstat.store.session import open_write_session
+from normstat.store.user_specs import put_user_spec
+from tests.addons import APP_USER, app_user_text
+from tests.ingest.sending import Agent, gap
+from tests.ingest.test_intake import accounts, query
+
+Sessions = async_sessionmaker[AsyncSession]
+MINUTES = APP_USER.replace('unit = "ms"', 'unit = "s"')
+VERSIONS = "SELECT spec_version, reader_version FROM streams"
+# One header at the beginning, as of tools that never print it again.
+ONE_HEADER = b"User Calls Wait\n"
+
+
+def rows(first: int, n: int) -> bytes:
+    return b"".join(b"%d\nanna %d 1.5\n" % (1_795_262_400 + number, number) for number in range(first, first + n))
+
+
+async def put(sessions: Sessions, toml: str) -> None:
+    async with open_write_session(sessions) as session:
+        await put_user_spec(session, name="app_user", toml=toml, created_by="admin")
+
+
+@pytest.fixture
+def agent(engine: AsyncEngine) -> Agent:
+    return Agent(engine)
+
+
+async def test_the_header_is_still_known_and_the_stream_is_outdated(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    await put(sessions, APP_USER)
+    text = ONE_HEADER + rows(0, 5)
+    await agent.send_file(text, "app_user")
+    assert query(database_url, VERSIONS) == [(1, 1)]
+    await put(sessions, MINUTES)
+    more = rows(5, 3)
+    await agent.send_file(more, "app_user", offset=len(text))
+    assert query(database_url, VERSIONS) == [(1, 2)]
+    await agent.send_file(rows(8, 1), "app_user", offset=len(text + more))
+    assert query(database_url, VERSIONS) == [(1, 2)]
+    assert query(database_url, "SELECT calls FROM stat.app_user ORDER BY time") == [(float(number),) for number in range(9)]
+    assert accounts(database_url)["n_rejected"] == 0
+
+
+async def test_back_at_the_first_version_it_does_not_look_up_to_date(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    """A server that is set back to an older program has the old version of a spec again."""
+    await put(sessions, APP_USER)
+    text = b""
+    for number, version in enumerate((1, 2, 1)):
+        await _set_version(sessions, version)
+        piece = (b"" if number else ONE_HEADER) + rows(number, 1)
+        await agent.send_file(piece, "app_user", offset=len(text))
+        text += piece
+    assert query(database_url, VERSIONS) == [(0, 1)]
+    assert query(database_url, "SELECT count(*) FROM stat.app_user") == [(3,)]
+
+
+async def _set_version(sessions: Sessions, version: int) -> None:
+    async with open_write_session(sessions) as session:
+        await session.execute(sql_text("UPDATE user_specs SET version = :version"), {"version": version})
+
+
+async def test_a_stream_that_began_without_a_spec_stays_outdated(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    text = ONE_HEADER + rows(0, 2)
+    await agent.send_file(text, "app_user")
+    assert query(database_url, VERSIONS) == [(0, 0)]
+    await put(sessions, APP_USER)
+    await agent.send_file(rows(2, 2), "app_user", offset=len(text))
+    assert query(database_url, VERSIONS) == [(0, 1)]
+    assert query(database_url, "SELECT calls FROM stat.app_user ORDER BY time") == [(2.0,), (3.0,)]
+
+
+async def test_of_a_long_stream_only_both_ends_are_read_again(
+    agent: Agent, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restate, "WHOLE_BYTES", 1000)
+    monkeypatch.setattr(restate, "HEAD_BYTES", 100)
+    monkeypatch.setattr(restate, "TAIL_BYTES", 200)
+    await put(sessions, APP_USER)
+    text = b""
+    for number in range(20):
+        piece = (ONE_HEADER if not number else b"") + rows(number * 10, 10)
+        await agent.send_file(piece, "app_user", offset=len(text))
+        text += piece
+    await put(sessions, MINUTES)
+    await agent.send_file(rows(200, 3), "app_user", offset=len(text))
+    # The first line behind the part that was left out is skipped as behind a gap, long before these.
+    assert query(database_url, "SELECT count(*), max(calls) FROM stat.app_user") == [(203, 202.0)]
+    assert accounts(database_url)["n_rejected"] == 0
+    assert accounts(database_url)["n_sample"] == 203
+
+
+async def test_a_gap_at_the_end_stays_a_gap(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    await put(sessions, APP_USER)
+    text = ONE_HEADER + rows(0, 2)
+    await agent.send_file(text, "app_user")
+    await agent.send(gap(len(text), 100, "app_user"))
+    await put(sessions, MINUTES)
+    await agent.send_file(b"2 1.5\n" + rows(9, 1), "app_user", offset=len(text) + 100)
+    # What follows lost bytes may be the end of a line, and is never a row.
+    assert query(database_url, "SELECT calls FROM stat.app_user ORDER BY time") == [(0.0,), (1.0,), (9.0,)]
+    bytes_by_kind = accounts(database_url)["bytes_by_kind"]
+    assert isinstance(bytes_by_kind, dict)
+    assert bytes_by_kind["rejected"] == len(b"2 1.5\n")
+
+
+async def test_reports_go_on_as_usual(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    await put(sessions, APP_USER)
+    text = app_user_text(12)
+    half = text.index(b"\nUser", len(text) // 2) + 1
+    await agent.send_file(text[:half], "app_user")
+    await put(sessions, MINUTES)
+    await agent.send_file(text[half:], "app_user", offset=half)
+    changed = query(database_url, "SELECT time, calls, wait FROM stat.app_user ORDER BY line_offset")
+    await agent.send_file(text, "app_user", "whole")
+    whole = query(
+        database_url,
+        "SELECT time, calls, wait FROM stat.app_user JOIN streams ON id = stream_id WHERE key = 'whole' ORDER BY line_offset",
+    )
+    assert changed == whole
