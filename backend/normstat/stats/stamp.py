@@ -1,6 +1,6 @@
 """Times as the tools print them.
 
-12:53:20   12:53:20 PM   20时56分03秒   1591016000       a clock or an epoch before a row
+12:53:20   12:53:20 PM IST   20时56分03秒   12.53.20   下午 12:53:20   1591016000       a clock or an epoch before a row
 2026-11-21 12:00:01                                     date and clock behind a row of vmstat -t
 2026-11-21T12:00:01+0000   11/21/26 12:00:01   21.11.2026 12:00:01   Time: 12:00:01      a line of iostat -t
 1795262401   Sat Nov 21 12:00:01 UTC 2026   November 21, 2026 12:00:01 PM UTC            a line of Solaris -T u, -T d
@@ -17,10 +17,14 @@ SECONDS_A_DAY: Final = 86400
 # Epochs of stat tools lie between 1990 and 2286; other numbers of nine or ten digits are no time.
 EPOCH_LEAST: Final = 631_152_000
 
-CLOCK: Final = re.compile(r"(\d{1,2})[:时時](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?", re.ASCII)
+CLOCK: Final = re.compile(r"(\d{1,2})(?:[:时時點点](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?|([.,])(\d\d)\5(\d\d)[.,]?)", re.ASCII)
 KOREAN_CLOCK: Final = re.compile(r"(\d\d)시 (\d\d)분 (\d\d)초", re.ASCII)
 EPOCH: Final = re.compile(r"[0-9]{9,10}")
-HALVES: Final = {"am": 0, "pm": 12, "a.m.": 0, "p.m.": 12}
+# In the locales whose clock (%X of strftime) has twelve hours: English, Greek, Chinese, Japanese, Korean.
+HALVES: Final = {
+    "am": 0, "pm": 12, "a.m.": 0, "p.m.": 12, "πμ": 0, "μμ": 12, "π.μ.": 0, "μ.μ.": 12, "上午": 0, "下午": 12, "午前": 0,
+    "午後": 12, "오전": 0, "오후": 12,
+}  # fmt: skip
 DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
 ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
 WORDS_LINE: Final = re.compile(
@@ -50,6 +54,8 @@ ZONE_HOURS: Final = {
     "UTC": 0, "GMT": 0, "UT": 0, "Z": 0, "UCT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
     "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
 }  # fmt: skip
+# Zones that %X of strftime puts behind a clock of twelve hours (en_IN, id_ID, and where such a locale is used elsewhere).
+CLOCK_ZONES: Final = frozenset({*ZONE_HOURS, "IST", "PKT", "NPT", "BST", "WIB", "WITA", "WIT", "HKT", "SGT", "PHT", "MSK"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def parse_clock(text: str) -> float | None:
     found = CLOCK.fullmatch(text)
     if found is None:
         return None
-    hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3])
+    hours, minutes, seconds = int(found[1]), int(found[2] or found[6]), int(found[3] or found[7])
     if hours > 23 or minutes > 59 or seconds > 60:
         return None
     return hours * 3600 + minutes * 60 + seconds + float(f"0.{found[4] or 0}")
@@ -111,11 +117,13 @@ def split_words(text: str, limit: int = 0) -> list[str]:
 def take_clock(words: Sequence[str]) -> ClockWords | None:
     """The time that a row of mpstat or pidstat begins with, or None.
 
-    >>> take_clock(["03:15:06", "PM", "all"])
-    ClockWords(n_words=2, seconds=54906.0, is_epoch=False)
+    >>> take_clock(["03:15:06", "PM", "all"]), take_clock(["09:15:06", "AM", "IST", "all"]).n_words
+    (ClockWords(n_words=2, seconds=54906.0, is_epoch=False), 3)
     """
-    if not words or not words[0][:1].isdigit():
+    if not words:
         return None
+    if not words[0][:1].isdigit():
+        return _take_half_first(words)
     if words[0].endswith("시") and len(words) > 2:
         # Korean: three words, 12시 53분 20초.
         found = KOREAN_CLOCK.fullmatch(" ".join(words[:3]))
@@ -130,6 +138,16 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
     if half is None:
         return ClockWords(1, seconds, is_epoch=False)
     if not 1 <= seconds // 3600 <= 12:
+        return None
+    n_words = 3 if len(words) > 2 and words[2] in CLOCK_ZONES else 2
+    return ClockWords(n_words, seconds % 43200 + half * 3600, is_epoch=False)
+
+
+def _take_half_first(words: Sequence[str]) -> ClockWords | None:
+    """A clock with its half before it: 下午 08:56:03."""
+    half = HALVES.get(words[0].lower()) if words[0] and len(words) > 1 else None
+    seconds = parse_clock(words[1]) if half is not None else None
+    if half is None or seconds is None or not 1 <= seconds // 3600 <= 12:
         return None
     return ClockWords(2, seconds % 43200 + half * 3600, is_epoch=False)
 

@@ -1,0 +1,71 @@
+"""The day in the first line of sysstat's tools, as strftime's %x prints it in the locale of the host.
+
+    Linux 6.1.0-40-amd64 (web1)     11/21/26        _x86_64_        (2 CPU)
+    Linux 6.1.0-40-amd64 (web1)     Saturday 21 November 2026       _x86_64_        (2 CPU)
+    Linux 6.1.0-40-amd64 (web1)     21. nov. 2026   _x86_64_        (2 CPU)
+
+Languages whose %x has the month in words: English of India and Africa, Norwegian, Icelandic, Albanian, and some that Unix vendors
+defined so. Others print digits, which normstat.stats.stamp reads.
+"""
+
+import datetime as dt
+import re
+from typing import Final
+
+from normstat.stats.stamp import parse_date
+
+# The beginnings of the months' names. May is short enough in every language to be told apart by three letters.
+MONTHS: Final = (
+    ("jan", "ene", "janv", "gen", "led", "sty", "янв", "січ", "oca"),
+    ("feb", "fev", "fév", "únor", "lut", "фев", "лют", "şub"),
+    ("mar", "mär", "mrz", "maa", "mrt", "břez", "мар", "бер"),
+    ("apr", "abr", "avr", "prill", "dub", "kwi", "апр", "кві", "nis"),
+    ("may", "mai", "mag", "mei", "maj", "maí", "květ", "мая", "май", "тра"),
+    ("jun", "jún", "juin", "giu", "qersh", "červen", "cze", "июн", "чер"),
+    ("jul", "júl", "juil", "lug", "korrik", "červenec", "lip", "июл", "лип", "tem"),
+    ("aug", "aug", "ago", "aoû", "ágú", "gusht", "srp", "sie", "авг", "сер", "ağu"),
+    ("sep", "set", "shta", "zář", "wrz", "сен", "вер", "eyl"),
+    ("oct", "okt", "out", "ott", "tet", "říj", "paź", "окт", "жов", "eki"),
+    ("nov", "nën", "nóv", "list", "lis", "ноя", "лис", "kas"),
+    ("dec", "dic", "des", "dez", "déc", "dhj", "pro", "gru", "дек", "гру", "ara"),
+)
+NUMBER: Final = re.compile(r"\d+", re.ASCII)
+WORD: Final = re.compile(r"[^\W\d_]+")
+# A weekday in brackets (中文), the name of the era.
+DECORATION: Final = re.compile(r"^西元|[ ]*\([^()]*\)$|[ ]*星期[一二三四五六日]$")
+LONGEST: Final = 80
+
+
+def parse_banner_day(text: str) -> dt.date | None:
+    """The day that a banner names.
+
+    >>> parse_banner_day("11/21/26"), parse_banner_day("Saturday 21 November 2026"), parse_banner_day("21. nov. 2026")
+    (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), datetime.date(2026, 11, 21))
+    """
+    text = text.strip()
+    if not text or len(text) > LONGEST:
+        return None
+    text = DECORATION.sub("", text)
+    day = parse_date(text) or parse_date(text.replace(". ", ".").replace(" ", ""))
+    return day or _day_in_words(text)
+
+
+def _day_in_words(text: str) -> dt.date | None:
+    numbers = [int(number) for number in NUMBER.findall(text)]
+    months = [month for month in map(_month, WORD.findall(text)) if month]
+    years = [number for number in numbers if number > 1900]
+    days = [number for number in numbers if 1 <= number <= 31]
+    if len(numbers) != 2 or not months or len(years) != 1 or len(days) != 1:
+        return None
+    try:
+        # A weekday before it may begin like a month: Martes 3 noviembre 2026.
+        return dt.date(years[0], months[-1], days[0])
+    except ValueError:
+        return None
+
+
+def _month(word: str) -> int:
+    """The number of the month that a word names, 0 when it names none: the longest beginning decides (červenec, červen)."""
+    word = word.lower()
+    found = [(len(name), number) for number, names in enumerate(MONTHS, start=1) for name in names if word.startswith(name)]
+    return max(found)[1] if found else 0
