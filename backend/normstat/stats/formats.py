@@ -40,7 +40,7 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
         return _read_duration(text, field)
     if field.storage is Storage.INT8:
         return _read_integer(text)
-    if field.scale and text[-1:].upper() in SUFFIXES:
+    if field.scale and text[-1:].isalpha():
         return _read_suffixed(text, field)
     if NUMBER.fullmatch(text) is None or (text.endswith("%") and field.unit != "%"):
         return None
@@ -53,10 +53,14 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
 
 
 def _read_suffixed(text: str, field: Field) -> tuple[float, bool] | None:
-    number = text[:-1]
-    if NUMBER.fullmatch(number) is None or number.endswith("%"):
+    # 1.5K, and the bytes that some add: 1.5Ki, 1.5KiB, 512B.
+    word = text.removesuffix("B") if text[-2:-1].isalnum() else text
+    word = word.removesuffix("i")
+    power = SUFFIXES.find(word[-1:].upper()) + 1
+    number = word[:-1] if power else word
+    if not (power or text.endswith("B")) or NUMBER.fullmatch(number) is None or number.endswith("%"):
         return None
-    value = float(number.replace(",", ".")) * float(field.scale) ** (SUFFIXES.index(text[-1].upper()) + 1)
+    value = float(number.replace(",", ".")) * float(field.scale) ** power
     return (value, False) if abs(value) <= FLOAT_LARGEST[field.storage] else None
 
 
