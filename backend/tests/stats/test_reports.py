@@ -46,3 +46,22 @@ def test_lockstat_names_the_lock_that_costs_most() -> None:
 def test_a_report_in_one_line_is_the_same_report() -> None:
     squeezed, plain = (rows_of(f"lockstat/solaris-2.6--{name}", "lockstat") for name in ("in-one-line", "contention"))
     assert sorted(map(str, squeezed)) == sorted(map(str, plain))
+
+
+def test_truss_lets_12337_calls_a_second_through() -> None:
+    totals = dict(rows_of("truss_c/solaris-2.6--oltp", "truss_totals"))
+    calls, elapsed = totals["sys totals"]["calls"], totals["elapsed"]["seconds"]
+    assert calls == 80_316
+    assert elapsed == 6.51
+    assert round(calls / elapsed) == 12_337
+    rows = rows_of("truss_c/solaris-2.6--oltp", "truss_syscalls")
+    assert sum(values["calls"] or 0 for _, values in rows) == calls
+    assert round(sum(values["seconds"] or 0 for _, values in rows), 2) == totals["sys totals"]["seconds"] == 2.09
+
+
+def test_strace_sums_up_its_rows() -> None:
+    for name in ("chosen-columns", "name-first"):
+        rows = rows_of(f"strace_c/strace-6.1--{name}", "strace_syscalls")
+        ((_, total),) = rows_of(f"strace_c/strace-6.1--{name}", "strace_totals")
+        assert sum(values["calls"] or 0 for _, values in rows) == total["calls"]
+        assert sum(values["errors"] or 0 for _, values in rows) == total["errors"]

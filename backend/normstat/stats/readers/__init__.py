@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Final, Protocol, cast
 
-from normstat.stats.readers import columns, lockstat
+from normstat.stats.readers import columns, lockstat, prstat, strace, truss
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 
@@ -28,6 +28,9 @@ def _reader(module: ModuleType) -> Reader:
 READERS: Final[Mapping[str, Reader]] = {
     "columns": _reader(columns),
     "lockstat": _reader(lockstat),
+    "strace": _reader(strace),
+    "truss": _reader(truss),
+    "prstat": _reader(prstat),
 }
 
 
