@@ -4,7 +4,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { CrashPage } from "./components/CrashPage";
 import { NotFoundPage } from "./components/NotFoundPage";
 import { Shell } from "./components/Shell";
-import { formatSearch, parseSearch, type RawSearch } from "./state/url";
+import { formatSearch, parseSearch, type RawSearch } from "./state/search";
 
 /** Pages decode their search part themselves (state/url.ts), so that they can say what they could not read. */
 function toRawSearch(search: Record<string, unknown>): RawSearch {
@@ -64,6 +64,12 @@ const comparisonRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/comparison/ComparisonPage"), "ComparisonPage"),
 });
 
+const importsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/imports",
+  component: lazyRouteComponent(() => import("./pages/imports/ImportsPage"), "ImportsPage"),
+});
+
 const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/accounts",
@@ -72,7 +78,16 @@ const accountsRoute = createRoute({
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
-  shellRoute.addChildren([indexRoute, hostsRoute, hostRoute, streamsRoute, baselinesRoute, comparisonRoute, accountsRoute]),
+  shellRoute.addChildren([
+    indexRoute,
+    hostsRoute,
+    hostRoute,
+    streamsRoute,
+    baselinesRoute,
+    comparisonRoute,
+    importsRoute,
+    accountsRoute,
+  ]),
 ]);
 
 export function createAppRouter() {

@@ -37,20 +37,17 @@ function isErrorBody(body: unknown): body is ErrorBody {
   return typeof body === "object" && body !== null && "error" in body && typeof body.error === "object" && body.error !== null;
 }
 
-async function toApiError(response: Response): Promise<ApiError> {
-  const requestId = response.headers.get("X-Request-Id") ?? "";
-  const body: unknown = await response.json().catch(() => null);
+function toApiError(status: number, requestId: string, body: unknown): ApiError {
   if (isErrorBody(body)) {
     const { code, message, details, request_id } = body.error;
-    return new ApiError(response.status, code, message, request_id, details);
+    return new ApiError(status, code, message, request_id, details);
   }
   // A proxy in between, or a server that fell over before it could say more.
-  return new ApiError(
-    response.status,
-    `http_${String(response.status)}`,
-    `The server answered ${String(response.status)}`,
-    requestId,
-  );
+  return new ApiError(status, `http_${String(status)}`, `The server answered ${String(status)}`, requestId);
+}
+
+function unreachable(): ApiError {
+  return new ApiError(0, "unreachable", "The server cannot be reached; is it running, and is the network up?", "");
 }
 
 /** Sends a request and gives the body of its answer. Unsafe methods carry the header that other sites' pages cannot send. */
@@ -79,10 +76,65 @@ export async function request<T>(
     if (options.signal?.aborted === true) {
       throw error;
     }
-    throw new ApiError(0, "unreachable", "The server cannot be reached; is it running, and is the network up?", "");
+    throw unreachable();
   }
   if (!response.ok) {
-    throw await toApiError(response);
+    const body: unknown = await response.json().catch(() => null);
+    throw toApiError(response.status, response.headers.get("X-Request-Id") ?? "", body);
   }
   return (await response.json()) as T;
+}
+
+/** Sends a file and tells how much of it has left, which `fetch` cannot. */
+export function upload<T>(
+  path: string,
+  params: Params,
+  file: Blob,
+  onProgress: (n_sent: number) => void,
+  signal: AbortSignal,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const sending = new XMLHttpRequest();
+    sending.open("POST", addressOf(path, params));
+    sending.setRequestHeader("Accept", "application/json");
+    sending.setRequestHeader("Content-Type", "application/octet-stream");
+    sending.setRequestHeader("X-Normstat-Request", "1");
+    sending.responseType = "text";
+    sending.upload.addEventListener("progress", (event) => {
+      onProgress(event.loaded);
+    });
+    sending.addEventListener("load", () => {
+      const body = parseJson(sending.responseText);
+      if (sending.status >= 200 && sending.status < 300) {
+        resolve(body as T);
+      } else {
+        reject(toApiError(sending.status, sending.getResponseHeader("X-Request-Id") ?? "", body));
+      }
+    });
+    sending.addEventListener("error", () => {
+      reject(
+        new ApiError(
+          0,
+          "unreachable",
+          "The file did not get through: the server cannot be reached, or the file changed or is gone since it was chosen",
+          "",
+        ),
+      );
+    });
+    sending.addEventListener("abort", () => {
+      reject(new ApiError(0, "aborted", "stopped", ""));
+    });
+    signal.addEventListener("abort", () => {
+      sending.abort();
+    });
+    sending.send(file);
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -13,6 +13,8 @@ import type {
   HostAccounts,
   HostDetail,
   HostList,
+  Import,
+  ImportList,
   InstanceList,
   Me,
   NewToken,
@@ -22,6 +24,12 @@ import type {
   ReparseCreate,
   ReparseList,
   SeriesBlock,
+  SpecDetail,
+  SpecDraft,
+  SpecDraftRequest,
+  SpecInfo,
+  SpecList,
+  SpecPreview,
   StatList,
   StreamContext,
   TokenList,
@@ -32,7 +40,7 @@ import type {
 } from "../logic/api";
 import type { InstanceChoice } from "../logic/panel";
 import { toIso, type Window } from "../logic/time";
-import { addressOf, request } from "./client";
+import { addressOf, request, upload } from "./client";
 
 type Signal = { readonly signal?: AbortSignal };
 type Done = Record<string, never>;
@@ -213,6 +221,64 @@ export function readSeries(query: SeriesQuery, options: Signal): Promise<SeriesB
       ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
     },
   });
+}
+
+// --- files ---
+
+/** Of which host files are, and what they do not say of their times. */
+export interface ImportSettings {
+  readonly host: string;
+  readonly zone?: string;
+  readonly date?: string;
+  readonly start?: string;
+  readonly intervalS?: number;
+  readonly spec?: string;
+}
+
+export function createImport(
+  settings: ImportSettings,
+  chosen: { readonly name: string; readonly file: Blob },
+  onProgress: (n_sent: number) => void,
+  signal: AbortSignal,
+): Promise<Import> {
+  const { host, zone, date, start, intervalS, spec } = settings;
+  const params = { host, name: chosen.name, zone, date, start, interval_s: intervalS, spec };
+  return upload("/imports", params, chosen.file, onProgress, signal);
+}
+
+export function listImports(options: Signal): Promise<ImportList> {
+  return request("GET", "/imports", options);
+}
+
+/** Stops an import that runs, or forgets one that is over; the samples stay. */
+export function deleteImport(id: number): Promise<Done> {
+  return request("DELETE", `/imports/${String(id)}`);
+}
+
+// --- specs ---
+
+export function listSpecs(options: Signal): Promise<SpecList> {
+  return request("GET", "/specs", options);
+}
+
+export function getSpec(spec: string, options: Signal): Promise<SpecDetail> {
+  return request("GET", `/specs/${name(spec)}`, options);
+}
+
+export function saveSpec(spec: string, toml: string): Promise<SpecInfo> {
+  return request("PUT", `/specs/${name(spec)}`, { body: { toml } });
+}
+
+export function deleteSpec(spec: string): Promise<Done> {
+  return request("DELETE", `/specs/${name(spec)}`);
+}
+
+export function draftSpec(body: SpecDraftRequest): Promise<SpecDraft> {
+  return request("POST", "/specs/draft", { body });
+}
+
+export function previewSpec(toml: string, sample: string, options: Signal): Promise<SpecPreview> {
+  return request("POST", "/specs/preview", { ...options, body: { toml, sample } });
 }
 
 // --- baselines and comparison ---

@@ -131,6 +131,29 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
   });
 }
 
+/** Asked often while one is on its way. */
+export const importsQuery = queryOptions({
+  queryKey: ["imports"],
+  queryFn: ({ signal }) => endpoints.listImports({ signal }),
+  refetchInterval: ({ state }) => (state.data?.imports.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
+});
+
+export const specsQuery = queryOptions({ queryKey: ["specs"], queryFn: ({ signal }) => endpoints.listSpecs({ signal }) });
+
+export function specQuery(spec: string) {
+  return queryOptions({ queryKey: ["specs", spec], queryFn: ({ signal }) => endpoints.getSpec(spec, { signal }) });
+}
+
+export function previewQuery(toml: string, sample: string) {
+  return queryOptions({
+    queryKey: ["preview", toml, sample],
+    queryFn: ({ signal }) => endpoints.previewSpec(toml, sample, { signal }),
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+    gcTime: 60_000,
+  });
+}
+
 export function baselinesQuery(host: string | null) {
   return queryOptions({ queryKey: ["baselines", host], queryFn: ({ signal }) => endpoints.listBaselines(host, { signal }) });
 }

@@ -21,7 +21,8 @@ import { healthQuery, meQuery } from "../api/queries";
 import type { Me } from "../logic/api";
 import { zoneLabel } from "../logic/zone";
 import { readNow, zoneOf } from "../state/clock";
-import type { Clock, RawSearch } from "../state/url";
+import type { RawSearch } from "../state/search";
+import type { Clock } from "../state/url";
 import { MeContext } from "./me";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
@@ -32,6 +33,7 @@ const PAGES = [
   { to: "/hosts", label: "Hosts" },
   { to: "/comparison", label: "Compare" },
   { to: "/baselines", label: "Baselines" },
+  { to: "/imports", label: "Import" },
   { to: "/accounts", label: "Accounts" },
 ] as const;
 

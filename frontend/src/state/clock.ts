@@ -29,3 +29,8 @@ const LOCAL: Zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 export function zoneOf(clock: Clock): Zone {
   return clock === "utc" ? "UTC" : LOCAL;
 }
+
+/** The zones that this browser knows by name, and UTC. */
+export function listZones(): readonly Zone[] {
+  return ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+}

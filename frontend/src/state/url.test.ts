@@ -16,11 +16,10 @@ import {
   encodeComparisonView,
   encodeHostView,
   encodeListView,
-  formatSearch,
   HOST_TABS,
   type HostView,
-  parseSearch,
 } from "./url";
+import { formatSearch, parseSearch } from "./search";
 
 /** A small generator of numbers, so that a failing state can be had again by its seed. */
 function randomFrom(seed: number): () => number {

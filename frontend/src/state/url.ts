@@ -8,11 +8,7 @@ import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from
 import { DEFAULT_RANGE, LONGEST, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
-
-export const VERSION = 1;
-
-/** The search part of an address as it stands there: names with one or several texts. */
-export type RawSearch = Readonly<Record<string, string | readonly string[] | undefined>>;
+import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
 
 export type Clock = "local" | "utc";
 
@@ -72,10 +68,11 @@ export interface ListView {
   readonly filter: string;
 }
 
-/** A decoded view, and what of the link could not be read and was left out. */
-export interface Decoded<V> {
-  readonly view: V;
-  readonly ignored: readonly string[];
+/** The page of imports: of which host the next files are, and which earlier import is open. */
+export interface ImportsView {
+  readonly clock: Clock;
+  readonly host: string;
+  readonly importId: number | null;
 }
 
 export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
@@ -99,57 +96,6 @@ export const DEFAULT_HOST_VIEW: HostView = {
   filter: "all",
   place: null,
 };
-
-/** Reads a search part text by text and keeps account of what it could not read. */
-class Reader {
-  readonly ignored: string[] = [];
-  private readonly left: Map<string, readonly string[]>;
-
-  constructor(raw: RawSearch) {
-    this.left = new Map(Object.entries(raw).map(([name, value]) => [name, typeof value === "string" ? [value] : (value ?? [])]));
-    const version = this.one("v", (text) => (/^\d+$/.test(text) ? Number(text) : null));
-    if (version !== null && version > VERSION) {
-      this.ignored.push(`v=${String(version)}: the link is from a newer normstat; some of it may be missing`);
-    }
-  }
-
-  all<T>(name: string, parse: (text: string) => T | null): readonly T[] {
-    const texts = this.left.get(name) ?? [];
-    this.left.delete(name);
-    return texts.flatMap((text) => {
-      const value = parse(text);
-      if (value === null) {
-        this.ignored.push(`${name}=${text}`);
-        return [];
-      }
-      return [value];
-    });
-  }
-
-  one<T>(name: string, parse: (text: string) => T | null): T | null {
-    const [first, ...more] = this.all(name, parse);
-    if (more.length > 0) {
-      this.ignored.push(`${name}: given ${String(more.length + 1)} times`);
-    }
-    return first ?? null;
-  }
-
-  /** Names that nobody asked for. */
-  finish<V>(view: V): Decoded<V> {
-    return {
-      view,
-      ignored: [...this.ignored, ...[...this.left].flatMap(([name, texts]) => texts.map((text) => `${name}=${text}`))],
-    };
-  }
-}
-
-function oneOf<T extends string>(values: readonly T[]): (text: string) => T | null {
-  return (text) => values.find((value) => value === text) ?? null;
-}
-
-function parseId(text: string): number | null {
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
-}
 
 /** `<stream>:<offset>` */
 function parsePlace(text: string): Place | null {
@@ -286,6 +232,23 @@ export function decodeAccountsView(raw: RawSearch): Decoded<AccountsView> {
   });
 }
 
+export function encodeImportsView(view: ImportsView): RawSearch {
+  return {
+    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...(view.host === "" ? {} : { host: view.host }),
+    ...(view.importId === null ? {} : { import: String(view.importId) }),
+  };
+}
+
+export function decodeImportsView(raw: RawSearch): Decoded<ImportsView> {
+  const reader = new Reader(raw);
+  return reader.finish({
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    host: reader.one("host", parseFilter) ?? "",
+    importId: reader.one("import", parseId),
+  });
+}
+
 export function encodeListView(view: ListView): RawSearch {
   return { ...(view.clock === "utc" ? { tz: "utc" } : {}), ...(view.filter === "" ? {} : { filter: view.filter }) };
 }
@@ -296,29 +259,6 @@ export function decodeListView(raw: RawSearch): Decoded<ListView> {
     clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
     filter: reader.one("filter", parseFilter) ?? "",
   });
-}
-
-/** The address's search part as names with texts; what TanStack Router hands to the pages. */
-export function parseSearch(text: string): RawSearch {
-  const found = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text)) {
-    found.set(name, [...(found.get(name) ?? []), value]);
-  }
-  return Object.fromEntries([...found].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]));
-}
-
-/** The opposite. Colons, commas and slashes may stand in a search part as they are; a link is read by people too. */
-export function formatSearch(raw: Readonly<Record<string, unknown>>): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(raw)) {
-    for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (typeof text === "string") {
-        search.append(name, text);
-      }
-    }
-  }
-  const text = search.toString().replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/");
-  return text === "" ? "" : `?${text}`;
 }
 
 // --- the address itself ---

@@ -1,6 +1,7 @@
 import { surroundings } from "../../logic/range";
 import type { Window } from "../../logic/time";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView, type RawSearch } from "../../state/url";
+import type { RawSearch } from "../../state/search";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 
 /** The host page at that time, the window marked, with a panel of this one series on top. */
 export function seriesLink(

@@ -1,0 +1,23 @@
+import { IconAlertTriangle, IconCheck, IconClock, IconHandStop, IconLoader } from "@tabler/icons-react";
+import type { JobState as State } from "../logic/api";
+import { JOB_WORDS } from "../logic/job";
+import "./JobState.css";
+
+const ICONS: Readonly<Record<State, typeof IconCheck>> = {
+  waiting: IconClock,
+  running: IconLoader,
+  done: IconCheck,
+  failed: IconAlertTriangle,
+  stopped: IconHandStop,
+};
+
+/** The state of work in the background by word, shape and colour. */
+export function JobState({ state }: { readonly state: State }) {
+  const Icon = ICONS[state];
+  return (
+    <span className="job-state" data-state={state}>
+      <Icon size={15} aria-hidden />
+      {JOB_WORDS[state]}
+    </span>
+  );
+}

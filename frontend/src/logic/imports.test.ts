@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import type { Import, ImportedFile } from "./api";
+import {
+  describeImport,
+  describeSamples,
+  type ImportOptions,
+  isComplete,
+  NO_OPTIONS,
+  optionProblems,
+  sampleWindow,
+  sortFiles,
+  sortReasons,
+  totalsOf,
+  windowToShow,
+} from "./imports";
+import { fromApi } from "./time";
+
+function file(change: Partial<ImportedFile> = {}): ImportedFile {
+  return {
+    path: "vmstat.out",
+    spec: "vmstat_linux",
+    stats: ["vmstat_linux"],
+    n_reports: 10,
+    n_samples: 10,
+    n_samples_new: 10,
+    n_rejected: 0,
+    reasons: [],
+    first_sample_at: "2026-11-21T10:00:00Z",
+    last_sample_at: "2026-11-21T10:00:09Z",
+    note: "",
+    ...change,
+  };
+}
+
+const UNREAD = file({
+  path: "core",
+  spec: null,
+  stats: [],
+  n_reports: 0,
+  n_samples: 0,
+  n_samples_new: 0,
+  first_sample_at: null,
+  last_sample_at: null,
+  note: "no spec knows this",
+});
+
+function item(change: Partial<Import> = {}): Import {
+  const files = change.files ?? [file()];
+  return {
+    id: 1,
+    host: "web1",
+    name: "archive.tar.gz",
+    state: "done",
+    message: "",
+    n_bytes: 100,
+    n_bytes_done: 100,
+    created_at: "2026-11-22T10:00:00Z",
+    created_by: "admin",
+    finished_at: null,
+    n_files: files.length,
+    ...change,
+    files,
+  };
+}
+
+function problems(change: Partial<ImportOptions>, startAt: number | null = null): Record<string, string> {
+  return { ...optionProblems({ ...NO_OPTIONS, host: "web1", ...change }, startAt) };
+}
+
+describe("the form", () => {
+  it("needs only a host", () => {
+    expect(isComplete(optionProblems({ ...NO_OPTIONS, host: "web1" }, null))).toBe(true);
+    expect(Object.keys(problems({ host: "  " }))).toEqual(["host"]);
+    expect(problems({ host: "db2.example.com:1" })).toEqual({});
+    for (const host of ["a b", "-x", "ü", "x".repeat(201)]) {
+      expect(Object.keys(problems({ host }))).toEqual(["host"]);
+    }
+  });
+
+  it("takes days that exist", () => {
+    expect(problems({ date: "2028-02-29" })).toEqual({});
+    expect(problems({ date: "2026-02-29" })).toEqual({ date: "there is no such day" });
+    expect(problems({ date: "21.11.2026" })).toEqual({ date: "write it as 2026-11-21" });
+  });
+
+  it("takes a start and an interval only together", () => {
+    expect(problems({ start: "2026-11-21 09:00", interval: "5" }, 1)).toEqual({});
+    expect(problems({ start: "2026-11-21 09:00", interval: "0.5" }, 1)).toEqual({});
+    expect(Object.keys(problems({ start: "2026-11-21 09:00" }, 1))).toEqual(["interval"]);
+    expect(Object.keys(problems({ interval: "5" }))).toEqual(["start"]);
+    expect(Object.keys(problems({ start: "early", interval: "5" }))).toEqual(["start"]);
+    for (const interval of ["0", "-1", "five", "1e3", ""]) {
+      expect(Object.keys(problems({ start: "2026-11-21 09:00", interval }, 1))).toEqual(["interval"]);
+    }
+  });
+});
+
+describe("an import", () => {
+  it("spans the samples of all its files, the last one included", () => {
+    const later = file({ first_sample_at: "2026-11-21T12:00:00Z", last_sample_at: "2026-11-21T13:00:00Z" });
+    const window = sampleWindow([file(), UNREAD, later]);
+    expect(window).toEqual({ start: fromApi("2026-11-21T10:00:00Z"), end: fromApi("2026-11-21T13:00:00.001Z") });
+    expect(sampleWindow([UNREAD])).toBeNull();
+    const single = sampleWindow([file({ last_sample_at: "2026-11-21T10:00:00Z" })]);
+    expect(single!.end - single!.start).toBe(1);
+    expect(windowToShow(single!).end - windowToShow(single!).start).toBeGreaterThan(20_000);
+  });
+
+  it("is summed up over its files", () => {
+    expect(totalsOf(item({ files: [file({ n_rejected: 2 }), file({ n_samples_new: 0 }), UNREAD], n_files: 5 }))).toMatchObject({
+      n_files: 5,
+      n_read: 2,
+      n_reports: 20,
+      n_samples: 20,
+      n_new: 10,
+      n_rejected: 2,
+    });
+  });
+
+  it("says what came of it", () => {
+    expect(describeImport(item())).toBe("10 samples");
+    expect(describeImport(item({ files: [file({ n_samples_new: 0 })] }))).toBe("10 samples, all loaded before");
+    expect(describeImport(item({ files: [file({ n_rejected: 1 }), UNREAD] }))).toBe(
+      "1 of 2 files read; 10 samples; 1 rejected line",
+    );
+    expect(describeImport(item({ files: [file(), file({ n_samples_new: 4 })] }))).toBe("2 files; 20 samples, 14 of them new");
+    expect(describeImport(item({ files: [UNREAD] }))).toBe("nothing in it could be read");
+    expect(describeImport(item({ files: [] }))).toBe("nothing in it could be read");
+    expect(describeImport(item({ files: [], message: "the archive is empty" }))).toBe("the archive is empty");
+    expect(describeImport(item({ files: [], state: "waiting" }))).toBe("not begun yet");
+    expect(describeImport(item({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
+    expect(describeImport(item({ state: "failed" }))).toBe("it failed");
+  });
+
+  it("tells new samples from those that were there", () => {
+    expect(describeSamples(0, 0)).toBe("no samples");
+    expect(describeSamples(1, 1)).toBe("1 sample");
+    expect(describeSamples(12_000, 40)).toBe("12,000 samples, 40 of them new");
+  });
+
+  it("shows first what was not read, then what has rejected lines", () => {
+    const rejecting = file({ path: "b", n_rejected: 1 });
+    const [a, c] = [file({ path: "a" }), file({ path: "c" })];
+    expect(sortFiles([a, rejecting, c, UNREAD]).map(({ path }) => path)).toEqual(["core", "b", "a", "c"]);
+    expect(
+      sortReasons([
+        { reason: "z", n: 1 },
+        { reason: "y", n: 5 },
+        { reason: "a", n: 1 },
+      ]).map(({ reason }) => reason),
+    ).toEqual(["y", "a", "z"]);
+  });
+});

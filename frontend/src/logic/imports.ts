@@ -1,0 +1,159 @@
+/** What people load from files, and what came of it, in words. */
+
+import type { Import, ImportedFile, ReasonTotal } from "./api";
+import { isActive } from "./job";
+import { formatCount, plural } from "./number";
+import { surroundings } from "./range";
+import { fromApi, toEpochMs, type Window } from "./time";
+
+/** How the files are to be read: the texts of the form. Empty: as the files say. */
+export interface ImportOptions {
+  readonly host: string;
+  readonly zone: string;
+  readonly date: string;
+  readonly start: string;
+  readonly interval: string;
+  readonly spec: string;
+}
+
+export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: "", interval: "", spec: "" };
+
+export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
+
+// As the server takes it; ingest/intake.py.
+const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}$/;
+
+function dateProblem(date: string): string | null {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? [];
+  if (year === undefined || month === undefined || day === undefined) {
+    return "write it as 2026-11-21";
+  }
+  const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : "there is no such day";
+}
+
+/** What is wrong with the form; nothing where it can be sent. `startAt` is what the start was understood as. */
+export function optionProblems(options: ImportOptions, startAt: number | null): OptionProblems {
+  const problems: Partial<Record<keyof ImportOptions, string>> = {};
+  const host = options.host.trim();
+  if (host === "") {
+    problems.host = "say of which host the files are";
+  } else if (!HOST_NAME.test(host)) {
+    problems.host = "letters, digits and . _ : - only, at most 200";
+  }
+  const wrongDate = options.date === "" ? null : dateProblem(options.date);
+  if (wrongDate !== null) {
+    problems.date = wrongDate;
+  }
+  if (options.start.trim() !== "" && startAt === null) {
+    problems.start = "write 2026-11-21 09:05:00, or ISO 8601 with a zone";
+  }
+  const interval = options.interval.trim();
+  if (interval !== "" && !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) > 0)) {
+    problems.interval = "a number of seconds above 0";
+  } else if (interval === "" && options.start.trim() !== "") {
+    problems.interval = "a start needs the seconds from report to report";
+  } else if (interval !== "" && options.start.trim() === "" && problems.start === undefined) {
+    problems.start = "an interval needs the time of the first report";
+  }
+  return problems;
+}
+
+export function isComplete(problems: OptionProblems): boolean {
+  return Object.keys(problems).length === 0;
+}
+
+/** Sums over the files of an import. */
+export interface ImportTotals {
+  readonly n_files: number;
+  readonly n_read: number;
+  readonly n_reports: number;
+  readonly n_samples: number;
+  readonly n_new: number;
+  readonly n_rejected: number;
+  readonly window: Window | null;
+}
+
+function sum(files: readonly ImportedFile[], of: (file: ImportedFile) => number): number {
+  return files.reduce((total, file) => total + of(file), 0);
+}
+
+/** The time that the samples of files span, the last one included. Missing: null where there is no sample. */
+export function sampleWindow(files: readonly Pick<ImportedFile, "first_sample_at" | "last_sample_at">[]): Window | null {
+  const firsts = files.flatMap(({ first_sample_at }) => (first_sample_at === null ? [] : [fromApi(first_sample_at)]));
+  const lasts = files.flatMap(({ last_sample_at }) => (last_sample_at === null ? [] : [fromApi(last_sample_at)]));
+  return firsts.length === 0 || lasts.length === 0
+    ? null
+    : { start: toEpochMs(Math.min(...firsts)), end: toEpochMs(Math.max(...lasts) + 1) };
+}
+
+/** The window in which the host's page shows all of it, with a little around it. */
+export function windowToShow(window: Window): Window {
+  return surroundings(window, 0.02);
+}
+
+export function totalsOf({ files, n_files }: Pick<Import, "files" | "n_files">): ImportTotals {
+  return {
+    n_files: Math.max(n_files, files.length),
+    n_read: files.filter(({ spec }) => spec !== null).length,
+    n_reports: sum(files, (file) => file.n_reports),
+    n_samples: sum(files, (file) => file.n_samples),
+    n_new: sum(files, (file) => file.n_samples_new),
+    n_rejected: sum(files, (file) => file.n_rejected),
+    window: sampleWindow(files),
+  };
+}
+
+/** `12,000 samples`, `12,000 samples, 40 of them new`, `12,000 samples, all loaded before`. */
+export function describeSamples(n_samples: number, n_new: number): string {
+  if (n_samples === 0) {
+    return "no samples";
+  }
+  const all = plural(n_samples, "sample");
+  if (n_new === n_samples) {
+    return all;
+  }
+  return n_new === 0 ? `${all}, all loaded before` : `${all}, ${formatCount(n_new)} of them new`;
+}
+
+/** What came of an import, in a sentence; what is still on its way says so. */
+export function describeImport(item: Import): string {
+  if (item.state === "failed") {
+    return item.message === "" ? "it failed" : item.message;
+  }
+  const totals = totalsOf(item);
+  if (totals.n_files === 0) {
+    return isActive(item) ? "not begun yet" : item.message === "" ? "nothing in it could be read" : item.message;
+  }
+  const parts = [describeSamples(totals.n_samples, totals.n_new)];
+  if (totals.n_files > 1) {
+    parts.unshift(
+      totals.n_read === totals.n_files
+        ? plural(totals.n_files, "file")
+        : `${formatCount(totals.n_read)} of ${plural(totals.n_files, "file")} read`,
+    );
+  } else if (totals.n_read === 0 && !isActive(item)) {
+    parts.splice(0, 1, "nothing in it could be read");
+  }
+  if (totals.n_rejected > 0) {
+    parts.push(plural(totals.n_rejected, "rejected line"));
+  }
+  if (item.message !== "") {
+    parts.push(item.message);
+  }
+  return parts.join("; ");
+}
+
+/** Files that a person must look at first: not read, then with rejected lines, then the rest, each in the order of the archive. */
+export function sortFiles(files: readonly ImportedFile[]): readonly ImportedFile[] {
+  const rank = (file: ImportedFile): number => (file.spec === null ? 0 : file.n_rejected > 0 ? 1 : 2);
+  return files
+    .map((file, place) => ({ file, place }))
+    .sort((a, b) => rank(a.file) - rank(b.file) || a.place - b.place)
+    .map(({ file }) => file);
+}
+
+/** The most frequent reasons first. */
+export function sortReasons(reasons: readonly ReasonTotal[]): readonly ReasonTotal[] {
+  return [...reasons].sort((a, b) => b.n - a.n || a.reason.localeCompare(b.reason));
+}

@@ -1,0 +1,114 @@
+import { Button, Group, Text } from "@mantine/core";
+import { IconFiles, IconFolder, IconUpload } from "@tabler/icons-react";
+import { useEffect, useRef, useState } from "react";
+import type { ChosenFile } from "../../api/uploads";
+import { ErrorLine } from "../../components/StateView";
+import { filesOfDrop, filesOfList } from "./dropped";
+
+interface DropZoneProps {
+  readonly onChoose: (files: readonly ChosenFile[]) => void;
+}
+
+/** Where files and folders are dropped, or chosen by keyboard. */
+export function DropZone({ onChoose }: DropZoneProps) {
+  const [isOver, setOver] = useState(false);
+  const [problem, setProblem] = useState<Error | null>(null);
+
+  useEffect(() => {
+    // A file that is dropped beside the zone must not replace the page.
+    const keep = (event: DragEvent): void => {
+      event.preventDefault();
+    };
+    document.addEventListener("dragover", keep);
+    document.addEventListener("drop", keep);
+    return () => {
+      document.removeEventListener("dragover", keep);
+      document.removeEventListener("drop", keep);
+    };
+  }, []);
+
+  const take = async (transfer: DataTransfer): Promise<void> => {
+    try {
+      const files = await filesOfDrop(transfer);
+      setProblem(files.length === 0 ? new Error("There was no file in what was dropped") : null);
+      onChoose(files);
+    } catch (error) {
+      setProblem(new Error(`What was dropped cannot be read: ${error instanceof Error ? error.message : String(error)}`));
+    }
+  };
+
+  return (
+    <div
+      className="drop-zone"
+      data-over={isOver}
+      role="group"
+      aria-label="Files to load"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => {
+        setOver(false);
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void take(event.dataTransfer);
+      }}
+    >
+      <Group gap="sm" justify="center">
+        <IconUpload size={20} aria-hidden />
+        <Text fz="sm" fw={600}>
+          {isOver ? "Let go to choose them" : "Drop files or folders here"}
+        </Text>
+        <Text fz="sm" className="soft">
+          or
+        </Text>
+        <Chooser label="Choose files" isFolder={false} onChoose={onChoose} />
+        <Chooser label="Choose a folder" isFolder onChoose={onChoose} />
+      </Group>
+      <Text fz="sm" className="soft" ta="center" mt={6}>
+        Output of the tools as text, or packed: .gz, .bz2, .xz, .zst, .tar, .zip. OSWatcher archives, sosreport, Explorer and GUDS
+        folders, binary sa files and dim_STAT BatchLOAD files are known. Loading a file twice changes nothing.
+      </Text>
+      <ErrorLine error={problem} />
+    </div>
+  );
+}
+
+interface ChooserProps extends DropZoneProps {
+  readonly label: string;
+  readonly isFolder: boolean;
+}
+
+function Chooser({ label, isFolder, onChoose }: ChooserProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={(node) => {
+          input.current = node;
+          if (isFolder) {
+            node?.setAttribute("webkitdirectory", "");
+          }
+        }}
+        type="file"
+        multiple
+        hidden
+        aria-label={label}
+        onChange={(event) => {
+          onChoose(filesOfList(event.currentTarget.files ?? []));
+          // So that the same file can be chosen again.
+          event.currentTarget.value = "";
+        }}
+      />
+      <Button
+        variant="light"
+        leftSection={isFolder ? <IconFolder size={15} aria-hidden /> : <IconFiles size={15} aria-hidden />}
+        onClick={() => input.current?.click()}
+      >
+        {label}
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import { Tooltip } from "@mantine/core";
+import { PageLink } from "../../components/PageLink";
+import { windowToShow } from "../../logic/imports";
+import { type Window, wholeSecond } from "../../logic/time";
+import { formatWindow } from "../../logic/zone";
+import { zoneOf } from "../../state/clock";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+
+interface HostWindowLinkProps {
+  readonly host: string;
+  readonly window: Window;
+  readonly clock: Clock;
+}
+
+/** The time of what was loaded, which leads to its graphs. */
+export function HostWindowLink({ host, window: loaded, clock }: HostWindowLinkProps) {
+  const range = { kind: "fixed", window: windowToShow(loaded) } as const;
+  return (
+    <Tooltip label={`Show on the page of ${host}`}>
+      <PageLink to="/hosts/$host" params={{ host }} search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range })} fz="sm">
+        {formatWindow(zoneOf(clock), { start: wholeSecond(loaded.start), end: wholeSecond(loaded.end) })}
+      </PageLink>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,156 @@
+import { Button, List, Table, Text } from "@mantine/core";
+import { useState } from "react";
+import { PageButton } from "../../components/PageLink";
+import { StateView } from "../../components/StateView";
+import type { Import, ImportedFile } from "../../logic/api";
+import { describeSamples, sampleWindow, sortFiles, sortReasons, windowToShow } from "../../logic/imports";
+import { isActive } from "../../logic/job";
+import { formatCount, plural } from "../../logic/number";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { HostWindowLink } from "./HostWindowLink";
+
+const FIRST_SHOWN = 100;
+
+interface ImportFilesProps {
+  readonly item: Import;
+  readonly clock: Clock;
+}
+
+/** What was found in each file of an import: first what could not be read. */
+export function ImportFiles({ item, clock }: ImportFilesProps) {
+  const [limit, setLimit] = useState(FIRST_SHOWN);
+  if (item.files.length === 0) {
+    return isActive(item) ? (
+      <StateView isCompact state={{ kind: "loading", what: "the first file" }} />
+    ) : (
+      <StateView
+        isCompact
+        state={{
+          kind: "empty",
+          title: item.message === "" ? "No file was read" : item.message,
+          next: "Look whether the file is whole and is the output of a tool that the page Specs lists; then load it again.",
+        }}
+      />
+    );
+  }
+  const files = sortFiles(item.files);
+  const window = sampleWindow(item.files);
+  return (
+    <>
+      <Table aria-label={`Files of ${item.name}`} verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>File</Table.Th>
+            <Table.Th>Spec and stats</Table.Th>
+            <Table.Th className="number">Reports</Table.Th>
+            <Table.Th>Samples</Table.Th>
+            <Table.Th>Rejected lines</Table.Th>
+            <Table.Th>From – to</Table.Th>
+            <Table.Th>Note</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {files.slice(0, limit).map((file) => (
+            <FileRow key={`${file.path} ${file.spec ?? ""}`} host={item.host} file={file} clock={clock} />
+          ))}
+        </Table.Tbody>
+      </Table>
+      {files.length > limit && (
+        <Button
+          mt="xs"
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            setLimit(files.length);
+          }}
+        >
+          Show all {formatCount(files.length)} files
+        </Button>
+      )}
+      {item.n_files > files.length && (
+        <Text fz="sm" className="soft" mt="xs">
+          {plural(item.n_files - files.length, "more file")} {isActive(item) ? "to come" : "not listed one by one"}.
+        </Text>
+      )}
+      {window !== null && (
+        <PageButton
+          mt="sm"
+          variant="light"
+          to="/hosts/$host"
+          params={{ host: item.host }}
+          search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: windowToShow(window) } })}
+        >
+          Show on the page of {item.host}
+        </PageButton>
+      )}
+    </>
+  );
+}
+
+interface FileRowProps {
+  readonly host: string;
+  readonly file: ImportedFile;
+  readonly clock: Clock;
+}
+
+function FileRow({ host, file, clock }: FileRowProps) {
+  const window = sampleWindow([file]);
+  return (
+    <Table.Tr>
+      <Table.Td className="mono raw-name">{file.path}</Table.Td>
+      <Table.Td>
+        {file.spec === null ? (
+          <b>not read</b>
+        ) : (
+          <>
+            <b>{file.spec}</b>
+            <Text fz="xs" className="soft mono">
+              {file.stats.filter((stat) => stat !== file.spec).join(", ")}
+            </Text>
+          </>
+        )}
+      </Table.Td>
+      <Table.Td className="number">{formatCount(file.n_reports)}</Table.Td>
+      <Table.Td>{describeSamples(file.n_samples, file.n_samples_new)}</Table.Td>
+      <Table.Td>
+        <RejectedReasons file={file} />
+      </Table.Td>
+      <Table.Td>
+        {window === null ? <span className="soft">none</span> : <HostWindowLink host={host} window={window} clock={clock} />}
+      </Table.Td>
+      <Table.Td maw={360}>{file.note}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function RejectedReasons({ file }: { readonly file: ImportedFile }) {
+  const [isOpen, setOpen] = useState(false);
+  if (file.n_rejected === 0) {
+    return "0";
+  }
+  return (
+    <>
+      <Button
+        size="compact-xs"
+        variant="default"
+        c="var(--bad)"
+        aria-expanded={isOpen}
+        aria-label={`${plural(file.n_rejected, "rejected line")} of ${file.path}: why`}
+        onClick={() => {
+          setOpen(!isOpen);
+        }}
+      >
+        {plural(file.n_rejected, "rejected line")}
+      </Button>
+      {isOpen && (
+        <List size="sm" mt={4} spacing={2}>
+          {sortReasons(file.reasons).map(({ reason, n }) => (
+            <List.Item key={reason} className="raw-name">
+              <b>{formatCount(n)}</b> {reason}
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,131 @@
+import { Autocomplete, Button, Collapse, Group, Paper, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { type SyntheticEvent, useState } from "react";
+import type { ImportSettings } from "../../api/endpoints";
+import { hostsQuery, specsQuery } from "../../api/queries";
+import { uploadQueue, useUploads } from "../../api/uploads";
+import { type ImportOptions, isComplete, NO_OPTIONS, optionProblems } from "../../logic/imports";
+import { formatBytes, plural } from "../../logic/number";
+import { toIso } from "../../logic/time";
+import { bytesOf } from "../../logic/upload";
+import { parseInstant, type Zone } from "../../logic/zone";
+import { listZones, readNow } from "../../state/clock";
+import { DropZone } from "./DropZone";
+import { TimeOptions } from "./TimeOptions";
+import { ChosenFiles } from "./Uploads";
+
+interface ImportFormProps {
+  readonly host: string;
+  readonly zone: Zone;
+  readonly onHost: (host: string) => void;
+}
+
+/** Which files, of which host, and what they do not say themselves. */
+export function ImportForm({ host, zone, onHost }: ImportFormProps) {
+  const [own, setOwn] = useState<ImportOptions>(NO_OPTIONS);
+  const [isTried, setTried] = useState(false);
+  const [areOptionsOpen, optionsOpen] = useDisclosure(false);
+  const hosts = useQuery(hostsQuery).data?.hosts ?? [];
+  const specs = useQuery(specsQuery).data?.specs ?? [];
+  const chosen = useUploads().filter(({ state }) => state === "chosen");
+
+  const options = { ...own, host };
+  const isZoneKnown = own.zone === "" || listZones().includes(own.zone);
+  const startZone = own.zone !== "" && isZoneKnown ? own.zone : zone;
+  const startAt = parseInstant(own.start, startZone, readNow());
+  const all = {
+    ...optionProblems(options, startAt),
+    ...(isZoneKnown ? {} : { zone: "no zone of that name; choose one of the list" }),
+  };
+  // What is still empty is no mistake before somebody wants to go on.
+  const shown = isTried
+    ? all
+    : Object.fromEntries(Object.entries(all).filter(([key]) => options[key as keyof ImportOptions] !== ""));
+
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (!isComplete(all)) {
+      if (Object.keys(all).some((key) => key !== "host")) {
+        optionsOpen.open();
+      }
+      return;
+    }
+    const settings: ImportSettings = {
+      host: host.trim(),
+      ...(own.zone === "" ? {} : { zone: own.zone }),
+      ...(own.date === "" ? {} : { date: own.date }),
+      ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt), intervalS: Number(own.interval) }),
+      ...(own.spec === "" ? {} : { spec: own.spec }),
+    };
+    uploadQueue.start(settings);
+    setTried(false);
+  };
+
+  return (
+    <Paper className="card" p="md" mb="md">
+      <form onSubmit={submit} noValidate aria-label="Load files">
+        <Stack gap="sm">
+          <Autocomplete
+            size="xs"
+            w={340}
+            label="Host"
+            description="on which the files were recorded; one that is not known yet is made"
+            placeholder="web1"
+            required
+            data={hosts.map(({ name }) => name)}
+            limit={50}
+            value={host}
+            error={shown.host}
+            onChange={onHost}
+          />
+          <DropZone
+            onChoose={(files) => {
+              uploadQueue.choose(files);
+            }}
+          />
+          <ChosenFiles uploads={chosen} />
+          <div>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              aria-expanded={areOptionsOpen}
+              leftSection={
+                areOptionsOpen ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />
+              }
+              onClick={optionsOpen.toggle}
+            >
+              When the files do not say their date, zone or tool
+            </Button>
+            <Collapse expanded={areOptionsOpen}>
+              <div style={{ paddingTop: 8 }}>
+                <TimeOptions
+                  options={options}
+                  problems={shown}
+                  specs={specs}
+                  startZone={startZone}
+                  onChange={(change) => {
+                    setOwn({ ...own, ...change });
+                  }}
+                />
+              </div>
+            </Collapse>
+          </div>
+          <Group gap="sm">
+            <Button type="submit" disabled={chosen.length === 0}>
+              {chosen.length === 0 ? "Load" : `Load ${plural(chosen.length, "file")} (${formatBytes(bytesOf(chosen))})`}
+            </Button>
+            {chosen.length === 0 && (
+              <Text fz="sm" className="soft">
+                Choose files first.
+              </Text>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  );
+}

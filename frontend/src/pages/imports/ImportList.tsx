@@ -1,0 +1,209 @@
+import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
+import { IconChevronDown, IconChevronRight, IconHandStop, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Fragment, useState } from "react";
+import { deleteImport } from "../../api/endpoints";
+import { importsQuery } from "../../api/queries";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { Instant } from "../../components/Instant";
+import { JobState } from "../../components/JobState";
+import { mayWrite, useMe } from "../../components/me";
+import { ErrorLine } from "../../components/StateView";
+import type { Import } from "../../logic/api";
+import { describeImport, sampleWindow } from "../../logic/imports";
+import { describeBytesDone, isActive, percentDone } from "../../logic/job";
+import { formatBytes } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import { zoneOf } from "../../state/clock";
+import type { Clock } from "../../state/url";
+import { HostWindowLink } from "./HostWindowLink";
+import { ImportFiles } from "./ImportFiles";
+
+interface ImportListProps {
+  readonly imports: readonly Import[];
+  readonly openId: number | null;
+  readonly clock: Clock;
+  readonly onOpen: (importId: number | null) => void;
+}
+
+/** Imports, the newest first; one of them is open and shows its files. */
+export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) {
+  const [forgetting, setForgetting] = useState<Import | null>(null);
+  return (
+    <>
+      <Table aria-label="Imports">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>File</Table.Th>
+            <Table.Th>Host</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>What came of it</Table.Th>
+            <Table.Th>Samples from – to</Table.Th>
+            <Table.Th className="number">Size</Table.Th>
+            <Table.Th>Loaded</Table.Th>
+            <Table.Th>By</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {imports.map((item) => (
+            <Fragment key={item.id}>
+              <ImportRow
+                item={item}
+                isOpen={item.id === openId}
+                clock={clock}
+                onToggle={() => {
+                  onOpen(item.id === openId ? null : item.id);
+                }}
+                onForget={() => {
+                  setForgetting(item);
+                }}
+              />
+              {item.id === openId && (
+                <Table.Tr className="import-details">
+                  <Table.Td colSpan={9} id={filesId(item)}>
+                    <ImportFiles item={item} clock={clock} />
+                  </Table.Td>
+                </Table.Tr>
+              )}
+            </Fragment>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {forgetting && (
+        <ForgetDialog
+          item={forgetting}
+          onClose={() => {
+            setForgetting(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function filesId({ id }: Import): string {
+  return `import-${String(id)}`;
+}
+
+interface ImportRowProps {
+  readonly item: Import;
+  readonly isOpen: boolean;
+  readonly clock: Clock;
+  readonly onToggle: () => void;
+  readonly onForget: () => void;
+}
+
+function ImportRow({ item, isOpen, clock, onToggle, onForget }: ImportRowProps) {
+  const me = useMe();
+  const window = sampleWindow(item.files);
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={4} wrap="nowrap">
+          <ActionIcon
+            size="sm"
+            aria-label={`Files of ${item.name}`}
+            aria-expanded={isOpen}
+            {...(isOpen ? { "aria-controls": filesId(item) } : {})}
+            onClick={onToggle}
+          >
+            {isOpen ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
+          </ActionIcon>
+          <span className="mono import-name">{item.name}</span>
+        </Group>
+      </Table.Td>
+      <Table.Td>{item.host}</Table.Td>
+      <Table.Td>
+        <JobState state={item.state} />
+      </Table.Td>
+      <Table.Td maw={440}>
+        {isActive(item) && <ImportProgress item={item} />}
+        <Text fz="sm" {...(item.state === "failed" ? { c: "var(--bad)" } : {})}>
+          {describeImport(item)}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        {window === null ? <span className="soft">none</span> : <HostWindowLink host={item.host} window={window} clock={clock} />}
+      </Table.Td>
+      <Table.Td className="number">{formatBytes(item.n_bytes)}</Table.Td>
+      <Table.Td>
+        <Instant at={fromApi(item.created_at)} zone={zoneOf(clock)} />
+      </Table.Td>
+      <Table.Td>{item.created_by}</Table.Td>
+      <Table.Td>
+        {mayWrite(me) && (isActive(item) ? <StopButton item={item} /> : <ForgetButton item={item} onForget={onForget} />)}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function ImportProgress({ item }: { readonly item: Import }) {
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Progress value={percentDone(item)} aria-label={`Reading ${item.name}`} style={{ flex: 1, maxWidth: 220 }} />
+      <Text fz="sm" style={{ whiteSpace: "nowrap" }}>
+        {percentDone(item)} %, {describeBytesDone(item)}
+      </Text>
+    </Group>
+  );
+}
+
+function StopButton({ item }: { readonly item: Import }) {
+  const client = useQueryClient();
+  const stopping = useMutation({
+    mutationFn: () => deleteImport(item.id),
+    onSettled: () => client.invalidateQueries({ queryKey: importsQuery.queryKey }),
+  });
+  return (
+    <>
+      <Tooltip label="Stop; what is loaded so far stays">
+        <ActionIcon
+          aria-label={`Stop ${item.name}`}
+          loading={stopping.isPending}
+          onClick={() => {
+            stopping.mutate();
+          }}
+        >
+          <IconHandStop size={15} />
+        </ActionIcon>
+      </Tooltip>
+      <ErrorLine error={stopping.error} />
+    </>
+  );
+}
+
+function ForgetButton({ item, onForget }: { readonly item: Import; readonly onForget: () => void }) {
+  return (
+    <Tooltip label="Take out of this list; the samples stay">
+      <ActionIcon aria-label={`Forget ${item.name}`} onClick={onForget}>
+        <IconTrash size={15} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function ForgetDialog({ item, onClose }: { readonly item: Import; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const forgetting = useMutation({
+    mutationFn: () => deleteImport(item.id),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: importsQuery.queryKey });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title="Forget this import?"
+      action="Forget"
+      isPending={forgetting.isPending}
+      error={forgetting.error}
+      onConfirm={() => {
+        forgetting.mutate();
+      }}
+      onClose={onClose}
+    >
+      The record of <b>{item.name}</b> leaves this list. Its samples and its raw output stay with {item.host}.
+    </ConfirmDialog>
+  );
+}

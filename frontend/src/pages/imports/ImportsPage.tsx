@@ -1,0 +1,103 @@
+import { Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
+import { importsQuery } from "../../api/queries";
+import { useUploads } from "../../api/uploads";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { mayWrite, useMe } from "../../components/me";
+import { ScrollCard } from "../../components/ScrollCard";
+import { StateView } from "../../components/StateView";
+import { isActive } from "../../logic/job";
+import { zoneOf } from "../../state/clock";
+import { decodeImportsView, encodeImportsView, type ImportsView } from "../../state/url";
+import { ImportForm } from "./ImportForm";
+import { ImportList } from "./ImportList";
+import { Uploads } from "./Uploads";
+import "./ImportsPage.css";
+
+/** Loads what was recorded without an agent, and shows what came of it. */
+export function ImportsPage() {
+  useDocumentTitle("Import · normstat");
+  const search = useSearch({ strict: false });
+  const { view, ignored } = useMemo(() => decodeImportsView(search), [search]);
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const me = useMe();
+  const imports = useQuery(importsQuery);
+  const uploads = useUploads();
+  const zone = zoneOf(view.clock);
+  const setView = (change: Partial<ImportsView>): void => {
+    void navigate({ to: "/imports", search: encodeImportsView({ ...view, ...change }), replace: true, resetScroll: false });
+  };
+
+  const nSent = uploads.filter(({ state }) => state === "sent").length;
+  const nActive = imports.data?.imports.filter(isActive).length ?? 0;
+  useEffect(() => {
+    void client.invalidateQueries({ queryKey: importsQuery.queryKey });
+  }, [client, nSent]);
+  useEffect(() => {
+    // Something came to an end: hosts and stats may be new.
+    for (const key of ["hosts", "host", "accounts", "stats", "instances", "coverage"]) {
+      void client.invalidateQueries({ queryKey: [key] });
+    }
+  }, [client, nActive]);
+
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      <Title order={1} mb={4}>
+        Import
+      </Title>
+      <Text fz="sm" className="soft" mb="sm">
+        Recorded output of the tools becomes samples of a host, as if an agent had sent it.
+      </Text>
+      {mayWrite(me) ? (
+        <ImportForm
+          host={view.host}
+          zone={zone}
+          onHost={(host) => {
+            setView({ host });
+          }}
+        />
+      ) : (
+        <Text fz="sm" mb="md">
+          You may look at what was loaded. To load files, ask an administrator for the role operator.
+        </Text>
+      )}
+      <Uploads uploads={uploads} />
+      <Title order={2} mb={6}>
+        Loaded
+      </Title>
+      <ScrollCard label="Imports">
+        {imports.data === undefined ? (
+          <StateView
+            state={
+              imports.error
+                ? { kind: "error", error: imports.error, onRetry: () => void imports.refetch() }
+                : { kind: "loading", what: "the imports" }
+            }
+          />
+        ) : imports.data.imports.length === 0 ? (
+          <StateView
+            state={{
+              kind: "empty",
+              title: "Nothing was loaded yet",
+              next: "Say above of which host the files are, drop them, and press Load. What came of each file appears here.",
+            }}
+          />
+        ) : (
+          <ImportList
+            imports={imports.data.imports}
+            openId={view.importId}
+            clock={view.clock}
+            onOpen={(importId) => {
+              setView({ importId });
+            }}
+          />
+        )}
+      </ScrollCard>
+    </div>
+  );
+}

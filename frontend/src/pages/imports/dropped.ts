@@ -1,0 +1,54 @@
+/** The files of a drop, those in dropped folders too, and of the browser's choosers. */
+
+import type { ChosenFile } from "../../api/uploads";
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
+}
+
+async function filesOfFolder(folder: FileSystemDirectoryEntry, path: string): Promise<readonly ChosenFile[]> {
+  const reader = folder.createReader();
+  const found: ChosenFile[] = [];
+  for (;;) {
+    // Chromium hands out a hundred at a time, and none when it is done.
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => {
+      reader.readEntries(resolve, reject);
+    });
+    if (entries.length === 0) {
+      return found;
+    }
+    for (const entry of entries) {
+      found.push(...(await filesOfEntry(entry, `${path}${folder.name}/`)));
+    }
+  }
+}
+
+async function filesOfEntry(entry: FileSystemEntry, path: string): Promise<readonly ChosenFile[]> {
+  if (isFile(entry)) {
+    const file = await new Promise<File>((resolve, reject) => {
+      entry.file(resolve, reject);
+    });
+    return [{ name: `${path}${file.name}`, file }];
+  }
+  return isFolder(entry) ? filesOfFolder(entry, path) : [];
+}
+
+/** Everything that was dropped; names of files in folders begin with the folder. */
+export async function filesOfDrop(transfer: DataTransfer): Promise<readonly ChosenFile[]> {
+  // The list is empty once the event is over, so entries are taken before anything is waited for.
+  const entries = Array.from(transfer.items).flatMap((item) => item.webkitGetAsEntry() ?? []);
+  if (entries.length === 0) {
+    return filesOfList(transfer.files);
+  }
+  const found = await Promise.all(entries.map((entry) => filesOfEntry(entry, "")));
+  return found.flat();
+}
+
+/** What a file chooser gave. */
+export function filesOfList(files: Iterable<File>): readonly ChosenFile[] {
+  return Array.from(files, (file) => ({ name: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath, file }));
+}
