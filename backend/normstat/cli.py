@@ -12,6 +12,7 @@ MODULES: Final = {
     "serve": "normstat.commands.serve",
     "migrate": "normstat.commands.migrate",
     "parse": "normstat.commands.parse",
+    "import": "normstat.commands.import_files",
     "login-link": "normstat.commands.login_link",
     "agent-token": "normstat.commands.agent_token",
     "openapi": "normstat.commands.openapi",

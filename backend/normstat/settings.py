@@ -31,6 +31,9 @@ class Settings(BaseSettings):
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
+    import_dir: Path | None = Field(default=None, description="folder of files that wait to be imported; None: a temporary one")
+    import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports takes; larger is 413")
+    import_max_bytes: int = Field(default=50 << 30, description="most bytes that one import unpacks")
     compare_max_rows: int = Field(default=500_000, description="most rows of one stat read for each side of a comparison")
     log_level: str = Field(default="info", description="debug, info, warning or error")
 

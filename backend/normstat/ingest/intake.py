@@ -313,8 +313,8 @@ class Request:
             version = delivery.spec.version if delivery.spec else NO_VERSION
             stream.spec_version, stream.reader_version = next_spec_version(stream, version), version
             stream.acked_offset, stream.reader_state = delivery.end, delivery.state
-        if self._recording is not None and self._recording.is_final:
-            stream.is_finished = True
+        if self._recording is not None:
+            stream.is_finished = self._recording.is_final
 
 
 def _accept(delivery: Delivery, frame: Frame) -> None:

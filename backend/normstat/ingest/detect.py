@@ -1,0 +1,184 @@
+"""The beginning of a file -> which tool printed it, and what must be known from elsewhere of its times."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from normstat.ingest.archive import without_packing
+from normstat.ingest.options import ImportOptions
+from normstat.stats.catalogue import require_spec
+from normstat.stats.guess import guess_spec
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
+from normstat.stats.spec import Spec
+from normstat.window import from_us
+
+HEAD_BYTES: Final = 1 << 16
+# Stands for a day that is not known yet.
+SOME_DAY: Final = dt.date(2000, 1, 1)
+SECONDS_A_DAY: Final = 86400
+# OSWatcher calls these with an interval of 1 s and a count (`vmstat 1 3`, `iostat -xk 1 3`, `mpstat -P ALL 1 2`).
+# Source: OSWatcher Black Box User's Guide (vmsub.sh, iosub.sh, mpsub.sh).
+OSWATCHER_TOOLS: Final = frozenset({"vmstat", "iostat", "mpstat"})
+OSWATCHER_INTERVAL_US: Final = 1_000_000
+CALL: Final = re.compile(rb"^zzz +\*\*\*", re.MULTILINE)
+SAMPLE_INTERVAL: Final = re.compile(rb"^.{0,80}\bSample interval: *(\d{1,6})\b", re.MULTILINE | re.IGNORECASE)
+UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+TEXT_BYTES: Final = 4096
+NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
+NO_START_NOTE: Final = "prints no times: give --start and --interval"
+# The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
+DAYS: Final = (
+    re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
+    re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<by>[-_.]?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?!\d)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the beginning of a file tells.
+
+    `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
+    that `needs_date` it is counted from SOME_DAY.
+    """
+
+    spec: Spec | None = None
+    timing: Timing = NO_TIMING
+    needs_date: bool = False
+    first_us: int | None = None
+    note: str = ""
+
+
+def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool) -> Look:
+    """Looks at the first HEAD_BYTES of a file; `is_all` when it has no more. The path's last parts may name the tool."""
+    if not head:
+        return Look(note="empty")
+    if b"\0" in head[:TEXT_BYTES]:
+        return Look(note="UTF-16; convert it to UTF-8 first" if head[:2] in UTF16 else "not text")
+    name = "/".join(without_packing(path).split("/")[-2:])
+    spec = require_spec(options.spec) if options.spec is not None else guess_spec(head, name)
+    if spec is None:
+        return Look(note="nothing that a known tool prints")
+    trial = _Trial(spec, head, is_final=is_all)
+    timing = Timing(zone=options.zone)
+    result = trial.read(timing)
+    if options.spec is None and not _is_read(result):
+        return Look(note=f"nothing that a known tool prints (the most of it looks like {spec.name}: --spec {spec.name} loads it)")
+    return _look_at_times(trial, result, timing, options)
+
+
+def _is_read(result: ReadResult) -> bool:
+    """Whether more of it was understood than refused."""
+    n_bytes = result.accounts.n_bytes
+    n_refused = n_bytes.get(LineKind.REJECTED, 0)
+    n_understood = sum(n_bytes.values()) - n_refused - n_bytes.get(LineKind.IGNORED, 0)
+    return bool(result.blocks or result.since_boot) and n_understood >= n_refused
+
+
+def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:
+    """Finds out what must be said of the times so that as many rows as can be have one. What changes nothing is left out."""
+    interval_us = options.interval_us if options.interval_us is not None else trial.recorded_interval_us()
+    tries = [replace(timing, interval_us=interval_us)] if interval_us is not None else []
+    tries += [replace(other, date=SOME_DAY) for other in (timing, *tries)]
+    if options.start_us is not None:
+        tries.append(replace(timing, start_us=options.start_us, interval_us=options.interval_us))
+    best, n_without = timing, _count_without(result)
+    for other in tries:
+        if not n_without:
+            break
+        found = trial.read(other)
+        n_left = _count_without(found)
+        if n_left < n_without:
+            best, n_without, result = other, n_left, found
+    firsts = [int(times.min()) for block in result.blocks if len(times := block.time_us[block.time_us != NO_TIME])]
+    needs_date = best.date is not None
+    note = ""
+    if n_without:
+        n_rows = sum(map(len, result.blocks))
+        how_many = "it" if n_without == n_rows else f"some of it ({n_without} of the first {n_rows} rows)"
+        note = f"{how_many} {NO_START_NOTE}"
+    return Look(
+        spec=trial.spec,
+        timing=replace(best, date=options.date) if needs_date else best,
+        needs_date=needs_date and options.date is None,
+        first_us=min(firsts, default=None),
+        note=note,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The beginning of a file, to be read with one timing and another."""
+
+    spec: Spec
+    head: bytes
+    is_final: bool
+
+    def read(self, timing: Timing) -> ReadResult:
+        return read(self.spec, self.head, state={}, offset=0, is_final=self.is_final, timing=timing)
+
+    def recorded_interval_us(self) -> int | None:
+        """The time between two reports of a call that a recorder made. Missing: None where no recorder did, or nobody knows."""
+        said = SAMPLE_INTERVAL.search(self.head)
+        if said is not None:
+            return int(said[1]) * 1_000_000 or None
+        is_known = self.spec.tool in OSWATCHER_TOOLS and CALL.search(self.head) is not None
+        return OSWATCHER_INTERVAL_US if is_known else None
+
+
+def _count_without(result: ReadResult) -> int:
+    return sum(int((block.time_us == NO_TIME).sum()) for block in result.blocks)
+
+
+def day_in_name(path: str) -> dt.date | None:
+    """The day that the file's name tells, or its folder's. Missing: None for none, and for two of them.
+
+    >>> day_in_name("osw/web1_mpstat_26.11.21.0800.dat"), day_in_name("2026-11-21/mpstat.out"), day_in_name("sa21/x")
+    (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), None)
+    """
+    for part in reversed(path.split("/")[-2:]):
+        days = {day for pattern in DAYS for found in pattern.finditer(part) if (day := _to_day(found)) is not None}
+        if days:
+            return days.pop() if len(days) == 1 else None
+    return None
+
+
+def _to_day(found: re.Match[str]) -> dt.date | None:
+    year = int(found["year"])
+    try:
+        return dt.date(year + 2000 if year < 100 else year, int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None
+
+
+def day_of_neighbours(look: Look, neighbours: Sequence[Look], tzinfo: dt.tzinfo) -> dt.date | None:
+    """The day of a file with clocks alone, by those beside it in its folder whose days are known.
+
+    They are taken to begin at about the same time.
+
+    Missing: None when there are none, or when they are of several days.
+    """
+    if look.first_us is None:
+        return None
+    begin = from_us(look.first_us).astimezone(tzinfo)
+    clock = begin.hour * 3600 + begin.minute * 60 + begin.second
+    days: set[dt.date] = set()
+    for other in neighbours:
+        if other.first_us is None or other.needs_date:
+            continue
+        local = from_us(other.first_us).astimezone(tzinfo)
+        ahead = clock - (local.hour * 3600 + local.minute * 60 + local.second)
+        # Around midnight the neighbour may have begun on the other side of it.
+        turns = round(ahead / SECONDS_A_DAY)
+        days.add(local.date() - dt.timedelta(days=turns))
+    return days.pop() if len(days) == 1 else None
+
+
+def command_of(path: str) -> str:
+    """The command line that the name of a file in a sosreport is: `sos_commands/sysstat/iostat_-y_-tx_5`. Missing: "" elsewhere."""
+    parts = without_packing(path).split("/")
+    if "sos_commands" not in parts[:-1]:
+        return ""
+    return parts[-1].replace("_", " ")

@@ -1,0 +1,212 @@
+"""An import from its beginning to its end: survey, then load. The command and the server's background task call `run_import`."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import BadRequest, NormstatError, shorten
+from normstat.ingest.archive import walk_file
+from normstat.ingest.intake import HOST_NAME
+from normstat.ingest.load import Loader, Pieces
+from normstat.ingest.options import ImportedFile, ImportOptions
+from normstat.ingest.survey import Found, Survey
+from normstat.ingest.unpack import Budget, Peekable, Stopped, TooMuch, Unreadable
+from normstat.stats.catalogue import require_spec
+from normstat.store.imports import list_lengths
+from normstat.store.session import make_sessions, open_read_session
+from normstat.store.user_specs import reload_user_specs
+
+log = structlog.get_logger()
+
+READ_BYTES: Final = 1 << 20
+MOST_MEMBERS: Final = 100_000
+TICK_S: Final = 0.5
+
+
+class Watch(Protocol):
+    """Who wants to know how far an import is. Each may raise Stopped."""
+
+    async def surveying(self, n_bytes: int, path: str) -> None:
+        """The survey has looked at so many bytes and is at this file."""
+        ...
+
+    async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
+        """Of `n_bytes` to load, `n_bytes_done` are done."""
+        ...
+
+    async def done(self, position: int, file: ImportedFile) -> None:
+        """What became of a file, the `position`th of the survey."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to import. `names` are shown instead of paths on this machine, by path. `since`: see Loader."""
+
+    host: str
+    paths: Sequence[Path]
+    options: ImportOptions
+    most_bytes: int
+    shown_as: str | None = None
+    since: datetime | None = None
+    skipped: frozenset[int] = frozenset()
+
+
+def require_host_name(host: str) -> str:
+    """The name, when it can be a host's.
+
+    Raises: BadRequest
+    """
+    if HOST_NAME.fullmatch(host) is None:
+        raise BadRequest(
+            f"The host is {shorten(host)}; a host's name has up to 200 of the characters A-Z a-z 0-9 . _ : - and begins with a "
+            "letter, a digit or _"
+        )
+    return host
+
+
+async def run_import(engine: AsyncEngine, job: Job, watch: Watch) -> None:
+    """Loads everything that can be read; tells `watch` what became of each file, also of those that cannot.
+
+    What is committed stays when it ends early.
+    Raises: BadRequest for a name that no host can have; NotFound for a spec that there is not; DatabaseAway when the database stays
+    away; Stopped
+    """
+    require_host_name(job.host)
+    sessions = make_sessions(engine)
+    await reload_user_specs(sessions)
+    if job.options.spec is not None:
+        require_spec(job.options.spec)
+    async with open_read_session(sessions) as session:
+        lengths = await list_lengths(session, job.host)
+    survey = Survey(job.options, Budget(job.most_bytes, MOST_MEMBERS), lengths)
+    found = await _run_survey(survey, job, watch)
+    await _Run(engine, job, watch, found).run()
+
+
+async def _run_survey(survey: Survey, job: Job, watch: Watch) -> list[Found]:
+    """The survey in a thread of its own, which ends before this does."""
+    task = asyncio.create_task(asyncio.to_thread(survey.run, job.paths))
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=TICK_S)
+            await watch.surveying(survey.n_bytes, _shown(job, survey.path))
+    except BaseException:
+        survey.stop()
+        with contextlib.suppress(Stopped, asyncio.CancelledError):
+            await task
+        raise
+    return task.result()
+
+
+def _shown(job: Job, path: str) -> str:
+    """The path as people know it: an uploaded file lies somewhere else on the server."""
+    root = str(job.paths[0])
+    return job.shown_as + path[len(root) :] if job.shown_as is not None and path.startswith(root) else path
+
+
+class _Run:
+    """The second way through, file after file."""
+
+    def __init__(self, engine: AsyncEngine, job: Job, watch: Watch, found: Sequence[Found]) -> None:
+        self._job = job
+        self._watch = watch
+        self._found = found
+        self._loader = Loader(engine, job.host, job.since)
+        self._n_bytes = sum(file.n_bytes for file in found if file.spec is not None)
+        self._n_bytes_done = 0
+
+    async def run(self) -> None:
+        """Loads what can be loaded, in the order of the survey."""
+        await self._watch.loading(self._n_bytes, 0, "")
+        roots: dict[Path, list[int]] = {}
+        for position, file in enumerate(self._found):
+            if file.spec is not None and position not in self._job.skipped:
+                roots.setdefault(file.root, []).append(position)
+            elif position not in self._job.skipped:
+                await self._tell(position, ImportedFile(file.path, note=file.look.note))
+        for root, positions in roots.items():
+            await self._load_root(root, positions)
+
+    async def _load_root(self, root: Path, positions: Sequence[int]) -> None:
+        """Loads the files that one file of this machine holds. Members are asked for in the order in which the survey met them."""
+        members = _Members(root, Budget(self._job.most_bytes, MOST_MEMBERS))
+        try:
+            for position in positions:
+                file = self._found[position]
+                try:
+                    result = await self._load_file(file, members)
+                except (Unreadable, TooMuch, OSError) as trouble:
+                    result = ImportedFile(file.path, note=f"the second reading failed: {trouble}")
+                except NormstatError as trouble:
+                    if trouble.status == 503:
+                        raise
+                    log.warning("import_file_failed", host=self._job.host, code=trouble.code, error=trouble.message)
+                    result = ImportedFile(file.path, note=f"not loaded, or not all of it: {trouble.message}")
+                await self._tell(position, result)
+        finally:
+            await asyncio.to_thread(members.close)
+
+    async def _load_file(self, file: Found, members: "_Members") -> ImportedFile:
+        begin = self._n_bytes_done
+
+        async def moved(n_bytes: int) -> None:
+            self._n_bytes_done = begin + n_bytes
+            await self._watch.loading(self._n_bytes, self._n_bytes_done, _shown(self._job, file.path))
+
+        plan = await self._loader.plan(file)
+        is_there = plan.n_known >= file.n_bytes
+        parts = iter(()) if is_there else await asyncio.to_thread(members.open, file)
+        result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
+        await moved(file.n_bytes)
+        return result
+
+    async def _tell(self, position: int, result: ImportedFile) -> None:
+        await self._watch.done(position, replace(result, path=_shown(self._job, result.path)))
+
+
+class _Members:
+    """The files within one file of this machine, each opened when its turn comes. It blocks."""
+
+    def __init__(self, root: Path, budget: Budget) -> None:
+        self._members = walk_file(root, budget)
+        self._number = -1
+        self._source: Peekable | None = None
+
+    def open(self, found: Found) -> Iterator[bytes]:
+        """The bytes of the file; those before it are passed over.
+
+        Raises: Unreadable when it is not there any more
+        """
+        while self._number < found.member:
+            member = next(self._members, None)
+            if member is None:
+                raise Unreadable("it is not there any more")
+            self._number += 1
+            self._source = member.source
+        if self._source is None:
+            raise Unreadable("it cannot be opened any more")
+        return _slice(self._source, found.begin, found.end)
+
+    def close(self) -> None:
+        """Closes what is open."""
+        self._members.close()
+
+
+def _slice(source: Peekable, begin: int, end: int) -> Iterator[bytes]:
+    """The bytes [begin, end) of the source."""
+    while source.n_read < end:
+        wanted = begin - source.n_read if source.n_read < begin else end - source.n_read
+        at = source.n_read
+        data = source.read(min(READ_BYTES, wanted))
+        if not data:
+            return
+        if at >= begin:
+            yield data

@@ -1,0 +1,209 @@
+"""Rows of imports and of loads: what was handed over, what became of it, and which bytes are in which stream already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from psycopg import sql
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.stats.records import Timing
+from normstat.store.models import Host, Import, ImportedFile, Load, RejectedLine, Stream
+from normstat.store.session import ReadSession, WriteSession, driver_of
+from normstat.store.stat_tables import table_of
+
+WAITING: Final = "waiting"
+RUNNING: Final = "running"
+DONE: Final = "done"
+FAILED: Final = "failed"
+STOPPED: Final = "stopped"
+MOST_REASONS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLoad:
+    """A file's content that was loaded once: the first `n_bytes` bytes of a stream, which now has `acked_offset`."""
+
+    stream_id: int
+    key: str
+    n_bytes: int
+    content_hash: bytes
+    acked_offset: int
+    is_finished: bool
+    timing: Timing
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedStream:
+    """What the database has of a stream."""
+
+    stream_id: int
+    stats: list[str] = field(default_factory=list)
+    n_reports: int = 0
+    n_samples: int = 0
+    n_rejected: int = 0
+    reasons: list[tuple[str, int]] = field(default_factory=list)
+    first_sample_at: datetime | None = None
+    last_sample_at: datetime | None = None
+    acked_offset: int = 0
+    is_finished: bool = False
+    created_at: datetime | None = None
+
+
+async def list_lengths(session: ReadSession, host: str) -> dict[str, list[int]]:
+    """The lengths of all contents that were loaded for the host, by spec."""
+    query = select(Load.spec, Load.n_bytes).join(Host, Host.id == Load.host_id).where(Host.name == host).distinct()
+    lengths: dict[str, list[int]] = {}
+    for spec, n_bytes in await session.execute(query):
+        lengths.setdefault(spec, []).append(n_bytes)
+    return lengths
+
+
+async def find_loads(session: ReadSession, host: str, spec: str, hashes: Mapping[int, bytes]) -> list[KnownLoad]:
+    """The loads whose bytes begin the content that has these hashes (of its first n bytes, by n), the longest first."""
+    query = (
+        select(Load.n_bytes, Load.content_hash, Stream)
+        .join(Stream, Stream.id == Load.stream_id)
+        .join(Host, Host.id == Load.host_id)
+        .where(Host.name == host, Load.spec == spec, Load.content_hash.in_(list(hashes.values())))
+        .order_by(Load.n_bytes.desc(), Load.stream_id)
+    )
+    return [
+        KnownLoad(stream.id, stream.key, n_bytes, content_hash, stream.acked_offset, stream.is_finished, stream.timing)
+        for n_bytes, content_hash, stream in await session.execute(query)
+        if hashes.get(n_bytes) == content_hash
+    ]
+
+
+async def note_load(session: WriteSession, stream_id: int, n_bytes: int, content_hash: bytes) -> None:
+    """Writes down that the first bytes of the stream are this content, or will be when it is loaded."""
+    query = select(Stream.id, Stream.host_id, Stream.spec).where(Stream.id == stream_id)
+    stream = (await session.execute(query)).one()
+    values = {"stream_id": stream.id, "host_id": stream.host_id, "spec": stream.spec}
+    statement = postgresql_insert(Load).values(n_bytes=n_bytes, content_hash=content_hash, **values)
+    await session.execute(statement.on_conflict_do_nothing(index_elements=["stream_id", "n_bytes"]))
+
+
+async def read_stream(session: ReadSession, host: str, spec: str, key: str) -> LoadedStream | None:
+    """What the database has of the stream of that name. Missing: None when there is no such stream."""
+    query = select(Stream).join(Host, Host.id == Stream.host_id).where(Host.name == host, Stream.spec == spec, Stream.key == key)
+    stream = await session.scalar(query)
+    if stream is None:
+        return None
+    counts = [await _count_samples(session, stream, name) for name in stream.stat_names]
+    reasons = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream.id).group_by(RejectedLine.reason)
+    found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MOST_REASONS))]
+    return LoadedStream(
+        stream_id=stream.id,
+        stats=list(stream.stat_names),
+        n_reports=max((n_reports for _, n_reports in counts), default=0),
+        n_samples=sum(n_samples for n_samples, _ in counts),
+        n_rejected=stream.n_rejected,
+        reasons=found,
+        first_sample_at=stream.first_sample_at,
+        last_sample_at=stream.last_sample_at,
+        acked_offset=stream.acked_offset,
+        is_finished=stream.is_finished,
+        created_at=stream.created_at,
+    )
+
+
+async def _count_samples(session: AsyncSession, stream: Stream, stat: str) -> tuple[int, int]:
+    """The samples of the stream in a stat, and how many instants they are of."""
+    connection = await driver_of(session)
+    statement = sql.SQL(
+        "SELECT count(*), count(DISTINCT time) FROM {}"
+        " WHERE host_id = %(host_id)s AND time BETWEEN %(first)s AND %(last)s AND stream_id = %(stream_id)s"
+    ).format(table_of(stat))
+    arguments: dict[str, object] = {
+        "host_id": stream.host_id,
+        "stream_id": stream.id,
+        "first": stream.first_sample_at,
+        "last": stream.last_sample_at,
+    }
+    row = await (await connection.execute(statement, arguments)).fetchone()
+    assert row is not None
+    return int(str(row[0])), int(str(row[1]))
+
+
+# --- imports in the background ---
+
+
+async def add_import(session: WriteSession, row: Import) -> Import:
+    """Keeps a new import; gives it with its id."""
+    session.add(row)
+    await session.flush()
+    await session.refresh(row)
+    return row
+
+
+async def list_imports(session: ReadSession, host: str | None, limit: int) -> Sequence[Import]:
+    """Imports, the newest first."""
+    query = select(Import).order_by(Import.id.desc()).limit(limit)
+    return (await session.scalars(query if host is None else query.where(Import.host == host))).all()
+
+
+async def find_import(session: AsyncSession, import_id: int) -> Import | None:
+    """The import of that id."""
+    return await session.get(Import, import_id)
+
+
+async def list_imported_files(session: ReadSession, import_id: int, limit: int) -> list[Mapping[str, object]]:
+    """What became of the files of an import, in their order."""
+    query = select(ImportedFile.result).where(ImportedFile.import_id == import_id).order_by(ImportedFile.position).limit(limit)
+    return list(await session.scalars(query))
+
+
+async def list_unfinished(session: ReadSession) -> Sequence[Import]:
+    """Imports that wait or run, the oldest first."""
+    query = select(Import).where(Import.state.in_([WAITING, RUNNING])).order_by(Import.id)
+    return (await session.scalars(query)).all()
+
+
+async def set_state(session: WriteSession, import_id: int, state: str, message: str = "") -> bool:
+    """Moves an import on; False when somebody has forgotten it meanwhile."""
+    values: dict[str, object] = {"state": state, "message": message, "seen_at": datetime.now(UTC)}
+    if state not in (WAITING, RUNNING):
+        values["finished_at"] = datetime.now(UTC)
+    return (
+        await session.execute(update(Import).where(Import.id == import_id).values(values).returning(Import.id))
+    ).first() is not None
+
+
+async def set_progress(
+    session: WriteSession, import_id: int, *, n_bytes: int | None, n_bytes_done: int, files: Mapping[int, Mapping[str, object]]
+) -> bool:
+    """Notes how far an import is, and the files that are done, by their places; False when somebody has forgotten it meanwhile."""
+    values: dict[str, object] = {"n_bytes_done": n_bytes_done, "seen_at": datetime.now(UTC), "n_files": Import.n_files + len(files)}
+    if n_bytes is not None:
+        values["n_bytes"] = n_bytes
+    statement = update(Import).where(Import.id == import_id).values(values).returning(Import.id)
+    if (await session.execute(statement)).first() is None:
+        return False
+    if files:
+        rows = [{"import_id": import_id, "position": position, "result": result} for position, result in files.items()]
+        await session.execute(insert(ImportedFile), rows)
+    return True
+
+
+async def list_done(session: ReadSession, import_id: int) -> frozenset[int]:
+    """The places of the files that are done already."""
+    return frozenset(await session.scalars(select(ImportedFile.position).where(ImportedFile.import_id == import_id)))
+
+
+async def touch_imports(session: WriteSession, import_ids: Sequence[int]) -> None:
+    """Says that these are still looked after."""
+    await session.execute(update(Import).where(Import.id.in_(import_ids)).values(seen_at=datetime.now(UTC)))
+
+
+async def delete_import(session: WriteSession, import_id: int) -> str | None:
+    """Forgets an import; gives the path of its file. Missing: None when there is no such import."""
+    return (await session.execute(delete(Import).where(Import.id == import_id).returning(Import.file_path))).scalar()
+
+
+def is_abandoned(row: Import, after: timedelta) -> bool:
+    """Whether nobody looked after a waiting or running import for that long."""
+    return datetime.now(UTC) - row.seen_at > after
