@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Final, Protocol, cast
 
-from normstat.stats.readers import columns, lockstat, prstat, strace, truss
+from normstat.stats.readers import columns, cpu_blocks, lockstat, nfsstat, perf_stat, prstat, psi, strace, top, truss
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 
@@ -28,9 +28,14 @@ def _reader(module: ModuleType) -> Reader:
 READERS: Final[Mapping[str, Reader]] = {
     "columns": _reader(columns),
     "lockstat": _reader(lockstat),
+    "perf_stat": _reader(perf_stat),
     "strace": _reader(strace),
     "truss": _reader(truss),
     "prstat": _reader(prstat),
+    "psi": _reader(psi),
+    "nfsstat": _reader(nfsstat),
+    "top": _reader(top),
+    "cpu_blocks": _reader(cpu_blocks),
 }
 
 

@@ -1,0 +1,95 @@
+"""Lines for people that name their numbers: "245 total,   1 running", "3.1 us,  3.1 sy", "0% usr   4% sys", "46M free".
+
+Also the times and sizes that top and ps print.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+# The plus is where top cut a number that was too wide for its column; what is left of it is another number.
+ITEM: Final = re.compile(
+    r"\s*(?P<number>\d{1,18}(?:[.,]\d{1,6})?)(?P<cut>\+?)(?P<unit>%|[KMGTPkmgtp](?=\s|$)|)\s*"
+    r"(?P<label>[A-Za-z](?:[\w/()-]| (?=[A-Za-z])){0,40})\s*(?:[,;.]|(?=\s\d)|(?=\d)|$)",
+    re.ASCII,
+)
+DAYS_CLOCK: Final = re.compile(r"(?:(?P<days>\d{1,6})[-+])?(?P<hours>\d{1,6}):(?P<minutes>\d\d):(?P<seconds>\d\d)", re.ASCII)
+MINUTES: Final = re.compile(r"(?P<minutes>\d{1,9}):(?P<seconds>\d\d)(?:[.,](?P<part>\d\d?))?", re.ASCII)
+HOURS: Final = re.compile(r"(?P<hours>\d{1,9}),(?P<minutes>\d\d)", re.ASCII)
+SPANS: Final = re.compile(r"(?:(?P<weeks>\d{1,6})[wW])?\+?(?:(?P<days>\d{1,6})[dD])?\+?(?:(?P<hours>\d{1,6})[hH])?", re.ASCII)
+SIZE: Final = re.compile(r"(?P<number>\d{1,18}(?:[.,]\d{1,3})?)(?P<unit>[kmgtpeKMGTPE]?)", re.ASCII)
+UNITS: Final = "kmgtpe"
+MOST_ITEMS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A number with its name; `number` is "" where the tool cut it, `unit` is "%", a suffix as printed, or ""."""
+
+    label: str
+    number: str
+    unit: str
+
+
+def split_items(text: str) -> list[Item] | None:
+    """The named numbers that a text consists of. Missing: None when it holds anything else, or too many.
+
+    >>> [(item.label, item.number, item.unit) for item in split_items("3861332k total, 3446476k used.  12 avail Mem") or []]
+    [('total', '3861332', 'k'), ('used', '3446476', 'k'), ('avail Mem', '12', '')]
+    >>> [(item.label, item.number, item.unit) for item in split_items("0% usr 4,5% sys 13174380+free") or []]
+    [('usr', '0', '%'), ('sys', '4.5', '%'), ('free', '', '')]
+    """
+    items: list[Item] = []
+    at = 0
+    text = text.strip()
+    while at < len(text):
+        found = ITEM.match(text, at)
+        if found is None or len(items) >= MOST_ITEMS:
+            return None
+        number = "" if found["cut"] else found["number"].replace(",", ".")
+        items.append(Item(found["label"].strip(), number, found["unit"]))
+        at = found.end()
+    return items or None
+
+
+def seconds_of(word: str) -> str | None:
+    """A time of CPU as seconds in plain decimals: minutes:seconds.hundredths, days-hours:minutes:seconds, hours,minutes, 3d+4h, 2w.
+
+    Missing: None when the word is none of these.
+    Source: top(1) and ps(1), TIME+, TIME; scale_tics() of procps.
+
+    >>> seconds_of("0:06.01"), seconds_of("123:45"), seconds_of("1-02:03:04"), seconds_of("12,30"), seconds_of("3d+4h")
+    ('6.01', '7425', '93784', '45000', '273600')
+    """
+    if (found := MINUTES.fullmatch(word)) is not None:
+        whole = int(found["minutes"]) * 60 + int(found["seconds"])
+        return f"{whole}.{found['part']}" if found["part"] else str(whole)
+    if (found := DAYS_CLOCK.fullmatch(word)) is not None:
+        hours = int(found["days"] or 0) * 24 + int(found["hours"])
+        return str(hours * 3600 + int(found["minutes"]) * 60 + int(found["seconds"]))
+    if (found := HOURS.fullmatch(word)) is not None:
+        return str(int(found["hours"]) * 3600 + int(found["minutes"]) * 60)
+    found = SPANS.fullmatch(word)
+    if found is None or not any(found.groups()):
+        return None
+    days = int(found["weeks"] or 0) * 7 + int(found["days"] or 0)
+    return str((days * 24 + int(found["hours"] or 0)) * 3600)
+
+
+def kib_of(word: str) -> str | None:
+    """A size in KiB, in plain decimals: a number without a suffix is in KiB already.
+
+    Missing: None when the word is no size.
+    Source: top(1), 2c. SUMMARY Memory; scale_mem() of procps.
+
+    >>> kib_of("104364"), kib_of("1.2g"), kib_of("12m"), kib_of("-")
+    ('104364', '1258291.2', '12288', None)
+    """
+    found = SIZE.fullmatch(word)
+    if found is None:
+        return None
+    unit = found["unit"].lower()
+    if not unit:
+        return found["number"].replace(",", ".")
+    value = float(found["number"].replace(",", ".")) * 1024.0 ** UNITS.index(unit)
+    return f"{value:.3f}".rstrip("0").rstrip(".")
