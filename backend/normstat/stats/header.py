@@ -19,6 +19,9 @@ from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
 from normstat.stats.stamp import ClockWords, split_words, take_clock
 
 TIMESTAMP_GROUP: Final = "timestamp"
+# A column's name as sysstat makes them, and one that names things (CPU, IFACE) instead of counting them.
+COLUMN_WORD: Final = re.compile(r"%?[A-Za-z][\w%/.+-]*", re.ASCII)
+NAMING_WORD: Final = re.compile(r"[A-Z][A-Z0-9]+")
 TIME_MARK: Final = re.compile(r"\s*#[ \t]*Time[ \t]")
 # A new column may bring anything; a header of more columns than this is no header of a stat tool.
 MAX_COLUMNS: Final = 4096
@@ -52,6 +55,8 @@ class Header:
     has_trailing_time: bool
     has_clock: bool
     has_last_text: bool
+    # The first of the columns that only some rows have, and how many those are.
+    optional_at: int
     n_optional: int
 
 
@@ -90,9 +95,16 @@ def find_header(spec: Spec, layout: Layout, line: HeaderLine, group_line: str = 
     """
     present = set(line.words)
     for table in layout.tables:
+        if table.is_open and not _may_be_header(line):
+            continue
         if (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
             return _header(spec, table, line, group_line)
     return None
+
+
+def _may_be_header(line: HeaderLine) -> bool:
+    """Whether the line looks like a header although no table knows it: a clock, then words of which none is a number."""
+    return line.clock is not None and all(COLUMN_WORD.fullmatch(word) for word in line.words)
 
 
 def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -> Header:
@@ -106,6 +118,9 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
         zone_name = words[-1]
         words = words[:-1]
     words = [word for word in words if word not in table.titles]
+    if table.text_from in words:
+        at = words.index(table.text_from)
+        words = [*words[:at], " ".join(words[at:])]
     if table.lead_instance:
         words.insert(0, table.lead_instance)
     groups = _groups(table, words)
@@ -113,7 +128,8 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
     value_at = []
     instance_at = []
     for number, word in enumerate(words):
-        if word in table.instance or (number == 0 and table.lead_instance):
+        is_naming = table.is_open and NAMING_WORD.fullmatch(word) is not None
+        if word in table.instance or is_naming or (number == 0 and table.lead_instance):
             instance_at.append(number)
         if word in table.labels or word in table.skipped:
             roles.append(Role.LABEL)
@@ -123,6 +139,7 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
             roles.append(Role.VALUE)
             value_at.append(number)
     fields = fields_of(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups))
+    optional_at, n_optional = _optional(table, words)
     return Header(
         table=table,
         stat=stat,
@@ -135,16 +152,20 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
         has_trailing_time=has_trailing_time,
         has_clock=line.has_clock,
         has_last_text=table.has_last_text and roles[-1] is not Role.VALUE,
-        n_optional=_n_optional(table, words),
+        optional_at=optional_at,
+        n_optional=n_optional,
     )
 
 
-def _n_optional(table: TableLayout, words: list[str]) -> int:
-    """How many columns at the end only some rows have."""
+def _optional(table: TableLayout, words: list[str]) -> tuple[int, int]:
+    """Where the columns begin that only some rows have, and how many they are: those at the end, else those side by side."""
     number = 0
     while number < len(words) and words[-1 - number] in table.optional:
         number += 1
-    return number if number < len(words) else 0
+    if number:
+        return (len(words) - number, number) if number < len(words) else (0, 0)
+    places = [number for number, word in enumerate(words) if word in table.optional]
+    return (places[0], len(places)) if places and places[-1] - places[0] < len(places) else (0, 0)
 
 
 def _is_documented(stat: Stat | None, word: str) -> bool:

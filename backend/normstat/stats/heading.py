@@ -7,8 +7,9 @@ from typing import Final
 from normstat.stats.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
 from normstat.stats.layout import Layout
 from normstat.stats.row import Words
+from normstat.stats.sized import sized_field, sized_places
 from normstat.stats.spec import Field, Spec
-from normstat.stats.stamp import ClockWords, take_clock
+from normstat.stats.stamp import ClockWords, split_words, take_clock
 from normstat.stats.walk import Memory
 
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -28,6 +29,7 @@ class Heading:
         self._memory = memory
         self._found: dict[tuple[str, bool, tuple[str, ...]], Header | None] = {}
         self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._sized_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._tail = b""
         self.header: Header | None = None
         self.table = 0
@@ -37,11 +39,14 @@ class Heading:
         if line is not None and header is not None:
             self._set(header, line, memory.header_line)
 
-    def take(self, text: str) -> HeaderLine | None:
-        """Makes the line the present header, if it is one; gives its parts."""
+    def take(self, text: str, *, may_be_unknown: bool = False) -> HeaderLine | None:
+        """Makes the line the present header, if it is one; gives its parts.
+
+        A header that no table knows is only taken where one is awaited.
+        """
         line = split_header(text)
         header = self._find(line, self._memory.group_line) if line is not None else None
-        if line is None or header is None:
+        if line is None or header is None or (header.table.is_open and not may_be_unknown):
             return None
         self._memory.header_group = self._memory.group_line
         self._set(header, line, text)
@@ -70,11 +75,41 @@ class Heading:
         memory.header_clock_s = clock.seconds if clock is not None else None
         return HeaderLine(self.header.words, clock, self.header.has_clock)
 
+    def take_name(self, text: str) -> bool:
+        """Takes a line that is nothing but the name of the row to come, where the table has such."""
+        header = self.header
+        if header is None or not header.table.is_wrapped or header.instance_at != (0,) or len(header.words) < 3:
+            return False
+        words = split_words(text, 1)
+        if len(words) != 1 or words[0][0] in "-+.,0123456789":
+            return False
+        self._memory.name_line = words[0]
+        return True
+
     def drop(self) -> None:
         """What comes stands under no header."""
         self.header = None
         self._tail = b""
         self._memory.header_line = ""
+        self._memory.name_line = ""
+
+    @property
+    def section(self) -> str:
+        """What the present table is called among the tables of the tool."""
+        header = self.header
+        return " ".join(header.words)[:200] if header is not None and header.table.is_open else str(self.table)
+
+    def sized_fields(self, words: Words) -> tuple[Field, ...] | None:
+        """The fields of a row in which sizes bear suffixes, the same object for the same ones. Missing: None when none does."""
+        header = self.header
+        assert header is not None
+        places = sized_places(self.fields, [words.words[at] for at in header.value_at])
+        if not places:
+            return None
+        key = (id(self.fields), places)
+        if key not in self._sized_of:
+            self._sized_of[key] = tuple(sized_field(field) if place in places else field for place, field in enumerate(self.fields))
+        return self._sized_of[key]
 
     def knows_decimals(self) -> bool:
         """Whether the decimals of all undocumented columns have been seen."""
@@ -103,6 +138,7 @@ class Heading:
         self.header = header
         self._memory.header_line = text
         self._memory.header_clock_s = line.clock.seconds if line.clock is not None else None
+        self._memory.name_line = ""
         # What stands behind the clock; the header is known again by it.
         self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
         self.table = self._layout.tables.index(header.table)

@@ -24,13 +24,16 @@ Keys of `[[layout.tables]]`:
     last_text    true when the last column may contain blanks, if it is a column of text
     titles       words of the header line that stand before the columns and have nothing below them ("avg-cpu:")
     lead_instance   the instance that every row begins with although the header has no word for it
-    optional     columns at the end that only the first row of a report has
+    optional     columns side by side that only some rows have: those lack all of them
     counters     true when the values count from boot in every report, so that no report is about something else
+    short_rows   true when columns are parted by tabs, and a row may end before its header does
+    text_from    the column from which on all words of a row are one text, named by the header's words
+    wrapped      true when a long name stands on a line of its own, and its values on the next
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -80,6 +83,11 @@ class TableLayout:
     lead_instance: str
     optional: frozenset[str]
     has_counters: bool
+    has_short_rows: bool = False
+    text_from: str = ""
+    is_wrapped: bool = False
+    # For the headers that no other table knows.
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +103,23 @@ class Layout:
     messages: re.Pattern[str] | None
     has_blank_end: bool
     header_rows: int | None
+    has_sections: bool = False
 
 
 LAYOUT_KEYS: Final = frozenset(
-    {"since_boot", "omit_option", "banner", "group_line", "ignored", "messages", "blank_ends_table", "header_rows", "tables"}
+    {
+        "since_boot",
+        "omit_option",
+        "banner",
+        "group_line",
+        "ignored",
+        "messages",
+        "blank_ends_table",
+        "header_rows",
+        "sections",
+        "unknown",
+        "tables",
+    }
 )
 TABLE_KEYS: Final = frozenset(
     {
@@ -115,6 +136,9 @@ TABLE_KEYS: Final = frozenset(
         "lead_instance",
         "optional",
         "counters",
+        "short_rows",
+        "text_from",
+        "wrapped",
     }
 )
 
@@ -133,8 +157,10 @@ def build_layout(spec: Spec) -> Layout:
     header_rows = raw.get("header_rows")
     if header_rows is not None and not isinstance(header_rows, int):
         raise TypeError("header_rows: a number is needed")
+    unknown = _text(raw, "unknown", "")
+    open_tables = [replace(_table({"stat": unknown, "time": "leading"}, names), is_open=True)] if unknown else []
     return Layout(
-        tables=tuple(_table(table, names) for table in tables),
+        tables=(*(_table(table, names) for table in tables), *open_tables),
         since_boot=SinceBoot(_text(raw, "since_boot", "never")),
         omit_option=_text(raw, "omit_option", ""),
         banner=_pattern([_text(raw, "banner", "")]),
@@ -143,6 +169,7 @@ def build_layout(spec: Spec) -> Layout:
         messages=_pattern(_texts(raw, "messages")),
         has_blank_end=raw.get("blank_ends_table") is True,
         header_rows=header_rows,
+        has_sections=raw.get("sections") is True,
     )
 
 
@@ -174,6 +201,9 @@ def _table(raw: object, names: set[str]) -> TableLayout:
         lead_instance=_text(raw, "lead_instance", ""),
         optional=frozenset(_texts(raw, "optional")),
         has_counters=raw.get("counters") is True,
+        has_short_rows=raw.get("short_rows") is True,
+        text_from=_text(raw, "text_from", ""),
+        is_wrapped=raw.get("wrapped") is True,
     )
 
 

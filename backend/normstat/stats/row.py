@@ -61,7 +61,10 @@ def split_row(header: Header, text: str) -> Words | str | None:
         n_before = 0 if clock is None else clock.n_words
         words = split_words(text, n_before + n_columns - 1)[n_before:]
     if header.n_optional and len(words) == n_columns - header.n_optional:
-        words = [*words, *[""] * header.n_optional]
+        words = [*words[: header.optional_at], *[""] * header.n_optional, *words[header.optional_at :]]
+    if table.has_short_rows and "\t" in text:
+        cells = [cell.strip() for cell in text.split("\t")]
+        words = [*cells, *[""] * (n_columns - len(cells))]
     if len(words) != n_columns:
         return f"{len(words)} values for {n_columns} columns"
     return Words(words, clock, moment, zone_name)
@@ -82,7 +85,7 @@ def instance_of(header: Header, words: Sequence[str]) -> str:
 
 def join_instance(names: Sequence[str]) -> str:
     """The words of the instance columns as one name; those that hold "-" (the thread column of a process row) do not count."""
-    return INSTANCE_JOINT.join(name for name in names if name != ABSENT)
+    return INSTANCE_JOINT.join(name for name in names if name and name != ABSENT)
 
 
 def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> Row | str:
@@ -105,5 +108,7 @@ def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> R
             is_canonical = False
         else:
             return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
+    if not is_canonical and len(missing) == len(values):
+        return "no number in any of its columns"
     printed = None if is_canonical else " ".join(words[at] or ABSENT for at in header.value_at)
     return Row(values, tuple(missing), printed)

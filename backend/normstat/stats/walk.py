@@ -33,12 +33,14 @@ class Memory:
         "header_group",
         "header_line",
         "interval_us",
+        "is_behind_blank",
         "is_in_long_line",
         "is_single",
         "is_stamp_new",
         "line_no",
         "n_header_rows",
         "n_reports",
+        "name_line",
         "omits_since_boot",
         "period",
         "seen",
@@ -55,6 +57,10 @@ class Memory:
         # The clock of the present header; the header's line holds it between chunks.
         self.header_clock_s: float | None = None
         self.is_in_long_line = state.get("long") is True
+        # Whether the line before was blank, or there is none.
+        self.is_behind_blank = state.get("blank", True) is True
+        # A name that stands on a line of its own before its row.
+        self.name_line = str(state.get("name", ""))
         # False once a row bore another clock than its header: then the tool was called with an interval.
         self.is_single = state.get("single", True) is True
         self.n_header_rows = _int(state, "rows", 0)
@@ -84,6 +90,8 @@ class Memory:
             "header_group": self.header_group,
             "group": self.group_line,
             "long": self.is_in_long_line,
+            "blank": self.is_behind_blank,
+            "name": self.name_line,
             "single": self.is_single,
             "rows": self.n_header_rows,
             "period": self.period,

@@ -14,33 +14,24 @@
 ('procs_r', [3], [1795262401000000])
 """
 
-import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from normstat.stats.account import Ledger
+from normstat.stats.banner_day import parse_banner_day
 from normstat.stats.block import BlockBuilder, BulkRows
 from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.header import Header
 from normstat.stats.heading import CONTROL, Heading
+from normstat.stats.instants import Instants
 from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
-from normstat.stats.records import NO_TIME, NO_TIMING, Int64Array, LineKind, ReadResult, SampleBlock, State, Timing
+from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, SampleBlock, State, Timing
 from normstat.stats.row import Words, instance_of, read_row, split_row
-from normstat.stats.spec import Spec
-from normstat.stats.stamp import (
-    PREFIX,
-    ClockWords,
-    Stamp,
-    day_seconds,
-    is_recorder_line,
-    parse_clock,
-    parse_date,
-    parse_stamp,
-    parse_zone,
-)
-from normstat.stats.timeline import MICRO, Timeline, require_zone
+from normstat.stats.spec import Field, Spec
+from normstat.stats.stamp import PREFIX, ClockWords, is_recorder_line, parse_stamp, split_words, take_clock
 from normstat.stats.walk import LATER, Memory, omits_since_boot
 
 LINE_LIMIT: Final = 1 << 20
@@ -49,7 +40,10 @@ BULK_LEAST: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
 # A piece with more kinds of headers than these is no tool's output; each kind costs a pass over all of its lines.
 BULK_HEADERS: Final = 12
+# Colours, which sysstat prints when told to.
+COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 TOO_LONG: Final = "line longer than 1 MiB"
+CONTROLLED: Final = "control characters: not the text of a tool"
 CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
 
 
@@ -83,25 +77,18 @@ class Reading:
         self._memory = Memory(state, len(self._layout.tables), timing, omits_since_boot=omits_since_boot(self._layout, command))
         self._ledger = Ledger(self._memory.line_no)
         self._offset = offset
-        self._has_zone = timing.zone is not None
-        self._timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)
-        self._load_timeline(state, timing.date)
+        self._instants = Instants(state, timing)
         # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
         self._heading = Heading(spec, self._layout, self._memory)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
-        self._prefix_us = NO_TIME
-
-    def _load_timeline(self, state: State, date: dt.date | None) -> None:
-        if not self._timeline.load(state.get("times")) and date is not None:
-            self._timeline.day_s = day_seconds(date)
+        self._is_behind_blank = False
 
     def result(self, n_taken: int) -> ReadResult:
         """Everything gathered."""
         self._memory.line_no = self._ledger.line_no
-        state = self._memory.to_state()
-        state["times"] = self._timeline.to_state()
+        state = self._memory.to_state() | self._instants.to_state()
         blocks: list[SampleBlock] = []
         since_boot: list[SampleBlock] = []
         for (is_since_boot, _), builder in self._builders.items():
@@ -186,7 +173,11 @@ class Reading:
             return
         if line.endswith(b"\r"):
             line = line[:-1]
-        if not line.strip(b" \t"):
+        if b"\x1b" in line:
+            line = COLOUR.sub(b"", line)
+        self._is_behind_blank = self._memory.is_behind_blank
+        self._memory.is_behind_blank = not line.strip(b" \t")
+        if self._memory.is_behind_blank:
             self._ledger.book(self._take_blank(), n_bytes)
             return
         again = self._heading.take_again(line)
@@ -194,67 +185,59 @@ class Reading:
             self._see_header(again.clock)
             self._ledger.book(LineKind.HEADER, n_bytes)
             return
-        if CONTROL.search(line) is not None:
+        found = CONTROLLED if CONTROL.search(line) is not None else self._take_text(line, self._offset + at)
+        if isinstance(found, LineKind):
+            self._ledger.book(found, n_bytes)
+        else:
             self._memory.n_header_rows += 1
-            self._ledger.reject(line, self._offset + at, n_bytes, "control characters: not the text of a tool")
-            return
+            self._ledger.reject(line, self._offset + at, n_bytes, found)
+
+    def _take_text(self, line: bytes, offset: int) -> LineKind | str:
+        """What a line is that is not blank and not the present header once more, or why it cannot be read."""
         text = line.decode("utf-8", "backslashreplace")
-        self._prefix_us = NO_TIME
+        self._instants.prefix_us = NO_TIME
         prefix = PREFIX.match(text) if text[4:5] == "-" else None
         if prefix is not None:
             text = text[prefix.end() :]
-            self._take_prefix(prefix)
-        reason: str | None = None
-        if self._heading.header is not None:
-            kind, reason = self._take_row(self._heading.header, text, self._offset + at)
-            if kind is not None:
-                self._ledger.book(kind, n_bytes)
-                return
-        kind = self._take_other(text)
+            self._instants.take_prefix(prefix)
+        header = self._heading.header
+        kind, reason = self._take_row(header, text, offset) if header is not None else (None, None)
+        kind = kind or self._take_other(text)
         if kind is not None:
-            self._ledger.book(kind, n_bytes)
-        else:
-            self._memory.n_header_rows += 1
-            why = reason or (
-                "a line before any header" if self._heading.header is None else f"no line that {self._spec.tool} is known to print"
-            )
-            self._ledger.reject(line, self._offset + at, n_bytes, why)
-
-    def _take_prefix(self, prefix: re.Match[str]) -> None:
-        """A time that another program put before every line (date, clock and a tab)."""
-        day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
-        if day is not None and clock is not None:
-            self._prefix_us = self._timeline.stamp_us(Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
+            return kind
+        return reason or ("a line before any header" if header is None else f"no line that {self._spec.tool} is known to print")
 
     def _take_row(self, header: Header, text: str, offset: int) -> tuple[LineKind | None, str | None]:
         """Reads a row; gives its kind, or None and perhaps a reason."""
-        words = split_row(header, text)
+        memory = self._memory
+        words = split_row(header, f"{memory.name_line} {text}" if memory.name_line else text)
+        memory.name_line = ""
         if not isinstance(words, Words):
             return None, words
         if header.stat is None:
             return LineKind.IGNORED, None
         if not self._heading.knows_decimals():
             self._heading.learn_decimals(words)
+        fields: Sequence[Field] | None = self._heading.fields
         row = read_row(header, self._heading.fields, words.words)
         if isinstance(row, str):
-            return None, row
+            fields = self._heading.sized_fields(words)
+            row = read_row(header, fields, words.words) if fields is not None else row
+        if isinstance(row, str) or fields is None:
+            return None, str(row)
+        if row.missing and row.printed is not None and self._is_known_line(text):
+            return None, None
         instance = instance_of(header, words.words)
         if header.table.time is not TimeStyle.LEADING:
-            self._memory.see_row(self._heading.table, header, instance)
-        is_since_boot = self._memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
-        self._builder(header, is_since_boot=is_since_boot).add(row, self._row_us(words), instance, offset)
+            memory.see_row(self._heading.table, header, instance)
+        is_since_boot = memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
+        self._builder(header, fields, is_since_boot=is_since_boot).add(row, self._row_us(words), instance, offset)
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
 
-    def _clock_us(self, clock: ClockWords) -> int:
-        if clock.is_epoch:
-            return self._timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
-        return self._timeline.clock_us(clock.seconds)
-
-    def _moment_us(self, zone_name: str, moment: float) -> int:
-        offset_s = parse_zone(zone_name)
-        if offset_s is None and not self._has_zone:
-            return NO_TIME
-        return self._timeline.stamp_us(Stamp(moment, is_clock_only=False, offset_s=offset_s))
+    def _is_known_line(self, text: str) -> bool:
+        """Whether the layout knows the line for something that is no row, however many words it has."""
+        layout = self._layout
+        return any(pattern is not None and pattern.search(text) for pattern in (layout.messages, layout.ignored))
 
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """The plain rows of the present header in the text, while its rows need no look at each."""
@@ -286,7 +269,7 @@ class Reading:
             time_us = NO_TIME
             for clock in rows.clocks[first : first + n_rows]:
                 if clock is not last:
-                    time_us = self._clock_us(clock)
+                    time_us = self._instants.clock_us(clock)
                     last = clock
                 times.append(time_us)
         elif header.table.time is TimeStyle.LEADING:
@@ -295,21 +278,17 @@ class Reading:
             stamps = self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
             if stamps is None:
                 return False
-            times = stamps if rows.moments is None else self._moments_us(header, rows.moments[first : first + n_rows])
+            times = stamps
+            if rows.moments is not None:
+                times = self._instants.moments_us(header.zone_name, rows.moments[first : first + n_rows])
+        self._memory.is_behind_blank = False
+        self._memory.name_line = ""
         runs = self._runs.get(id(self._heading.fields))
         if runs is None:
             runs = self._runs[id(self._heading.fields)] = []
-            self._builder(header, is_since_boot=False)
+            self._builder(header, self._heading.fields, is_since_boot=False)
         runs.append((first, n_rows, times))
         return True
-
-    def _moments_us(self, header: Header, moments: Int64Array) -> list[int]:
-        offset_s = parse_zone(header.zone_name)
-        if offset_s is None:
-            return [self._moment_us(header.zone_name, float(moment)) for moment in moments.tolist()]
-        self._moment_us(header.zone_name, float(moments[-1]))
-        times: list[int] = ((moments - offset_s) * MICRO).tolist()
-        return times
 
     def _close_runs(self, index: LineIndex, begin: int) -> None:
         """Turns the runs of plain rows into blocks."""
@@ -326,22 +305,24 @@ class Reading:
                 )
             )
 
-    def _builder(self, header: Header, *, is_since_boot: bool) -> BlockBuilder:
+    def _builder(self, header: Header, fields: Sequence[Field], *, is_since_boot: bool) -> BlockBuilder:
         assert header.stat is not None
-        key = (is_since_boot, id(self._heading.fields))
+        key = (is_since_boot, id(fields))
         if key not in self._builders:
-            self._builders[key] = BlockBuilder(header.stat, self._heading.fields)
+            self._builders[key] = BlockBuilder(header.stat, tuple(fields))
         return self._builders[key]
 
     def _row_us(self, words: Words) -> int:
         if words.clock is not None:
-            return self._clock_us(words.clock)
+            return self._instants.clock_us(words.clock)
         if words.moment is not None:
-            return self._moment_us(words.zone_name, words.moment)
-        return self._memory.row_us(self._heading.table) if self._prefix_us == NO_TIME else self._prefix_us
+            return self._instants.moment_us(words.zone_name, words.moment)
+        prefix_us = self._instants.prefix_us
+        return self._memory.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
 
     def _take_blank(self) -> LineKind:
         """A blank line, which in some tools ends a table."""
+        self._memory.name_line = ""
         if self._layout.has_blank_end:
             self._heading.drop()
         return LineKind.IGNORED
@@ -351,6 +332,7 @@ class Reading:
         layout = self._layout
         if layout.messages is not None and layout.messages.search(text):
             self._memory.see_change()
+            self._see_restart(text)
             return LineKind.STATE_CHANGE
         if layout.ignored is not None and layout.ignored.search(text):
             return LineKind.IGNORED
@@ -360,7 +342,7 @@ class Reading:
         if layout.group_line is not None and layout.group_line.search(text):
             self._memory.group_line = text[-GROUP_LINE_LIMIT:]
             return LineKind.HEADER
-        line = self._heading.take(text)
+        line = self._heading.take(text, may_be_unknown=self._is_behind_blank)
         if line is not None:
             self._see_header(line.clock)
             return LineKind.HEADER
@@ -370,18 +352,33 @@ class Reading:
                 # A new call of the tool: its first report is about the time since boot, and its header comes.
                 self._memory.begin_run()
                 self._heading.drop()
-            self._memory.see_stamp(self._timeline.stamp_us(stamp))
+                self._instants.begin_sections()
+            self._memory.see_stamp(self._instants.timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
-        return LineKind.IGNORED if is_recorder_line(text) else None
+        if is_recorder_line(text):
+            return LineKind.IGNORED
+        return LineKind.HEADER if self._heading.take_name(text) else None
 
     def _begin_run(self, banner: re.Match[str]) -> None:
         self._memory.begin_run()
         self._heading.drop()
-        day = parse_date(banner.groupdict().get("date") or "")
+        self._instants.begin_sections()
+        day = parse_banner_day(banner.groupdict().get("date") or "")
         if day is not None:
-            self._timeline.start_day(day)
+            self._instants.timeline.start_day(day)
+
+    def _see_restart(self, text: str) -> None:
+        """The host was started anew: the tables that come tell of the time since then."""
+        self._instants.begin_sections()
+        clock = take_clock(split_words(text, 4))
+        if self._layout.has_sections and clock is not None and not clock.is_epoch:
+            self._instants.timeline.see_clock(clock.seconds)
 
     def _see_header(self, clock: ClockWords | None) -> None:
         self._memory.see_header(self._layout, self._heading.table)
         if clock is not None and not clock.is_epoch:
-            self._timeline.see_clock(clock.seconds)
+            timeline = self._instants.timeline
+            if self._layout.has_sections:
+                self._instants.sections.see_header(self._heading.section, clock.seconds, timeline)
+            else:
+                timeline.see_clock(clock.seconds)
