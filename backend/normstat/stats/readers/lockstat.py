@@ -18,7 +18,7 @@ differ in their stacks only, and are numbered (" #2").
 ... '''
 >>> result = read(require_spec("lockstat"), text, state={}, offset=0)
 >>> [(block.stat.name, list(block.instances)) for block in result.blocks]
-[('lockstat_section', ['Adaptive mutex spin']), ('lockstat', ['Adaptive mutex spin: flock_lock cleanlocks+0x10'])]
+[('lockstat', ['Adaptive mutex spin: flock_lock cleanlocks+0x10']), ('lockstat_section', ['Adaptive mutex spin'])]
 """
 
 import re
