@@ -10,6 +10,8 @@ export interface Margins {
 }
 
 export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 20, bottom: 20 };
+/** Room for the labels of buckets at the left and the scale of counts at the right. */
+export const HEATMAP_MARGINS: Margins = { left: 88, right: 64, top: 8, bottom: 20 };
 
 /** A drag shorter than this many pixels is a click. */
 export const SHORTEST_DRAG_PX = 5;

@@ -164,7 +164,8 @@ export function blend(color: string, background: string, share: number): string 
   return `rgb(${mix.join(", ")})`;
 }
 
-function baseLayout(scheme: Scheme, margins: Margins, width: number, height: number): Partial<Layout> {
+/** What all figures share. */
+export function baseLayout(scheme: Scheme, margins: Margins, width: number, height: number): Partial<Layout> {
   const ink = inkOf(scheme);
   return {
     width,
@@ -180,7 +181,8 @@ function baseLayout(scheme: Scheme, margins: Margins, width: number, height: num
   };
 }
 
-function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number): Partial<Layout["xaxis"]> {
+/** The axis of a window on the clock. */
+export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number): Partial<Layout["xaxis"]> {
   const ink = inkOf(scheme);
   const ticks = timeTicks(window, width / PIXELS_PER_TIME_TICK, zone);
   return {

@@ -1,6 +1,7 @@
-/** The only import of Plotly: its core, which brings the scatter trace and nothing else. Loaded with the first graph. */
+/** The only import of Plotly: its core, which brings the scatter trace, and heatmaps. Loaded with the first graph. */
 
 import core from "plotly.js/lib/core";
+import heatmap from "plotly.js/lib/heatmap";
 import type { Config, Layout, PlotData } from "plotly.js";
 
 interface Core {
@@ -11,6 +12,8 @@ interface Core {
     config: Partial<Config>,
   ): Promise<unknown>;
   purge(node: HTMLElement): void;
+  register(modules: readonly unknown[]): void;
 }
 
 export const plotly = core as Core;
+plotly.register([heatmap]);

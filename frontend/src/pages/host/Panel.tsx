@@ -26,6 +26,7 @@ import { formatInstant } from "../../logic/zone";
 import { buildPanelFigure } from "../../plot/figure";
 import { Plot } from "../../plot/Plot";
 import type { GraphContext } from "./graph";
+import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
 import { Legend } from "./Legend";
 import { SamplesDialog } from "./SamplesDialog";
@@ -105,6 +106,8 @@ export function Panel({ plan, graph, onChoose, onRemove }: PanelProps) {
           <div className="panel-pending">
             <EmptyPanel plan={plan} graph={graph} />
           </div>
+        ) : plan.stat.shape === "histogram" ? (
+          <HeatmapGraph plan={plan} graph={graph} block={block.data} width={width} />
         ) : (
           <PanelGraph plan={plan} graph={graph} block={block.data} width={width} />
         )}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { distributionsOf, gridOf, lowEnd, splitBucket } from "./histogram";
+
+const series = (instance: string, times: number[], values: (number | null)[]) => ({
+  field: "count",
+  instance,
+  n_raw: times.length,
+  times,
+  unit: "",
+  values,
+});
+
+describe("buckets", () => {
+  it("are the label in the last braces", () => {
+    expect(splitBucket("@usecs{[256, 512)}")).toEqual({ key: "@usecs", label: "[256, 512)" });
+    expect(splitBucket("a{b{1}")).toEqual({ key: "a{b", label: "1" });
+    expect(splitBucket("plain")).toEqual({ key: "plain", label: "" });
+  });
+
+  it("have a low end by their label", () => {
+    expect(["[1K, 2K)", "256 -> 511", "8", "[3]"].map(lowEnd)).toEqual([1024, 256, 8, 3]);
+    expect(lowEnd("< 0")).toBe(Number.NEGATIVE_INFINITY);
+    expect(lowEnd("(..., 0)")).toBe(Number.NEGATIVE_INFINITY);
+    expect(lowEnd("?")).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("stand in the order of their values, by key", () => {
+    const block = { series: [series("k{[1K, 2K)}", [], []), series("k{[2, 4)}", [], []), series("j{< 0}", [], [])] };
+    expect(distributionsOf(block).map(({ key, buckets }) => [key, buckets.map(({ label }) => label)])).toEqual([
+      ["k", ["[2, 4)", "[1K, 2K)"]],
+      ["j", ["< 0"]],
+    ]);
+  });
+});
+
+describe("the grid", () => {
+  it("holds the highest count of each stretch, and nothing where there is none", () => {
+    const buckets = [{ label: "1", series: { times: [0, 5, 12, 39, 40], values: [1, 7, null, 3, 9] } }];
+    const grid = gridOf(buckets, { start: 0, end: 40 }, 4);
+    expect(grid.edges).toEqual([0, 10, 20, 30, 40]);
+    expect(grid.counts).toEqual([[7, null, null, 3]]);
+  });
+
+  it("leaves out what is before the window", () => {
+    const buckets = [{ label: "1", series: { times: [5, 15], values: [7, 2] } }];
+    expect(gridOf(buckets, { start: 10, end: 20 }, 1).counts).toEqual([[2]]);
+  });
+});
