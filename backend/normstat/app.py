@@ -18,6 +18,7 @@ from normstat.api.page import Page
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.state import AppState
 from normstat.auth.throttle import Throttle
+from normstat.ingest.queue import ImportQueue
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.settings import Settings
@@ -52,7 +53,12 @@ def create_app(settings: Settings) -> FastAPI:
     install_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(
-        BodyLimitMiddleware, limit=MAX_BODY_BYTES, limits_by_path={f"{PREFIX}/ingest": settings.ingest_max_body_bytes}
+        BodyLimitMiddleware,
+        limit=MAX_BODY_BYTES,
+        limits_by_path={
+            f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
+            f"{PREFIX}/imports": settings.import_max_upload_bytes,
+        },
     )
     app.add_middleware(EnvelopeMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
@@ -72,6 +78,7 @@ def make_state(settings: Settings) -> AppState:
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
         ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
+        imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
     )
 
 
@@ -88,6 +95,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     tasks = [
         asyncio.create_task(state.live.run(), name="live"),
         asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
+        asyncio.create_task(state.imports.run(), name="imports"),
     ]
     for task in tasks:
         task.add_done_callback(_report_end)

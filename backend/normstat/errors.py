@@ -91,6 +91,13 @@ class TooLarge(NormstatError):
     status = 413
 
 
+class NoSpace(NormstatError):
+    """The server has no room for what was sent; nothing was kept."""
+
+    code = "no_space"
+    status = 507
+
+
 class UnsupportedMediaType(NormstatError):
     """The body comes in an encoding or type that this address does not take."""
 

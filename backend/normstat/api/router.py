@@ -15,6 +15,7 @@ from normstat.api import (
     export,
     health,
     hosts,
+    imports,
     ingest,
     live,
     series,
@@ -37,8 +38,8 @@ def build_router() -> APIRouter:
     """The routes, in the order in which OpenAPI lists them."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live, ingest,
-        agent_files, document,
+        health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live, imports,
+        ingest, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -9,6 +9,7 @@ from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.throttle import Throttle
+from normstat.ingest.queue import ImportQueue
 from normstat.live.notify import LiveHub
 from normstat.settings import Settings
 
@@ -28,6 +29,7 @@ class AppState:
     live: LiveHub
     agents_dir: Path | None
     ingest_slots: asyncio.Semaphore
+    imports: ImportQueue
 
 
 def state_of(request: Request) -> AppState:

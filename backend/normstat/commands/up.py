@@ -166,6 +166,8 @@ class Up:
             say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
             self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
         self.environment["NORMSTAT_PUBLIC_URL"] = self.url
+        if settings.import_dir is None:
+            self.environment["NORMSTAT_IMPORT_DIR"] = str(self.data_dir / "imports")
         page_dir = CHECKOUT / "frontend/dist"
         if settings.page_dir is None and page_dir.is_dir():
             self.environment["NORMSTAT_PAGE_DIR"] = str(page_dir)

@@ -88,17 +88,21 @@ def _list_folder(folder: Path, budget: Budget) -> Iterator[tuple[Path, str]]:
             yield path, note
 
 
-def walk_file(path: Path, budget: Budget) -> Generator[Member]:
-    """All files that one file on this machine stands for. What cannot be read is a member with a note; it raises Stopped alone."""
+def walk_file(path: Path, budget: Budget, shown: str | None = None) -> Generator[Member]:
+    """All files that one file on this machine stands for, under its path or the name `shown`.
+
+    What cannot be read is a member with a note; it raises Stopped alone.
+    """
+    shown = str(path) if shown is None else shown
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                yield Member(str(path), None, note="not a plain file")
+                yield Member(shown, None, note="not a plain file")
                 return
-            yield from _Walk(budget).open(str(path), Peekable(file), modified_at=status.st_mtime, file=file)
+            yield from _Walk(budget).open(shown, Peekable(file), modified_at=status.st_mtime, file=file)
     except OSError as error:
-        yield Member(str(path), None, note=f"cannot be read: {error.strerror}")
+        yield Member(shown, None, note=f"cannot be read: {error.strerror}")
 
 
 class _Walk:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Protocol
@@ -48,7 +48,11 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to import. `names` are shown instead of paths on this machine, by path. `since`: see Loader."""
+    """What to import for which host.
+
+    `shown_as` is the name of a single file that lies elsewhere under another one. `since` and `skipped` are for an import that goes
+    on: when it began, and the places of the files that are done.
+    """
 
     host: str
     paths: Sequence[Path]
@@ -93,23 +97,17 @@ async def run_import(engine: AsyncEngine, job: Job, watch: Watch) -> None:
 
 async def _run_survey(survey: Survey, job: Job, watch: Watch) -> list[Found]:
     """The survey in a thread of its own, which ends before this does."""
-    task = asyncio.create_task(asyncio.to_thread(survey.run, job.paths))
+    task = asyncio.create_task(asyncio.to_thread(survey.run, job.paths, job.shown_as))
     try:
         while not task.done():
             await asyncio.wait({task}, timeout=TICK_S)
-            await watch.surveying(survey.n_bytes, _shown(job, survey.path))
+            await watch.surveying(survey.n_bytes, survey.path)
     except BaseException:
         survey.stop()
         with contextlib.suppress(Stopped, asyncio.CancelledError):
             await task
         raise
     return task.result()
-
-
-def _shown(job: Job, path: str) -> str:
-    """The path as people know it: an uploaded file lies somewhere else on the server."""
-    root = str(job.paths[0])
-    return job.shown_as + path[len(root) :] if job.shown_as is not None and path.startswith(root) else path
 
 
 class _Run:
@@ -131,7 +129,7 @@ class _Run:
             if file.spec is not None and position not in self._job.skipped:
                 roots.setdefault(file.root, []).append(position)
             elif position not in self._job.skipped:
-                await self._tell(position, ImportedFile(file.path, note=file.look.note))
+                await self._watch.done(position, ImportedFile(file.path, note=file.look.note))
         for root, positions in roots.items():
             await self._load_root(root, positions)
 
@@ -150,7 +148,7 @@ class _Run:
                         raise
                     log.warning("import_file_failed", host=self._job.host, code=trouble.code, error=trouble.message)
                     result = ImportedFile(file.path, note=f"not loaded, or not all of it: {trouble.message}")
-                await self._tell(position, result)
+                await self._watch.done(position, result)
         finally:
             await asyncio.to_thread(members.close)
 
@@ -159,7 +157,7 @@ class _Run:
 
         async def moved(n_bytes: int) -> None:
             self._n_bytes_done = begin + n_bytes
-            await self._watch.loading(self._n_bytes, self._n_bytes_done, _shown(self._job, file.path))
+            await self._watch.loading(self._n_bytes, self._n_bytes_done, file.path)
 
         plan = await self._loader.plan(file)
         is_there = plan.n_known >= file.n_bytes
@@ -167,9 +165,6 @@ class _Run:
         result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
         await moved(file.n_bytes)
         return result
-
-    async def _tell(self, position: int, result: ImportedFile) -> None:
-        await self._watch.done(position, replace(result, path=_shown(self._job, result.path)))
 
 
 class _Members:

@@ -87,8 +87,8 @@ class Survey:
         """Makes `run` raise Stopped soon."""
         self._budget.is_stopped = True
 
-    def run(self, paths: Sequence[Path]) -> list[Found]:
-        """All files, in their order; days that are known from files beside them are filled in.
+    def run(self, paths: Sequence[Path], shown_as: str | None = None) -> list[Found]:
+        """All files, in their order; days that are known from files beside them are filled in. `shown_as` names a single file.
 
         Raises: Stopped
         """
@@ -98,7 +98,7 @@ class Survey:
                 if note:
                     found.append(Found(str(path), path, 0, Look(note=note)))
                     continue
-                for number, member in enumerate(walk_file(path, self._budget)):
+                for number, member in enumerate(walk_file(path, self._budget, shown_as)):
                     found += self._look(path, number, member)
                 if self._budget.is_spent:
                     break

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.records import Timing
 from normstat.store.models import Host, Import, ImportedFile, Load, RejectedLine, Stream
-from normstat.store.session import ReadSession, WriteSession, driver_of
+from normstat.store.session import WriteSession, driver_of
 from normstat.store.stat_tables import table_of
 
 WAITING: Final = "waiting"
@@ -53,7 +53,7 @@ class LoadedStream:
     created_at: datetime | None = None
 
 
-async def list_lengths(session: ReadSession, host: str) -> dict[str, list[int]]:
+async def list_lengths(session: AsyncSession, host: str) -> dict[str, list[int]]:
     """The lengths of all contents that were loaded for the host, by spec."""
     query = select(Load.spec, Load.n_bytes).join(Host, Host.id == Load.host_id).where(Host.name == host).distinct()
     lengths: dict[str, list[int]] = {}
@@ -62,7 +62,7 @@ async def list_lengths(session: ReadSession, host: str) -> dict[str, list[int]]:
     return lengths
 
 
-async def find_loads(session: ReadSession, host: str, spec: str, hashes: Mapping[int, bytes]) -> list[KnownLoad]:
+async def find_loads(session: AsyncSession, host: str, spec: str, hashes: Mapping[int, bytes]) -> list[KnownLoad]:
     """The loads whose bytes begin the content that has these hashes (of its first n bytes, by n), the longest first."""
     query = (
         select(Load.n_bytes, Load.content_hash, Stream)
@@ -87,7 +87,7 @@ async def note_load(session: WriteSession, stream_id: int, n_bytes: int, content
     await session.execute(statement.on_conflict_do_nothing(index_elements=["stream_id", "n_bytes"]))
 
 
-async def read_stream(session: ReadSession, host: str, spec: str, key: str) -> LoadedStream | None:
+async def read_stream(session: AsyncSession, host: str, spec: str, key: str) -> LoadedStream | None:
     """What the database has of the stream of that name. Missing: None when there is no such stream."""
     query = select(Stream).join(Host, Host.id == Stream.host_id).where(Host.name == host, Stream.spec == spec, Stream.key == key)
     stream = await session.scalar(query)
@@ -132,7 +132,7 @@ async def _count_samples(session: AsyncSession, stream: Stream, stat: str) -> tu
 # --- imports in the background ---
 
 
-async def add_import(session: WriteSession, row: Import) -> Import:
+async def add_import(session: AsyncSession, row: Import) -> Import:
     """Keeps a new import; gives it with its id."""
     session.add(row)
     await session.flush()
@@ -140,7 +140,7 @@ async def add_import(session: WriteSession, row: Import) -> Import:
     return row
 
 
-async def list_imports(session: ReadSession, host: str | None, limit: int) -> Sequence[Import]:
+async def list_imports(session: AsyncSession, host: str | None, limit: int) -> Sequence[Import]:
     """Imports, the newest first."""
     query = select(Import).order_by(Import.id.desc()).limit(limit)
     return (await session.scalars(query if host is None else query.where(Import.host == host))).all()
@@ -151,13 +151,19 @@ async def find_import(session: AsyncSession, import_id: int) -> Import | None:
     return await session.get(Import, import_id)
 
 
-async def list_imported_files(session: ReadSession, import_id: int, limit: int) -> list[Mapping[str, object]]:
-    """What became of the files of an import, in their order."""
-    query = select(ImportedFile.result).where(ImportedFile.import_id == import_id).order_by(ImportedFile.position).limit(limit)
-    return list(await session.scalars(query))
+async def list_files_of(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[Mapping[str, object]]]:
+    """What became of the files of each import in their order, those that were loaded first; at most `limit` of each."""
+    is_note = ImportedFile.result["spec"].astext.is_(None)
+    place = func.row_number().over(partition_by=ImportedFile.import_id, order_by=[is_note, ImportedFile.position]).label("place")
+    numbered = select(ImportedFile.import_id, ImportedFile.result, place).where(ImportedFile.import_id.in_(import_ids)).subquery()
+    query = select(numbered.c.import_id, numbered.c.result).where(numbered.c.place <= limit)
+    found: dict[int, list[Mapping[str, object]]] = {}
+    for import_id, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
+        found.setdefault(import_id, []).append(result)
+    return found
 
 
-async def list_unfinished(session: ReadSession) -> Sequence[Import]:
+async def list_unfinished(session: AsyncSession) -> Sequence[Import]:
     """Imports that wait or run, the oldest first."""
     query = select(Import).where(Import.state.in_([WAITING, RUNNING])).order_by(Import.id)
     return (await session.scalars(query)).all()
@@ -189,7 +195,7 @@ async def set_progress(
     return True
 
 
-async def list_done(session: ReadSession, import_id: int) -> frozenset[int]:
+async def list_done(session: AsyncSession, import_id: int) -> frozenset[int]:
     """The places of the files that are done already."""
     return frozenset(await session.scalars(select(ImportedFile.position).where(ImportedFile.import_id == import_id)))
 
@@ -199,7 +205,7 @@ async def touch_imports(session: WriteSession, import_ids: Sequence[int]) -> Non
     await session.execute(update(Import).where(Import.id.in_(import_ids)).values(seen_at=datetime.now(UTC)))
 
 
-async def delete_import(session: WriteSession, import_id: int) -> str | None:
+async def delete_import(session: AsyncSession, import_id: int) -> str | None:
     """Forgets an import; gives the path of its file. Missing: None when there is no such import."""
     return (await session.execute(delete(Import).where(Import.id == import_id).returning(Import.file_path))).scalar()
 

@@ -53,6 +53,10 @@ POLICY = {
     "deleteBaseline": Role.OPERATOR,
     "compare": Role.VIEWER,
     "exportCsv": Role.VIEWER,
+    "createImport": Role.OPERATOR,
+    "listImports": Role.VIEWER,
+    "getImport": Role.VIEWER,
+    "deleteImport": Role.OPERATOR,
     "follow": Role.VIEWER,
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.

@@ -356,6 +356,44 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/imports": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Imports
+     * @description Lists imports, the newest first.
+     */
+    get: operations["listImports"];
+    put?: never;
+    /**
+     * Create Import
+     * @description Takes a file or an archive of what tools printed (docs/import.md); it is loaded in the background.
+     */
+    post: operations["createImport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/imports/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Import
+     * @description Gives an import with its files.
+     */
+    get: operations["getImport"];
+    put?: never;
+    post?: never;
+    /**
+     * Delete Import
+     * @description Forgets an import, and stops it when it waits or runs. What it loaded stays.
+     */
+    delete: operations["deleteImport"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/ingest": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -881,6 +919,82 @@ export interface components {
       hosts: components["schemas"]["HostInfo"][];
     };
     /**
+     * Import
+     * @description A file that was handed over. `n_bytes` is its size until it is unpacked, then what is to be loaded of it.
+     *
+     *     `n_files` are done; `files` may be fewer: those that were loaded first, and at most 200 in a list of imports, 5000 in one alone.
+     */
+    Import: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Files */
+      files: components["schemas"]["ImportedFile"][];
+      /** Finished At */
+      finished_at: string | null;
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /** Message */
+      message: string;
+      /** N Bytes */
+      n_bytes: number;
+      /** N Bytes Done */
+      n_bytes_done: number;
+      /** N Files */
+      n_files: number;
+      /** Name */
+      name: string;
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "waiting" | "running" | "done" | "failed" | "stopped";
+    };
+    /**
+     * ImportList
+     * @description Imports, the newest first; at most 200.
+     */
+    ImportList: {
+      /** Imports */
+      imports: components["schemas"]["Import"][];
+    };
+    /**
+     * ImportedFile
+     * @description What became of a file. `spec` is null where it was not loaded; `note` says why, or what else is to be known of it.
+     *
+     *     `n_samples` are there now, `n_samples_new` of them by this import; `n_reports` counts the instants of the stat with the most.
+     */
+    ImportedFile: {
+      /** First Sample At */
+      first_sample_at: string | null;
+      /** Last Sample At */
+      last_sample_at: string | null;
+      /** N Rejected */
+      n_rejected: number;
+      /** N Reports */
+      n_reports: number;
+      /** N Samples */
+      n_samples: number;
+      /** N Samples New */
+      n_samples_new: number;
+      /** Note */
+      note: string;
+      /** Path */
+      path: string;
+      /** Reasons */
+      reasons: components["schemas"]["ReasonTotal"][];
+      /** Spec */
+      spec: string | null;
+      /** Stats */
+      stats: string[];
+    };
+    /**
      * InstanceInfo
      * @description What rows of a stat are about on this host.
      */
@@ -1067,6 +1181,16 @@ export interface components {
        * Format: date-time
        */
       last_at: string;
+      /** N */
+      n: number;
+      /** Reason */
+      reason: string;
+    };
+    /**
+     * ReasonTotal
+     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
+     */
+    ReasonTotal: {
       /** N */
       n: number;
       /** Reason */
@@ -2087,6 +2211,118 @@ export interface operations {
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SeriesBlock"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listImports: {
+    parameters: {
+      query?: {
+        /** @description only those of this host */
+        host?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ImportList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createImport: {
+    parameters: {
+      query: {
+        /** @description name of the host */
+        host: string;
+        /** @description name of the file; its words may tell the tool */
+        name: string;
+        /** @description zone of times that do not name theirs, e.g. Europe/Berlin; UTC */
+        zone?: string | null;
+        /** @description first day of files with clocks and no days */
+        date?: string | null;
+        /** @description instant of the first report of files without times */
+        start?: (string | number) | null;
+        /** @description seconds from one report to the next where no times say it */
+        interval_s?: number | null;
+        /** @description the spec that reads it, where its beginning does not show it */
+        spec?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Insufficient Storage: no_space */
+      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getImport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteImport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      204: { headers: { [name: string]: unknown }; content?: never };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */

@@ -1,0 +1,148 @@
+"""Files of tool output that were recorded earlier: handed over here, loaded in the background."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.requests import ClientDisconnect
+
+from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
+from normstat.api.handlers import guarded_answers
+from normstat.api.import_schemas import Import, ImportList
+from normstat.api.instants import Instant
+from normstat.api.schemas import NO_NUL
+from normstat.api.state import AppState
+from normstat.errors import BadRequest, NoSpace, NotFound, TooLarge
+from normstat.ingest.files import require_host_name
+from normstat.ingest.options import ImportOptions, check_options
+from normstat.ingest.queue import remove_file
+from normstat.store import imports
+from normstat.store.models import Import as ImportRow
+from normstat.store.session import open_write_session
+from normstat.window import from_us
+
+router = APIRouter(tags=["imports"])
+
+MOST_LISTED: Final = 200
+MOST_FILES_OF_LIST: Final = 200
+MOST_FILES: Final = 5000
+Name = Annotated[
+    str, Query(description="name of the file; its words may tell the tool", min_length=1, max_length=1000, pattern=NO_NUL)
+]
+Zone = Annotated[str | None, Query(description="zone of times that do not name theirs, e.g. Europe/Berlin; UTC", max_length=100)]
+Date = Annotated[dt.date | None, Query(description="first day of files with clocks and no days")]
+Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
+Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
+Spec = Annotated[str | None, Query(description="the spec that reads it, where its beginning does not show it", max_length=100)]
+
+
+@router.post(
+    "/imports",
+    status_code=202,
+    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
+    request: Request,
+    state: State,
+    principal: Operator,
+    host: HostQuery,
+    name: Name,
+    zone: Zone = None,
+    date: Date = None,
+    start: Start = None,
+    interval_s: Interval = None,
+    spec: Spec = None,
+) -> Import:
+    """Takes a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
+    require_host_name(host)
+    options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec)
+    row = await _keep(request, state, _to_row(host, name, options, principal.name))
+    state.imports.wake()
+    return _to_body(row, [])
+
+
+def _to_row(host: str, name: str, options: ImportOptions, created_by: str) -> ImportRow:
+    return ImportRow(
+        host=host,
+        name=name,
+        time_zone=options.zone,
+        first_day=options.date,
+        start_at=None if options.start_us is None else from_us(options.start_us),
+        interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
+        spec=options.spec,
+        created_by=created_by,
+    )
+
+
+async def _keep(request: Request, state: AppState, row: ImportRow) -> ImportRow:
+    """Writes the body to a file, then the row."""
+    announced = request.headers.get("content-length", "")
+    file = state.imports.new_file(int(announced) if announced.isdecimal() else None)
+    try:
+        async for data in request.stream():
+            await file.write(data)
+        row.n_bytes = file.n_bytes
+        path = await file.keep()
+    except ClientDisconnect:
+        raise BadRequest("The file was cut off on its way; nothing was loaded") from None
+    finally:
+        file.close()
+    row.file_path = str(path)
+    async with open_write_session(state.sessions) as session:
+        return await imports.add_import(session, row)
+
+
+@router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+async def list_imports(
+    session: ReadSession,
+    host: Annotated[str | None, Query(description="only those of this host", max_length=200, pattern=NO_NUL)] = None,
+) -> ImportList:
+    """Lists imports, the newest first."""
+    rows = await imports.list_imports(session, host, MOST_LISTED)
+    files = await imports.list_files_of(session, [row.id for row in rows], MOST_FILES_OF_LIST)
+    return ImportList(imports=[_to_body(row, files.get(row.id, [])) for row in rows])
+
+
+@router.get("/imports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def get_import(id: IdPath, session: ReadSession) -> Import:  # noqa: A002
+    """Gives an import with its files."""
+    row = await imports.find_import(session, id)
+    if row is None:
+        raise NotFound(f"There is no import {id}", {"id": id})
+    files = await imports.list_files_of(session, [id], MOST_FILES)
+    return _to_body(row, files.get(id, []))
+
+
+@router.delete("/imports/{id}", status_code=204, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def delete_import(id: IdPath, session: WriteSession) -> None:  # noqa: A002
+    """Forgets an import, and stops it when it waits or runs. What it loaded stays."""
+    path = await imports.delete_import(session, id)
+    if path is None:
+        raise NotFound(f"There is no import {id}", {"id": id})
+    remove_file(path)
+
+
+def _to_body(row: ImportRow, files: Sequence[object]) -> Import:
+    return Import.model_validate(
+        {
+            "id": row.id,
+            "host": row.host,
+            "name": row.name,
+            "state": row.state,
+            "message": row.message,
+            "n_bytes": row.n_bytes,
+            "n_bytes_done": row.n_bytes_done,
+            "created_at": row.created_at,
+            "created_by": row.created_by,
+            "finished_at": row.finished_at,
+            "files": list(files),
+            "n_files": row.n_files,
+        }
+    )
