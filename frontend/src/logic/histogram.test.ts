@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { distributionsOf, gridOf, lowEnd, splitBucket } from "./histogram";
+import { toEpochMs } from "./time";
 
 const series = (instance: string, times: number[], values: (number | null)[]) => ({
   field: "count",
@@ -36,13 +37,13 @@ describe("buckets", () => {
 describe("the grid", () => {
   it("holds the highest count of each stretch, and nothing where there is none", () => {
     const buckets = [{ label: "1", series: { times: [0, 5, 12, 39, 40], values: [1, 7, null, 3, 9] } }];
-    const grid = gridOf(buckets, { start: 0, end: 40 }, 4);
+    const grid = gridOf(buckets, { start: toEpochMs(0), end: toEpochMs(40) }, 4);
     expect(grid.edges).toEqual([0, 10, 20, 30, 40]);
     expect(grid.counts).toEqual([[7, null, null, 3]]);
   });
 
   it("leaves out what is before the window", () => {
     const buckets = [{ label: "1", series: { times: [5, 15], values: [7, 2] } }];
-    expect(gridOf(buckets, { start: 10, end: 20 }, 1).counts).toEqual([[2]]);
+    expect(gridOf(buckets, { start: toEpochMs(10), end: toEpochMs(20) }, 1).counts).toEqual([[2]]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { toEpochMs } from "../logic/time";
 import { buildHeatmapFigure } from "./heatmap";
 
 const margins = { left: 10, right: 10, top: 0, bottom: 0 };
@@ -13,7 +14,7 @@ describe("a heatmap", () => {
   };
   const figure = buildHeatmapFigure({
     distribution,
-    window: { start: 0, end: 120 },
+    window: { start: toEpochMs(0), end: toEpochMs(120) },
     zone: "UTC",
     scheme: "light",
     margins,
