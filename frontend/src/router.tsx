@@ -70,6 +70,30 @@ const importsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/imports/ImportsPage"), "ImportsPage"),
 });
 
+const specsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/specs",
+  component: lazyRouteComponent(() => import("./pages/specs/SpecsPage"), "SpecsPage"),
+});
+
+const newSpecRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/specs/new",
+  component: lazyRouteComponent(() => import("./pages/specs/NewSpecPage"), "NewSpecPage"),
+});
+
+const specRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/specs/$spec",
+  component: lazyRouteComponent(() => import("./pages/specs/SpecPage"), "SpecPage"),
+});
+
+const editSpecRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/specs/$spec/edit",
+  component: lazyRouteComponent(() => import("./pages/specs/EditSpecPage"), "EditSpecPage"),
+});
+
 const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/accounts",
@@ -86,6 +110,10 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     importsRoute,
+    specsRoute,
+    newSpecRoute,
+    specRoute,
+    editSpecRoute,
     accountsRoute,
   ]),
 ]);

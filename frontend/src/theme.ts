@@ -44,7 +44,14 @@ export const theme = createTheme({
         closeButtonProps: { "aria-label": "Close" },
       },
     }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: "sm", highlightOnHover: true } }),
+    Table: Table.extend({
+      defaultProps: {
+        verticalSpacing: 6,
+        horizontalSpacing: "sm",
+        highlightOnHover: true,
+        highlightOnHoverColor: "var(--row-hover)",
+      },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 360 } }),
   },
 });

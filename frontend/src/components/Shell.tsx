@@ -34,6 +34,7 @@ const PAGES = [
   { to: "/comparison", label: "Compare" },
   { to: "/baselines", label: "Baselines" },
   { to: "/imports", label: "Import" },
+  { to: "/specs", label: "Specs" },
   { to: "/accounts", label: "Accounts" },
 ] as const;
 

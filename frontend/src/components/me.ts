@@ -13,7 +13,12 @@ export function useMe(): Me {
   return me;
 }
 
-/** Operators and administrators may mark baselines. */
+/** Administrators look after accounts, tokens and add-ons. */
+export function isAdministrator(me: Me): boolean {
+  return me.role === "administrator";
+}
+
+/** Operators and administrators may mark baselines, load files and have streams read again. */
 export function mayWrite(me: Me): boolean {
   return me.role !== "viewer";
 }

@@ -5,6 +5,9 @@ import type { ImportOptions, OptionProblems } from "../../logic/imports";
 import type { Zone } from "../../logic/zone";
 import { listZones } from "../../state/clock";
 
+// The notes stand below, so that the inputs stand in one row.
+const ORDER = ["label", "input", "description", "error"] satisfies ("label" | "input" | "description" | "error")[];
+
 interface TimeOptionsProps {
   readonly options: ImportOptions;
   readonly problems: OptionProblems;
@@ -27,6 +30,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <Autocomplete
           size="xs"
           w={210}
+          inputWrapperOrder={ORDER}
           label="Time zone"
           description="of clocks that name no zone; else UTC"
           placeholder="Europe/Berlin"
@@ -41,6 +45,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <TextInput
           size="xs"
           w={190}
+          inputWrapperOrder={ORDER}
           label="Date"
           description="of the first line, where only clocks are printed (mpstat, sar)"
           placeholder="2026-11-21"
@@ -53,6 +58,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <TextInput
           size="xs"
           w={230}
+          inputWrapperOrder={ORDER}
           label={`First report at (${startZone})`}
           description="where no time at all is printed (iostat, prstat, netstat)"
           placeholder="2026-11-21 09:05:00"
@@ -65,6 +71,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <TextInput
           size="xs"
           w={170}
+          inputWrapperOrder={ORDER}
           label="Seconds between reports"
           description="as the tool was called: iostat 5"
           placeholder="5"
@@ -78,6 +85,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <Select
           size="xs"
           w={260}
+          inputWrapperOrder={ORDER}
           label="Spec"
           description="where the tool is not told by what it prints"
           placeholder="told by the file's content"

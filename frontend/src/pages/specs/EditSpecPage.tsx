@@ -1,0 +1,66 @@
+import { Paper, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { specQuery } from "../../api/queries";
+import { isAdministrator, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
+import { StateView } from "../../components/StateView";
+import { SampleInput } from "./NewSpecPage";
+import { SpecEditor } from "./SpecEditor";
+import "./specs.css";
+
+/** Changes an add-on. */
+export function EditSpecPage() {
+  const { spec } = useParams({ from: "/shell/specs/$spec/edit" });
+  useDocumentTitle(`Edit ${spec} · normstat`);
+  const me = useMe();
+  const [sample, setSample] = useState("");
+  // What is edited must not be replaced by what somebody else saved meanwhile; the server refuses nothing, the last one wins.
+  const detail = useQuery({ ...specQuery(spec), refetchOnWindowFocus: false, refetchOnReconnect: false });
+  if (detail.data === undefined) {
+    return (
+      <div className="page">
+        <StateView
+          state={
+            detail.error
+              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
+              : { kind: "loading", what: spec }
+          }
+        />
+      </div>
+    );
+  }
+  if (detail.data.is_builtin || !isAdministrator(me)) {
+    return (
+      <div className="page">
+        <StateView
+          state={{
+            kind: "empty",
+            title: detail.data.is_builtin ? `${spec} is built in and cannot be changed` : "Add-ons are changed by administrators",
+            next: (
+              <PageLink to="/specs/$spec" params={{ spec }} search={{}}>
+                Look at it
+              </PageLink>
+            ),
+          }}
+        />
+      </div>
+    );
+  }
+  return (
+    <div className="page">
+      <Title order={1} mb={4}>
+        Edit {spec}
+      </Title>
+      <Text fz="sm" className="soft" mb="sm">
+        Saving makes version {detail.data.version + 1}. What was read before stays as it is until you have it read again.
+      </Text>
+      <Paper className="card" p="md" mb="md">
+        <SampleInput value={sample} error={null} onChange={setSample} />
+      </Paper>
+      <SpecEditor name={spec} toml={detail.data.toml} sample={sample} />
+    </div>
+  );
+}

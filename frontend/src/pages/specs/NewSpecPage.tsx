@@ -1,0 +1,177 @@
+import { Button, Group, Paper, Radio, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type SyntheticEvent, useState } from "react";
+import { draftSpec } from "../../api/endpoints";
+import { specsQuery } from "../../api/queries";
+import { isAdministrator, useMe } from "../../components/me";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { SpecDraftRequest } from "../../logic/api";
+import { nameProblem } from "../../logic/specs";
+import { SpecEditor } from "./SpecEditor";
+import "./specs.css";
+
+type Shape = SpecDraftRequest["shape"];
+
+const PLACEHOLDER = `time      logins  orders  wait_ms
+10:00:10      12     340     12.5
+10:00:20      14     355     11.9`;
+
+/** From a pasted sample to an add-on: say what it is, let it be drafted, correct it, save it. */
+export function NewSpecPage() {
+  useDocumentTitle("New add-on · normstat");
+  const me = useMe();
+  const known = useQuery(specsQuery).data?.specs ?? [];
+  const [name, setName] = useState("");
+  const [command, setCommand] = useState("");
+  const [shape, setShape] = useState<Shape>("single");
+  const [instanceColumn, setInstanceColumn] = useState("");
+  const [sample, setSample] = useState("");
+  const [isTried, setTried] = useState(false);
+  const drafting = useMutation({ mutationFn: draftSpec });
+  const wrongName = nameProblem(name, known);
+
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (wrongName === null && sample.trim() !== "") {
+      drafting.mutate({
+        name,
+        sample,
+        shape,
+        ...(command.trim() === "" ? {} : { command: command.trim() }),
+        ...(shape === "multi" && instanceColumn.trim() !== "" ? { instance_column: instanceColumn.trim() } : {}),
+      });
+    }
+  };
+
+  if (!isAdministrator(me)) {
+    return (
+      <div className="page">
+        <StateView
+          state={{
+            kind: "empty",
+            title: "Add-ons are made by administrators",
+            next: "Send one of them a sample of what the tool prints.",
+          }}
+        />
+      </div>
+    );
+  }
+  return (
+    <div className="page">
+      <Title order={1} mb={4}>
+        New add-on
+      </Title>
+      <Text fz="sm" className="soft" mb="sm">
+        Paste what a tool of yours prints. From then on it is like any built-in one: agents send it, files are loaded, graphs and
+        comparisons show it.
+      </Text>
+      <Paper className="card" p="md" mb="md">
+        <form onSubmit={submit} noValidate aria-label="Sample">
+          <Stack gap="sm">
+            <Group gap="sm" align="flex-start">
+              <TextInput
+                size="xs"
+                w={240}
+                label="Name"
+                placeholder="app_time"
+                required
+                maxLength={40}
+                value={name}
+                error={(isTried || name !== "") && wrongName}
+                onChange={(event) => {
+                  setName(event.currentTarget.value.trim());
+                }}
+              />
+              <TextInput
+                size="xs"
+                w={320}
+                label="Command (optional)"
+                placeholder="app_time 10"
+                value={command}
+                onChange={(event) => {
+                  setCommand(event.currentTarget.value);
+                }}
+              />
+            </Group>
+            <Radio.Group
+              label="What it prints at each report"
+              size="xs"
+              value={shape}
+              onChange={(value) => {
+                setShape(value === "multi" ? "multi" : "single");
+              }}
+            >
+              <Group gap="lg" mt={4}>
+                <Radio size="xs" value="single" label="one line, as vmstat" />
+                <Radio size="xs" value="multi" label="a line for each of several things, as iostat" />
+              </Group>
+            </Radio.Group>
+            {shape === "multi" && (
+              <TextInput
+                size="xs"
+                w={320}
+                label="Column that names the things (optional)"
+                description="its heading; else the first column that holds no numbers"
+                placeholder="device"
+                value={instanceColumn}
+                onChange={(event) => {
+                  setInstanceColumn(event.currentTarget.value);
+                }}
+              />
+            )}
+            <SampleInput
+              value={sample}
+              error={isTried && sample.trim() === "" ? "paste the heading and a few reports" : null}
+              onChange={setSample}
+            />
+            <Group gap="sm">
+              <Button type="submit" variant={drafting.data ? "default" : "filled"} loading={drafting.isPending}>
+                {drafting.data ? "Draft anew from the sample" : "Draft the columns"}
+              </Button>
+              {drafting.data && (
+                <Text fz="sm" className="soft">
+                  Drafting anew replaces what you changed below.
+                </Text>
+              )}
+            </Group>
+            <ErrorLine error={drafting.error} />
+          </Stack>
+        </form>
+      </Paper>
+      {drafting.data && (
+        <SpecEditor key={drafting.submittedAt} name={drafting.variables.name} toml={drafting.data.toml} sample={sample} />
+      )}
+    </div>
+  );
+}
+
+interface SampleInputProps {
+  readonly value: string;
+  readonly error: string | null;
+  readonly onChange: (sample: string) => void;
+}
+
+/** Output of a tool, as it was printed. */
+export function SampleInput({ value, error, onChange }: SampleInputProps) {
+  return (
+    <Textarea
+      size="xs"
+      label="Sample"
+      description="the heading and a few reports, as printed"
+      placeholder={PLACEHOLDER}
+      required
+      autosize
+      minRows={6}
+      maxRows={16}
+      spellCheck={false}
+      classNames={{ input: "sample-input" }}
+      value={value}
+      error={error}
+      onChange={(event) => {
+        onChange(event.currentTarget.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,100 @@
+import { Button, Group, Paper, Tabs, Text, Textarea, Title } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useBlocker, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { saveSpec } from "../../api/endpoints";
+import { specsQuery, statsQuery } from "../../api/queries";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { ErrorLine } from "../../components/StateView";
+import { ColumnsTable } from "./ColumnsTable";
+import { Preview } from "./Preview";
+
+const SETTLE_MS = 500;
+
+interface SpecEditorProps {
+  readonly name: string;
+  readonly toml: string;
+  readonly sample: string;
+}
+
+/** The text of a spec, as a table of its columns or as it is; what it makes of the sample; and saving it. */
+export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [toml, setToml] = useState(given);
+  const [settledToml] = useDebouncedValue(toml, SETTLE_MS);
+  const [settledSample] = useDebouncedValue(sample, SETTLE_MS);
+  const [isSaved, setSaved] = useState(false);
+  const saving = useMutation({
+    mutationFn: () => saveSpec(name, toml),
+    onSuccess: () => {
+      setSaved(true);
+      void client.invalidateQueries({ queryKey: specsQuery.queryKey });
+      void client.invalidateQueries({ queryKey: statsQuery.queryKey });
+      void navigate({ to: "/specs/$spec", params: { spec: name }, search: {}, ignoreBlocker: true });
+    },
+  });
+  const isLosing = !isSaved && toml !== given;
+  const leaving = useBlocker({ shouldBlockFn: () => isLosing, enableBeforeUnload: () => isLosing, withResolver: true });
+  return (
+    <>
+      <Paper className="card" p="md" mb="md">
+        <Tabs defaultValue="columns" keepMounted={false}>
+          <Tabs.List mb="sm">
+            <Tabs.Tab value="columns">Columns</Tabs.Tab>
+            <Tabs.Tab value="text">Text (TOML)</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="columns">
+            <ColumnsTable toml={toml} onChange={setToml} />
+          </Tabs.Panel>
+          <Tabs.Panel value="text">
+            <Textarea
+              aria-label="Text of the spec"
+              size="xs"
+              autosize
+              minRows={12}
+              maxRows={30}
+              spellCheck={false}
+              classNames={{ input: "sample-input" }}
+              value={toml}
+              onChange={(event) => {
+                setToml(event.currentTarget.value);
+              }}
+            />
+          </Tabs.Panel>
+        </Tabs>
+      </Paper>
+      <Title order={2} mb={6}>
+        What it makes of the sample
+      </Title>
+      <Preview toml={settledToml} sample={settledSample} />
+      <Group gap="sm" mt="md">
+        <Button
+          loading={saving.isPending}
+          onClick={() => {
+            saving.mutate();
+          }}
+        >
+          Save {name}
+        </Button>
+        <Text fz="sm" className="soft">
+          Agents and imports use it from then on.
+        </Text>
+      </Group>
+      <ErrorLine error={saving.error} />
+      {leaving.status === "blocked" && (
+        <ConfirmDialog
+          title="Leave without saving?"
+          action="Leave"
+          isPending={false}
+          error={null}
+          onConfirm={leaving.proceed}
+          onClose={leaving.reset}
+        >
+          What you changed of {name} is not saved.
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,160 @@
+import { Badge, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconHistory, IconPlus, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { specsQuery } from "../../api/queries";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { isAdministrator, useMe } from "../../components/me";
+import { PageButton, PageLink } from "../../components/PageLink";
+import { ReadAgain } from "../../components/ReadAgain";
+import { ScrollCard } from "../../components/ScrollCard";
+import { StateView } from "../../components/StateView";
+import type { SpecInfo } from "../../logic/api";
+import { formatCount, plural } from "../../logic/number";
+import { filterSpecs, sortSpecs, systemName } from "../../logic/specs";
+import { type Clock, decodeListView, encodeListView } from "../../state/url";
+
+/** Every tool that can be read, built in or one's own. */
+export function SpecsPage() {
+  useDocumentTitle("Specs · normstat");
+  const search = useSearch({ strict: false });
+  const { view, ignored } = useMemo(() => decodeListView(search), [search]);
+  const navigate = useNavigate();
+  const me = useMe();
+  const specs = useQuery(specsQuery);
+  const all = specs.data?.specs ?? [];
+  const shown = sortSpecs(filterSpecs(all, view.filter));
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      <Group justify="space-between" mb={4}>
+        <Group gap="sm">
+          <Title order={1}>Specs</Title>
+          {specs.data && (
+            <Text fz="sm" className="soft">
+              {plural(all.length, "spec")}
+              {shown.length < all.length && `, ${formatCount(shown.length)} shown`}
+            </Text>
+          )}
+        </Group>
+        <Group gap="xs">
+          <TextInput
+            size="xs"
+            w={260}
+            aria-label="Filter specs"
+            placeholder="Filter by tool, system or stat"
+            leftSection={<IconSearch size={14} />}
+            value={view.filter}
+            onChange={(event) => {
+              void navigate({
+                to: "/specs",
+                search: encodeListView({ ...view, filter: event.currentTarget.value }),
+                replace: true,
+              });
+            }}
+          />
+          {isAdministrator(me) && (
+            <PageButton
+              to="/specs/new"
+              search={encodeListView({ clock: view.clock, filter: "" })}
+              variant="light"
+              leftSection={<IconPlus size={14} />}
+            >
+              New add-on
+            </PageButton>
+          )}
+        </Group>
+      </Group>
+      <Text fz="sm" className="soft" mb="sm">
+        A spec says how a tool prints and what each column means.{" "}
+        {isAdministrator(me) ? "Your own add-ons are" : "An administrator adds specs; they are"} like those that are built in.
+      </Text>
+      <ScrollCard label="Specs">
+        {specs.data === undefined ? (
+          <StateView
+            state={
+              specs.error
+                ? { kind: "error", error: specs.error, onRetry: () => void specs.refetch() }
+                : { kind: "loading", what: "the specs" }
+            }
+          />
+        ) : shown.length === 0 ? (
+          <StateView
+            state={{
+              kind: "empty",
+              title: `No spec matches “${view.filter}”`,
+              next: isAdministrator(me)
+                ? "Clear the filter to see all, or make an add-on from a pasted sample of the tool's output."
+                : "Clear the filter to see all, or ask an administrator for an add-on.",
+            }}
+          />
+        ) : (
+          <SpecTable specs={shown} clock={view.clock} />
+        )}
+      </ScrollCard>
+    </div>
+  );
+}
+
+function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; readonly clock: Clock }) {
+  const hasOutdated = specs.some(({ n_streams_outdated }) => n_streams_outdated > 0);
+  return (
+    <Table aria-label="Specs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Spec</Table.Th>
+          <Table.Th>What it reads</Table.Th>
+          <Table.Th>Tool</Table.Th>
+          <Table.Th>System</Table.Th>
+          <Table.Th>Stats</Table.Th>
+          <Table.Th className="number">Version</Table.Th>
+          <Table.Th className="number">Streams</Table.Th>
+          {hasOutdated && <Table.Th>Outdated</Table.Th>}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {specs.map((spec) => (
+          <Table.Tr key={spec.name}>
+            <Table.Td>
+              <Group gap={6} wrap="nowrap">
+                <PageLink to="/specs/$spec" params={{ spec: spec.name }} search={encodeListView({ clock, filter: "" })} fw={600}>
+                  {spec.name}
+                </PageLink>
+                {!spec.is_builtin && (
+                  <Badge variant="outline" color="blue" c="var(--baseline)">
+                    add-on
+                  </Badge>
+                )}
+              </Group>
+            </Table.Td>
+            <Table.Td>{spec.title}</Table.Td>
+            <Table.Td className="mono">{spec.tool}</Table.Td>
+            <Table.Td>{systemName(spec.os)}</Table.Td>
+            <Table.Td>
+              <Tooltip label={spec.stats.join(", ")}>
+                <span>{plural(spec.stats.length, "stat")}</span>
+              </Tooltip>
+            </Table.Td>
+            <Table.Td className="number">{spec.version}</Table.Td>
+            <Table.Td className="number">{formatCount(spec.n_streams)}</Table.Td>
+            {hasOutdated && <Table.Td>{spec.n_streams_outdated > 0 && <Outdated spec={spec} />}</Table.Td>}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** How many streams another version of the spec read, and the button that changes it. */
+export function Outdated({ spec }: { readonly spec: SpecInfo }) {
+  return (
+    <Group gap="sm">
+      <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
+        {plural(spec.n_streams_outdated, "outdated stream")}
+      </Badge>
+      <ReadAgain wish={{ spec: spec.name }} what={`streams of ${spec.name}`} />
+    </Group>
+  );
+}
