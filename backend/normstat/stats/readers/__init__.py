@@ -4,7 +4,26 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Final, Protocol, cast
 
-from normstat.stats.readers import columns, cpu_blocks, lockstat, nfsstat, perf_stat, prstat, psi, strace, top, truss
+from normstat.stats.readers import (
+    columns,
+    cpu_blocks,
+    cpu_table,
+    dtrace,
+    lockstat,
+    mib,
+    net_dev,
+    nfsstat,
+    patterns,
+    perf_lock,
+    perf_report,
+    perf_stat,
+    prstat,
+    psi,
+    strace,
+    top,
+    truss,
+    wide_tables,
+)
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 
@@ -28,6 +47,8 @@ def _reader(module: ModuleType) -> Reader:
 READERS: Final[Mapping[str, Reader]] = {
     "columns": _reader(columns),
     "lockstat": _reader(lockstat),
+    "perf_report": _reader(perf_report),
+    "perf_lock": _reader(perf_lock),
     "perf_stat": _reader(perf_stat),
     "strace": _reader(strace),
     "truss": _reader(truss),
@@ -36,6 +57,12 @@ READERS: Final[Mapping[str, Reader]] = {
     "nfsstat": _reader(nfsstat),
     "top": _reader(top),
     "cpu_blocks": _reader(cpu_blocks),
+    "patterns": _reader(patterns),
+    "mib": _reader(mib),
+    "cpu_table": _reader(cpu_table),
+    "net_dev": _reader(net_dev),
+    "dtrace": _reader(dtrace),
+    "wide_tables": _reader(wide_tables),
 }
 
 
