@@ -56,6 +56,11 @@ describe("requests", () => {
     expect(await failure(request("GET", "/hosts"))).toMatchObject({ status: 502, code: "http_502", requestId: "r2" });
   });
 
+  it("are done without a body where there is nothing to say", async () => {
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response(null, { status: 204 })));
+    expect(await request("DELETE", "/imports/1")).toEqual({});
+  });
+
   it("say that the server cannot be reached", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
     expect(await failure(request("GET", "/hosts"))).toMatchObject({ status: 0, code: "unreachable" });

@@ -82,7 +82,8 @@ export async function request<T>(
     const body: unknown = await response.json().catch(() => null);
     throw toApiError(response.status, response.headers.get("X-Request-Id") ?? "", body);
   }
-  return (await response.json()) as T;
+  // 204: done, and nothing to say.
+  return (response.status === 204 ? {} : await response.json()) as T;
 }
 
 /** Sends a file and tells how much of it has left, which `fetch` cannot. */

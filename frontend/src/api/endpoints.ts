@@ -250,6 +250,11 @@ export function listImports(options: Signal): Promise<ImportList> {
   return request("GET", "/imports", options);
 }
 
+/** One import with all its files; a list has only the first of each. */
+export function getImport(id: number, options: Signal): Promise<Import> {
+  return request("GET", `/imports/${String(id)}`, options);
+}
+
 /** Stops an import that runs, or forgets one that is over; the samples stay. */
 export function deleteImport(id: number): Promise<Done> {
   return request("DELETE", `/imports/${String(id)}`);

@@ -138,6 +138,14 @@ export const importsQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.imports.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
+export function importQuery(id: number) {
+  return queryOptions({
+    queryKey: ["imports", id],
+    queryFn: ({ signal }) => endpoints.getImport(id, { signal }),
+    refetchInterval: ({ state }) => (state.data !== undefined && isActive(state.data) ? PROGRESS_MS : false),
+  });
+}
+
 export const specsQuery = queryOptions({ queryKey: ["specs"], queryFn: ({ signal }) => endpoints.listSpecs({ signal }) });
 
 export function specQuery(spec: string) {

@@ -2,44 +2,6 @@
 
 export type JobState = "waiting" | "running" | "done" | "failed" | "stopped";
 
-export interface ReasonTotal {
-  reason: string;
-  n: number;
-}
-
-export interface ImportedFile {
-  path: string;
-  spec: string | null;
-  stats: string[];
-  n_reports: number;
-  n_samples: number;
-  n_samples_new: number;
-  n_rejected: number;
-  reasons: ReasonTotal[];
-  first_sample_at: string | null;
-  last_sample_at: string | null;
-  note: string;
-}
-
-export interface Import {
-  id: number;
-  host: string;
-  name: string;
-  state: JobState;
-  message: string;
-  n_bytes: number;
-  n_bytes_done: number;
-  created_at: string;
-  created_by: string;
-  finished_at: string | null;
-  files: ImportedFile[];
-  n_files: number;
-}
-
-export interface ImportList {
-  imports: Import[];
-}
-
 export interface ReparseCreate {
   host?: string;
   stream_id?: number;

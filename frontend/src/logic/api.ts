@@ -4,12 +4,8 @@ import type { components } from "../api/types.gen";
 
 export type {
   DraftColumn,
-  Import,
-  ImportedFile,
-  ImportList,
   JobState,
   PreviewRow,
-  ReasonTotal,
   Reparse,
   ReparseCreate,
   ReparseList,
@@ -41,6 +37,9 @@ export type HostAccounts = Schemas["HostAccounts"];
 export type HostDetail = Schemas["HostDetail"];
 export type HostInfo = Schemas["HostInfo"];
 export type HostList = Schemas["HostList"];
+export type Import = Schemas["Import"];
+export type ImportedFile = Schemas["ImportedFile"];
+export type ImportList = Schemas["ImportList"];
 export type InstanceList = Schemas["InstanceList"];
 export type Interval = Schemas["Interval"];
 export type LineCounts = Schemas["LineCounts"];
@@ -50,6 +49,7 @@ export type OneSidedSeries = Schemas["OneSidedSeries"];
 export type PanelInfo = Schemas["PanelInfo"];
 export type PasswordChange = Schemas["PasswordChange"];
 export type ReasonCount = Schemas["ReasonCount"];
+export type ReasonTotal = Schemas["ReasonTotal"];
 export type RejectedLineInfo = Schemas["RejectedLineInfo"];
 export type RejectedLineList = Schemas["RejectedLineList"];
 export type Role = Schemas["Role"];

@@ -83,14 +83,13 @@ describe("the form", () => {
     expect(problems({ date: "21.11.2026" })).toEqual({ date: "write it as 2026-11-21" });
   });
 
-  it("takes a start and an interval only together", () => {
+  it("takes a start and an interval", () => {
     expect(problems({ start: "2026-11-21 09:00", interval: "5" }, 1)).toEqual({});
-    expect(problems({ start: "2026-11-21 09:00", interval: "0.5" }, 1)).toEqual({});
-    expect(Object.keys(problems({ start: "2026-11-21 09:00" }, 1))).toEqual(["interval"]);
-    expect(Object.keys(problems({ interval: "5" }))).toEqual(["start"]);
+    expect(problems({ start: "2026-11-21 09:00" }, 1)).toEqual({});
+    expect(problems({ interval: "0.5" })).toEqual({});
     expect(Object.keys(problems({ start: "early", interval: "5" }))).toEqual(["start"]);
-    for (const interval of ["0", "-1", "five", "1e3", ""]) {
-      expect(Object.keys(problems({ start: "2026-11-21 09:00", interval }, 1))).toEqual(["interval"]);
+    for (const interval of ["0", "-1", "five", "1e3", "0.0001", "99999999"]) {
+      expect(Object.keys(problems({ interval }))).toEqual(["interval"]);
     }
   });
 });
@@ -124,6 +123,7 @@ describe("an import", () => {
       "1 of 2 files read; 10 samples; 1 rejected line",
     );
     expect(describeImport(item({ files: [file(), file({ n_samples_new: 4 })] }))).toBe("2 files; 20 samples, 14 of them new");
+    expect(describeImport(item({ files: [file()], n_files: 300 }))).toBe("300 files; in the first 1: 10 samples");
     expect(describeImport(item({ files: [UNREAD] }))).toBe("nothing in it could be read");
     expect(describeImport(item({ files: [] }))).toBe("nothing in it could be read");
     expect(describeImport(item({ files: [], message: "the archive is empty" }))).toBe("the archive is empty");

@@ -20,6 +20,7 @@ export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: 
 
 export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
 
+const LONGEST_INTERVAL_S = 366 * 86_400;
 // As the server takes it; ingest/intake.py.
 const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}$/;
 
@@ -49,12 +50,11 @@ export function optionProblems(options: ImportOptions, startAt: number | null): 
     problems.start = "write 2026-11-21 09:05:00, or ISO 8601 with a zone";
   }
   const interval = options.interval.trim();
-  if (interval !== "" && !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) > 0)) {
-    problems.interval = "a number of seconds above 0";
-  } else if (interval === "" && options.start.trim() !== "") {
-    problems.interval = "a start needs the seconds from report to report";
-  } else if (interval !== "" && options.start.trim() === "" && problems.start === undefined) {
-    problems.start = "an interval needs the time of the first report";
+  if (
+    interval !== "" &&
+    !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) >= 0.001 && Number(interval) <= LONGEST_INTERVAL_S)
+  ) {
+    problems.interval = "seconds: a number from 0.001 to a year";
   }
   return problems;
 }
@@ -122,11 +122,15 @@ export function describeImport(item: Import): string {
     return item.message === "" ? "it failed" : item.message;
   }
   const totals = totalsOf(item);
+  const n_listed = item.files.length;
   if (totals.n_files === 0) {
     return isActive(item) ? "not begun yet" : item.message === "" ? "nothing in it could be read" : item.message;
   }
   const parts = [describeSamples(totals.n_samples, totals.n_new)];
-  if (totals.n_files > 1) {
+  if (n_listed > 0 && n_listed < totals.n_files) {
+    // The list has only the first files of each import; the sums are not those of all.
+    parts[0] = `${plural(totals.n_files, "file")}; in the first ${formatCount(n_listed)}: ${parts[0] ?? ""}`;
+  } else if (totals.n_files > 1) {
     parts.unshift(
       totals.n_read === totals.n_files
         ? plural(totals.n_files, "file")

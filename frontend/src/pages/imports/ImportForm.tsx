@@ -57,7 +57,8 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
       host: host.trim(),
       ...(own.zone === "" ? {} : { zone: own.zone }),
       ...(own.date === "" ? {} : { date: own.date }),
-      ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt), intervalS: Number(own.interval) }),
+      ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt) }),
+      ...(own.interval.trim() === "" ? {} : { intervalS: Number(own.interval) }),
       ...(own.spec === "" ? {} : { spec: own.spec }),
     };
     uploadQueue.start(settings);

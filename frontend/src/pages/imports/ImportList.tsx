@@ -1,14 +1,14 @@
 import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
 import { IconChevronDown, IconChevronRight, IconHandStop, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import { deleteImport } from "../../api/endpoints";
-import { importsQuery } from "../../api/queries";
+import { importQuery, importsQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { JobState } from "../../components/JobState";
 import { mayWrite, useMe } from "../../components/me";
-import { ErrorLine } from "../../components/StateView";
+import { ErrorLine, StateView } from "../../components/StateView";
 import type { Import } from "../../logic/api";
 import { describeImport, sampleWindow } from "../../logic/imports";
 import { describeBytesDone, isActive, percentDone } from "../../logic/job";
@@ -28,7 +28,15 @@ interface ImportListProps {
 
 /** Imports, the newest first; one of them is open and shows its files. */
 export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) {
+  const client = useQueryClient();
   const [forgetting, setForgetting] = useState<Import | null>(null);
+  const onGone = (id: number): void => {
+    if (id === openId) {
+      onOpen(null);
+    }
+    client.removeQueries({ queryKey: importQuery(id).queryKey });
+    void client.invalidateQueries({ queryKey: importsQuery.queryKey, exact: true });
+  };
   return (
     <>
       <Table aria-label="Imports">
@@ -58,11 +66,14 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
                 onForget={() => {
                   setForgetting(item);
                 }}
+                onGone={() => {
+                  onGone(item.id);
+                }}
               />
               {item.id === openId && (
                 <Table.Tr className="import-details">
                   <Table.Td colSpan={9} id={filesId(item)}>
-                    <ImportFiles item={item} clock={clock} />
+                    <OpenImport id={item.id} clock={clock} />
                   </Table.Td>
                 </Table.Tr>
               )}
@@ -73,12 +84,32 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
       {forgetting && (
         <ForgetDialog
           item={forgetting}
+          onGone={() => {
+            onGone(forgetting.id);
+          }}
           onClose={() => {
             setForgetting(null);
           }}
         />
       )}
     </>
+  );
+}
+
+/** The import with all its files. */
+function OpenImport({ id, clock }: { readonly id: number; readonly clock: Clock }) {
+  const whole = useQuery(importQuery(id));
+  return whole.data === undefined ? (
+    <StateView
+      isCompact
+      state={
+        whole.error
+          ? { kind: "error", error: whole.error, onRetry: () => void whole.refetch() }
+          : { kind: "loading", what: "its files" }
+      }
+    />
+  ) : (
+    <ImportFiles item={whole.data} clock={clock} />
   );
 }
 
@@ -92,9 +123,10 @@ interface ImportRowProps {
   readonly clock: Clock;
   readonly onToggle: () => void;
   readonly onForget: () => void;
+  readonly onGone: () => void;
 }
 
-function ImportRow({ item, isOpen, clock, onToggle, onForget }: ImportRowProps) {
+function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRowProps) {
   const me = useMe();
   const window = sampleWindow(item.files);
   return (
@@ -132,7 +164,8 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget }: ImportRowProps) 
       </Table.Td>
       <Table.Td>{item.created_by}</Table.Td>
       <Table.Td>
-        {mayWrite(me) && (isActive(item) ? <StopButton item={item} /> : <ForgetButton item={item} onForget={onForget} />)}
+        {mayWrite(me) &&
+          (isActive(item) ? <StopButton item={item} onGone={onGone} /> : <ForgetButton item={item} onForget={onForget} />)}
       </Table.Td>
     </Table.Tr>
   );
@@ -149,15 +182,11 @@ function ImportProgress({ item }: { readonly item: Import }) {
   );
 }
 
-function StopButton({ item }: { readonly item: Import }) {
-  const client = useQueryClient();
-  const stopping = useMutation({
-    mutationFn: () => deleteImport(item.id),
-    onSettled: () => client.invalidateQueries({ queryKey: importsQuery.queryKey }),
-  });
+function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: () => void }) {
+  const stopping = useMutation({ mutationFn: () => deleteImport(item.id), onSuccess: onGone });
   return (
     <>
-      <Tooltip label="Stop; what is loaded so far stays">
+      <Tooltip label="Stop and take out of this list; what is loaded so far stays">
         <ActionIcon
           aria-label={`Stop ${item.name}`}
           loading={stopping.isPending}
@@ -183,12 +212,17 @@ function ForgetButton({ item, onForget }: { readonly item: Import; readonly onFo
   );
 }
 
-function ForgetDialog({ item, onClose }: { readonly item: Import; readonly onClose: () => void }) {
-  const client = useQueryClient();
+interface ForgetDialogProps {
+  readonly item: Import;
+  readonly onGone: () => void;
+  readonly onClose: () => void;
+}
+
+function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
   const forgetting = useMutation({
     mutationFn: () => deleteImport(item.id),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: importsQuery.queryKey });
+    onSuccess: () => {
+      onGone();
       onClose();
     },
   });
