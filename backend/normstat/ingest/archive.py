@@ -23,7 +23,18 @@ from typing import IO, BinaryIO, Final
 
 from normstat.ingest import sysstat
 from normstat.ingest.tar import BLOCK, is_tar, read_tar
-from normstat.ingest.unpack import MIB, Budget, Peekable, Source, TooMuch, Unpacked, Unreadable, Watched, find_packing
+from normstat.ingest.unpack import (
+    MIB,
+    MOST_RATIO_DEFLATE,
+    Budget,
+    Peekable,
+    Source,
+    TooMuch,
+    Unpacked,
+    Unreadable,
+    Watched,
+    find_packing,
+)
 
 # A sosreport in a tar in a zip; gzip around gzip around gzip.
 MOST_ARCHIVES: Final = 3
@@ -32,6 +43,18 @@ MOST_SPOOLED: Final = 1 << 30
 LEAST_FREE: Final = 256 * MIB
 # The list of 100 000 members with names of 150 characters; Python's zipfile keeps a record of 500 bytes for each.
 LARGEST_DIRECTORY: Final = 20 * MIB
+# What zipfile raises for archives that are damaged, or newer than it.
+BAD_ZIP: Final = (
+    zipfile.BadZipFile,
+    struct.error,
+    zlib.error,
+    EOFError,
+    OSError,
+    ValueError,
+    RuntimeError,
+    OverflowError,
+    KeyError,
+)
 ZIP_END: Final = b"PK\5\6"
 ZIP_BEGINS: Final = (b"PK\3\4", ZIP_END)
 HEAD_BYTES: Final = 4096
@@ -170,7 +193,7 @@ class _Walk:
                     yield from self._open_zipped(path, archive, info)
                     if self._budget.is_spent:
                         return
-        except (zipfile.BadZipFile, struct.error, zlib.error, Unreadable, TooMuch, OSError, ValueError) as trouble:
+        except (*BAD_ZIP, Unreadable, TooMuch) as trouble:
             yield Member(path, None, note=f"the zip archive is read no further: {trouble}")
 
     def _open_zipped(self, path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[Member]:
@@ -205,7 +228,7 @@ class _Zipped:
 
     def __init__(self, member: IO[bytes], n_packed: int, budget: Budget) -> None:
         self._member = member
-        self._watch = Watched(n_packed, budget)
+        self._watch = Watched(n_packed, MOST_RATIO_DEFLATE, budget)
 
     def read(self, size: int, /) -> bytes:
         """The next bytes.
@@ -214,7 +237,7 @@ class _Zipped:
         """
         try:
             data = self._member.read(size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        except BAD_ZIP as error:
             raise Unreadable(f"damaged after {self._watch.n_plain} unpacked bytes ({error})") from None
         self._watch.count(len(data))
         return data
