@@ -208,7 +208,7 @@ def _field(raw: "_Table") -> Field | Family:
         source=raw.string("source"),
         aliases=raw.texts("aliases", needed=False),
         scale=raw.number("scale", 0),
-        clock=raw.choice("clock", ("", "h:m:s", "m:s"), ""),
+        clock=raw.choice("clock", ("", "h:m:s", "m:s", "unit"), ""),
         derived=raw.texts("derived", needed=False),
     )
     if field.scale not in (0, 1000, 1024):

@@ -28,6 +28,8 @@ DURATIONS: Final = {
     "h:m:s": re.compile(r"(?P<hours>[0-9]{1,9}):(?P<minutes>[0-5][0-9])[:.](?P<seconds>[0-5][0-9])"),
     "m:s": re.compile(r"(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9](?:\.[0-9]{1,6})?)"),
 }
+WITH_UNIT: Final = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(ns|us|µs|ms|s|)")
+PER_SECOND: Final = {"": 1e9, "ns": 1e9, "us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)%?")
 
 
@@ -36,7 +38,7 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
 
     Missing: None when the word is no number, or one that the field's type cannot hold.
     """
-    if field.clock and ":" in text:
+    if field.clock and (":" in text or field.clock == "unit"):
         return _read_duration(text, field)
     if field.storage is Storage.INT8:
         return _read_integer(text)
@@ -65,6 +67,9 @@ def _read_suffixed(text: str, field: Field) -> tuple[float, bool] | None:
 
 
 def _read_duration(text: str, field: Field) -> tuple[int | float, bool] | None:
+    if field.clock == "unit":
+        with_unit = WITH_UNIT.fullmatch(text)
+        return None if with_unit is None else (float(with_unit[1].replace(",", ".")) / PER_SECOND[with_unit[2]], False)
     found = DURATIONS[field.clock].fullmatch(text)
     if found is None:
         return None

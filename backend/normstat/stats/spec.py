@@ -76,7 +76,8 @@ class Field:
     aliases: tuple[str, ...] = ()
     # What a suffix stands for: "1.5K" is 1.5 times this (1024 or 1000); 0: the tool prints no suffixes here.
     scale: int = 0
-    # How a duration is printed: "h:m:s" (0:04:11) or "m:s" (12:34.56), read as seconds; "": it is a plain number.
+    # How a duration is printed: "h:m:s" (0:04:11), "m:s" (12:34.56) or "unit" (64us, 2ms; a plain number is nanoseconds), read as
+    # seconds; "": as a plain number.
     clock: str = ""
     # The keys whose product this is, for a number that the tool does not print (count x time); the reader works it out.
     derived: tuple[str, ...] = ()

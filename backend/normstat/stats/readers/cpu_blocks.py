@@ -14,7 +14,7 @@ Keys of `[[layout.tables]]`:
 A share of time ("%tim") belongs to the column before it, and has its name; one without a column before it is that of the whole row.
 
 >>> from normstat.stats.catalogue import require_spec
->>> result = read(require_spec("intrstat_solaris"), __doc__.split("\\n\\n")[1].encode(), state={}, offset=0, is_final=True)
+>>> result = read(require_spec("intrstat_solaris"), __doc__.split("\\n\\n")[1].encode() + b"\\n", state={}, offset=0, is_final=True)
 >>> [(block.instances, [field.column for field in block.fields]) for block in result.blocks]
 [(['e1000g#0'], ['cpu0', 'cpu0 %tim', 'cpu1', 'cpu1 %tim'])]
 """
@@ -40,6 +40,7 @@ SHARE_WORD: Final = re.compile(r"[0-9]{1,9}[.,][0-9]{1,6}|-")
 # Of a report that is not over, as characters of its words; what comes beyond is refused.
 MOST_PENDING: Final = 1 << 18
 MOST_COLUMNS: Final = 2048
+LONGEST_NAME: Final = 1000
 TABLE_KEYS: Final = {"stat", "left", "rows", "gathers"}
 
 
@@ -183,7 +184,7 @@ class CpuBlocksReading(LineReading):
         if table is None:
             return "a line before any header"
         words = rest.replace(BAR, " ").split()
-        if not table.rows.fullmatch(name):
+        if len(name) > LONGEST_NAME or not table.rows.fullmatch(name):
             return f"{shorten(name, 40)} is not what a row of this table begins with"
         if len(words) != len(columns):
             return f"{len(words)} values for {len(columns)} columns"

@@ -59,6 +59,7 @@ TOTAL_COLUMNS: Final = ("processes", "lwps", "load 1", "load 5", "load 15")
 # The name of a process, without the number behind it.
 NAME: Final = "PROCESS"
 MOST_COLUMNS: Final = 64
+LONGEST_NAME: Final = 1000
 LIST_KEYS: Final = ("header", "instance", "labels", *CUT)
 TABLE_KEYS: Final = {"stat", "number", "rows", "since_start", *LIST_KEYS}
 
@@ -227,6 +228,8 @@ class PrstatReading(LineReading):
         patterns = [table.cut.get(column) for column in columns]
         cut = {word for word, pattern in zip(values, patterns, strict=True) if pattern is not None and pattern.fullmatch(word)}
         instance = "/".join(by_column[column] for column in table.instance)
+        if len(instance) > LONGEST_NAME:
+            return f"a name of {len(instance)} characters"
         if self._header:
             self._see(f"{table.stat} {instance}")
         is_since_start = table.is_since_start and self._reports.is_first
