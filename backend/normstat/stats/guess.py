@@ -25,6 +25,8 @@ LONGEST_LINE: Final = 4096
 NEAR: Final = 0.1
 # A spec that refuses more than it reads did not print the file.
 LEAST_SHARE: Final = 0.2
+# A fallback without a mark must find samples in so much of the file, and know as much of their columns: any text has some number.
+LEAST_SAMPLED: Final = 0.5
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"
 
@@ -34,7 +36,7 @@ class Trial:
     """How well a spec read the beginning of a file.
 
     `share` is the part of the bytes that it understood less the part that it refused, `documented` the part of its columns that the
-    spec knows, `n_values` how many numbers it found.
+    spec knows, `n_values` how many numbers it found, `sampled` the part of the bytes that is lines of samples.
     """
 
     spec: Spec
@@ -42,6 +44,7 @@ class Trial:
     documented: float
     n_values: int
     is_named: bool
+    sampled: float
 
 
 def guess_spec(data: bytes, name: str = "") -> Spec | None:
@@ -54,11 +57,12 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     headers = [line for line in map(split_header, texts) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
-    candidates = [spec for spec in specs if not spec.is_fallback and _could_be(spec, texts, headers)]
+    candidates = [spec for spec in specs if _could_be(spec, texts, headers)]
     best = _best([_try(spec, head, words) for spec in candidates])
     if best is None or best.share < LEAST_SHARE:
         named = [spec for spec in specs if spec not in candidates and (spec.is_fallback or spec.tool.lower() in words)]
-        other = _best([_try(spec, head, words) for spec in named if not _is_refused(spec, texts)])
+        trials = [_try(spec, head, words) for spec in named if not _is_refused(spec, texts)]
+        other = _best([trial for trial in trials if trial.is_named or min(trial.sampled, trial.documented) >= LEAST_SAMPLED])
         best = other if best is None or (other is not None and other.share > best.share) else best
     return best.spec if best is not None else None
 
@@ -84,7 +88,7 @@ def _could_be(spec: Spec, texts: Sequence[str], headers: Sequence[HeaderLine]) -
     pattern = _pattern(spec.marks)
     if pattern is not None and any(pattern.fullmatch(text) for text in texts):
         return True
-    if spec.reader != COLUMNS:
+    if spec.reader != COLUMNS or spec.is_fallback:
         return False
     layout = build_layout(spec)
     return any(found is not None and found.stat is not None for found in (find_header(spec, layout, line) for line in headers))
@@ -98,7 +102,8 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
     total = max(1, sum(n_bytes.values()) - n_bytes.get(LineKind.IGNORED, 0))
     share = (understood - n_bytes.get(LineKind.REJECTED, 0)) / total
     documented, n_values = _count(result)
-    return Trial(spec, share, documented, n_values, spec.tool.lower() in words)
+    sampled = sum(n_bytes.get(kind, 0) for kind in (LineKind.SAMPLE, LineKind.SINCE_BOOT)) / total
+    return Trial(spec, share, documented, n_values, spec.tool.lower() in words, sampled)
 
 
 def _count(result: ReadResult) -> tuple[float, int]:
