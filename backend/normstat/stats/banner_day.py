@@ -4,8 +4,8 @@
     Linux 6.1.0-40-amd64 (web1)     Saturday 21 November 2026       _x86_64_        (2 CPU)
     Linux 6.1.0-40-amd64 (web1)     21. nov. 2026   _x86_64_        (2 CPU)
 
-Languages whose %x has the month in words: English of India and Africa, Norwegian, Icelandic, Albanian, and some that Unix vendors
-defined so. Others print digits, which normstat.stats.stamp reads.
+Languages whose %x has the month in words: English of India and Africa, Norwegian, Icelandic, Albanian, Arabic, and some that Unix
+vendors defined so. Others print digits, which normstat.stats.stamp reads.
 """
 
 import datetime as dt
@@ -16,18 +16,18 @@ from normstat.stats.stamp import parse_date
 
 # The beginnings of the months' names. May is short enough in every language to be told apart by three letters.
 MONTHS: Final = (
-    ("jan", "ene", "janv", "gen", "led", "sty", "янв", "січ", "oca"),
-    ("feb", "fev", "fév", "únor", "lut", "фев", "лют", "şub"),
-    ("mar", "mär", "mrz", "maa", "mrt", "břez", "мар", "бер"),
-    ("apr", "abr", "avr", "prill", "dub", "kwi", "апр", "кві", "nis"),
-    ("may", "mai", "mag", "mei", "maj", "maí", "květ", "мая", "май", "тра"),
-    ("jun", "jún", "juin", "giu", "qersh", "červen", "cze", "июн", "чер"),
-    ("jul", "júl", "juil", "lug", "korrik", "červenec", "lip", "июл", "лип", "tem"),
-    ("aug", "aug", "ago", "aoû", "ágú", "gusht", "srp", "sie", "авг", "сер", "ağu"),
-    ("sep", "set", "shta", "zář", "wrz", "сен", "вер", "eyl"),
-    ("oct", "okt", "out", "ott", "tet", "říj", "paź", "окт", "жов", "eki"),
-    ("nov", "nën", "nóv", "list", "lis", "ноя", "лис", "kas"),
-    ("dec", "dic", "des", "dez", "déc", "dhj", "pro", "gru", "дек", "гру", "ara"),
+    ("jan", "ene", "janv", "gen", "led", "sty", "янв", "січ", "oca", "يناير"),
+    ("feb", "fev", "fév", "únor", "lut", "фев", "лют", "şub", "فبراير"),
+    ("mar", "mär", "mrz", "maa", "mrt", "břez", "мар", "бер", "مارس"),
+    ("apr", "abr", "avr", "prill", "dub", "kwi", "апр", "кві", "nis", "أبريل"),
+    ("may", "mai", "mag", "mei", "maj", "maí", "květ", "мая", "май", "тра", "مايو"),
+    ("jun", "jún", "juin", "giu", "qersh", "červen", "cze", "июн", "чер", "يونيو"),
+    ("jul", "júl", "juil", "lug", "korrik", "červenec", "lip", "июл", "лип", "tem", "يوليو"),
+    ("aug", "ago", "aoû", "ágú", "gusht", "srp", "sie", "авг", "сер", "ağu", "أغسطس"),
+    ("sep", "set", "shta", "zář", "wrz", "сен", "вер", "eyl", "سبتمبر"),
+    ("oct", "okt", "out", "ott", "tet", "říj", "paź", "окт", "жов", "eki", "أكتوبر"),
+    ("nov", "nën", "nóv", "list", "lis", "ноя", "лис", "kas", "نوفمبر"),
+    ("dec", "dic", "des", "dez", "déc", "dhj", "pro", "gru", "дек", "гру", "ara", "ديسمبر"),
 )
 NUMBER: Final = re.compile(r"\d+", re.ASCII)
 WORD: Final = re.compile(r"[^\W\d_]+")

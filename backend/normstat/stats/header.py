@@ -22,6 +22,7 @@ TIMESTAMP_GROUP: Final = "timestamp"
 # A column's name as sysstat makes them, and one that names things (CPU, IFACE) instead of counting them.
 COLUMN_WORD: Final = re.compile(r"%?[A-Za-z][\w%/.+-]*", re.ASCII)
 NAMING_WORD: Final = re.compile(r"[A-Z][A-Z0-9]+")
+LIKE_CLOCK: Final = re.compile(r"\d{1,2}[^\d\s]\d\d[^\d\s]\d\d", re.ASCII)
 TIME_MARK: Final = re.compile(r"\s*#[ \t]*Time[ \t]")
 # A new column may bring anything; a header of more columns than this is no header of a stat tool.
 MAX_COLUMNS: Final = 4096
@@ -94,6 +95,9 @@ def find_header(spec: Spec, layout: Layout, line: HeaderLine, group_line: str = 
     Missing: None when the line is no header of this spec.
     """
     present = set(line.words)
+    if not line.has_clock and (layout.tables[-1].is_open or LIKE_CLOCK.match(line.words[0])):
+        # A clock in a form that is not known would be taken for columns.
+        return None
     for table in layout.tables:
         if table.is_open and not _may_be_header(line):
             continue
@@ -103,8 +107,8 @@ def find_header(spec: Spec, layout: Layout, line: HeaderLine, group_line: str = 
 
 
 def _may_be_header(line: HeaderLine) -> bool:
-    """Whether the line looks like a header although no table knows it: a clock, then words of which none is a number."""
-    return line.clock is not None and all(COLUMN_WORD.fullmatch(word) for word in line.words)
+    """Whether the line looks like a header although no table knows it: behind its clock are words of which none is a number."""
+    return all(COLUMN_WORD.fullmatch(word) for word in line.words)
 
 
 def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -> Header:

@@ -20,10 +20,10 @@ EPOCH_LEAST: Final = 631_152_000
 CLOCK: Final = re.compile(r"(\d{1,2})(?:[:时時點点](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?|([.,])(\d\d)\5(\d\d)[.,]?)", re.ASCII)
 KOREAN_CLOCK: Final = re.compile(r"(\d\d)시 (\d\d)분 (\d\d)초", re.ASCII)
 EPOCH: Final = re.compile(r"[0-9]{9,10}")
-# In the locales whose clock (%X of strftime) has twelve hours: English, Greek, Chinese, Japanese, Korean.
+# In the locales whose clock (%X of strftime) has twelve hours: English, Greek, Chinese, Japanese, Hindi, Korean.
 HALVES: Final = {
     "am": 0, "pm": 12, "a.m.": 0, "p.m.": 12, "πμ": 0, "μμ": 12, "π.μ.": 0, "μ.μ.": 12, "上午": 0, "下午": 12, "午前": 0,
-    "午後": 12, "오전": 0, "오후": 12,
+    "午後": 12, "पूर्वाह्न": 0, "अपराह्न": 12, "오전": 0, "오후": 12,
 }  # fmt: skip
 DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
 ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
@@ -144,7 +144,15 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
 
 
 def _take_half_first(words: Sequence[str]) -> ClockWords | None:
-    """A clock with its half before it: 下午 08:56:03."""
+    """A clock with a word before it: 下午 08:56:03, and kl. 20.56 +0100, which is all that Norwegian sysstat prints."""
+    if (
+        words[0] == "kl."
+        and len(words) > 2
+        and re.fullmatch(r"\d\d\.\d\d", words[1], re.ASCII)
+        and parse_zone(words[2]) is not None
+    ):
+        minutes = parse_clock(f"{words[1]}.00")
+        return None if minutes is None else ClockWords(3, minutes, is_epoch=False)
     half = HALVES.get(words[0].lower()) if words[0] and len(words) > 1 else None
     seconds = parse_clock(words[1]) if half is not None else None
     if half is None or seconds is None or not 1 <= seconds // 3600 <= 12:

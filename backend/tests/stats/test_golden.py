@@ -8,6 +8,7 @@ import pytest
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.formats import format_values
 from normstat.stats.guess import guess_spec
+from normstat.stats.readers.columns import COLOUR
 from tests.golden_captures import GOLDEN, Capture, captures, render
 
 ALL = list(captures())
@@ -48,7 +49,8 @@ def test_what_was_printed_comes_back(capture: Capture) -> None:
     for block in (*result.blocks, *result.since_boot):
         columns = [format_values(field, values) for field, values in zip(block.fields, block.values, strict=True)]
         for row, offset in enumerate(block.line_offset.tolist()):
-            line = data[offset : data.find(b"\n", offset) if b"\n" in data[offset:] else len(data)].decode().split()
+            line = data[offset : data.find(b"\n", offset) if b"\n" in data[offset:] else len(data)]
+            line = COLOUR.sub(b"", line).decode().split()
             words = block.printed[row].split() if row in block.printed else [column[row] for column in columns]
             given = [word for word, mask in zip(words, block.missing, strict=True) if not (mask is not None and mask[row])]
             rest = iter(line)

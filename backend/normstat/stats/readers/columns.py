@@ -156,10 +156,15 @@ class Reading:
     def _take_last(self, line: bytes, at: int) -> None:
         """A last line without a newline: taken only where nothing can be missing from its end."""
         header = self._heading.header
-        is_whole = header is None or (
-            not header.has_last_text
-            and header.value_at[-1:] == (len(header.words) - 1,)
-            and len(line) >= len(self._memory.header_line.rstrip())
+        is_blank = not COLOUR.sub(b"", line).strip(b" \t\r")
+        is_whole = (
+            is_blank
+            or header is None
+            or (
+                not header.has_last_text
+                and header.value_at[-1:] == (len(header.words) - 1,)
+                and len(line) >= len(self._memory.header_line.rstrip())
+            )
         )
         if is_whole:
             self._take_line(line, at, len(line))
