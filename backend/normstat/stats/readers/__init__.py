@@ -5,10 +5,12 @@ from types import ModuleType
 from typing import Final, Protocol, cast
 
 from normstat.stats.readers import (
+    bpftrace,
     columns,
     cpu_blocks,
     cpu_table,
     dtrace,
+    iozone,
     lockstat,
     mib,
     net_dev,
@@ -47,6 +49,7 @@ def _reader(module: ModuleType) -> Reader:
 READERS: Final[Mapping[str, Reader]] = {
     "columns": _reader(columns),
     "lockstat": _reader(lockstat),
+    "iozone": _reader(iozone),
     "perf_report": _reader(perf_report),
     "perf_lock": _reader(perf_lock),
     "perf_stat": _reader(perf_stat),
@@ -62,6 +65,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "cpu_table": _reader(cpu_table),
     "net_dev": _reader(net_dev),
     "dtrace": _reader(dtrace),
+    "bpftrace": _reader(bpftrace),
     "wide_tables": _reader(wide_tables),
 }
 
