@@ -4,11 +4,13 @@ import {
   describeImport,
   describeSamples,
   type ImportOptions,
+  inPageWords,
   isComplete,
+  lacksOptions,
   NO_OPTIONS,
   optionProblems,
+  partFiles,
   sampleWindow,
-  sortFiles,
   sortReasons,
   totalsOf,
   windowToShow,
@@ -138,10 +140,27 @@ describe("an import", () => {
     expect(describeSamples(12_000, 40)).toBe("12,000 samples, 40 of them new");
   });
 
-  it("shows first what was not read, then what has rejected lines", () => {
+  it("shows what was read, rejected lines first, and the rest by what is said of it", () => {
     const rejecting = file({ path: "b", n_rejected: 1 });
-    const [a, c] = [file({ path: "a" }), file({ path: "c" })];
-    expect(sortFiles([a, rejecting, c, UNREAD]).map(({ path }) => path)).toEqual(["core", "b", "a", "c"]);
+    const other = { ...UNREAD, path: "x", note: "" };
+    const parts = partFiles([file({ path: "a" }), other, UNREAD, rejecting, file({ path: "c" }), { ...UNREAD, path: "d" }]);
+    expect(parts.read.map(({ path }) => path)).toEqual(["b", "a", "c"]);
+    expect(parts.unread).toEqual([
+      { note: "no spec knows this", paths: ["core", "d"] },
+      { note: "nothing in it could be read", paths: ["x"] },
+    ]);
+  });
+
+  it("speaks of the form's fields, not of the command's options", () => {
+    expect(inPageWords("prints no times: give --start and --interval")).toBe(
+      "prints no times: give “First report at” and “Seconds between reports”",
+    );
+    expect(inPageWords("a --strange -- thing")).toBe("a --strange -- thing");
+    expect(lacksOptions([{ note: "already loaded" }, { note: "give --date" }])).toBe(true);
+    expect(lacksOptions([{ note: "already loaded" }])).toBe(false);
+  });
+
+  it("shows the most frequent reasons first", () => {
     expect(
       sortReasons([
         { reason: "z", n: 1 },

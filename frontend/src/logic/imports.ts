@@ -148,13 +148,50 @@ export function describeImport(item: Import): string {
   return parts.join("; ");
 }
 
-/** Files that a person must look at first: not read, then with rejected lines, then the rest, each in the order of the archive. */
-export function sortFiles(files: readonly ImportedFile[]): readonly ImportedFile[] {
-  const rank = (file: ImportedFile): number => (file.spec === null ? 0 : file.n_rejected > 0 ? 1 : 2);
-  return files
-    .map((file, place) => ({ file, place }))
-    .sort((a, b) => rank(a.file) - rank(b.file) || a.place - b.place)
-    .map(({ file }) => file);
+/** Files that were not read for one reason. */
+export interface UnreadGroup {
+  readonly note: string;
+  readonly paths: readonly string[];
+}
+
+/** Files that were read, those with rejected lines first, and the others by what is said of them, the most frequent first. */
+export function partFiles(files: readonly ImportedFile[]): {
+  readonly read: readonly ImportedFile[];
+  readonly unread: readonly UnreadGroup[];
+} {
+  const read = files.filter(({ spec }) => spec !== null);
+  const byNote = new Map<string, string[]>();
+  for (const { spec, note, path } of files) {
+    if (spec === null) {
+      byNote.set(note, [...(byNote.get(note) ?? []), path]);
+    }
+  }
+  return {
+    // Sorting keeps the order of equals, which is that of the archive.
+    read: [...read].sort((a, b) => Number(b.n_rejected > 0) - Number(a.n_rejected > 0)),
+    unread: [...byNote]
+      .map(([note, paths]) => ({ note: note === "" ? "nothing in it could be read" : inPageWords(note), paths }))
+      .sort((a, b) => b.paths.length - a.paths.length),
+  };
+}
+
+const OPTION_LABELS: Readonly<Record<string, string>> = {
+  "--tz": "“Time zone”",
+  "--date": "“Date”",
+  "--start": "“First report at”",
+  "--interval": "“Seconds between reports”",
+  "--spec": "“Spec”",
+  "--host": "“Host”",
+};
+
+/** A note of the server, which names options of the command line, in the words of the page's form. */
+export function inPageWords(note: string): string {
+  return note.replace(/--[a-z]+/g, (option) => OPTION_LABELS[option] ?? option);
+}
+
+/** Which of the form's fields may be what a file lacked; then they are shown. */
+export function lacksOptions(files: readonly Pick<ImportedFile, "note">[]): boolean {
+  return files.some(({ note }) => inPageWords(note) !== note);
 }
 
 /** The most frequent reasons first. */

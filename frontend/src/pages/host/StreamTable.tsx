@@ -120,8 +120,8 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
                 </Tooltip>
               )}
             </Group>
-            <Text className="mono soft" maw={240} truncate title={stream.command}>
-              {stream.command}
+            <Text className="mono soft" maw={240} truncate title={stream.command || stream.key}>
+              {stream.command || stream.key}
             </Text>
           </div>
         </Group>

@@ -1,9 +1,18 @@
-import { Button, List, Table, Text } from "@mantine/core";
+import { Button, Group, List, Table, Text } from "@mantine/core";
 import { useState } from "react";
 import { PageButton } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
 import type { Import, ImportedFile } from "../../logic/api";
-import { describeSamples, sampleWindow, sortFiles, sortReasons, windowToShow } from "../../logic/imports";
+import {
+  describeSamples,
+  inPageWords,
+  lacksOptions,
+  partFiles,
+  sampleWindow,
+  sortReasons,
+  type UnreadGroup,
+  windowToShow,
+} from "../../logic/imports";
 import { isActive } from "../../logic/job";
 import { formatCount, plural } from "../../logic/number";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
@@ -33,43 +42,54 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
       />
     );
   }
-  const files = sortFiles(item.files);
+  const { read, unread } = partFiles(item.files);
   const window = sampleWindow(item.files);
   return (
     <>
-      <Table aria-label={`Files of ${item.name}`} verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>File</Table.Th>
-            <Table.Th>Spec and stats</Table.Th>
-            <Table.Th className="number">Reports</Table.Th>
-            <Table.Th>Samples</Table.Th>
-            <Table.Th>Rejected lines</Table.Th>
-            <Table.Th>From – to</Table.Th>
-            <Table.Th>Note</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {files.slice(0, limit).map((file) => (
-            <FileRow key={`${file.path} ${file.spec ?? ""}`} host={item.host} file={file} clock={clock} />
-          ))}
-        </Table.Tbody>
-      </Table>
-      {files.length > limit && (
+      {read.length > 0 && (
+        <Table aria-label={`Files of ${item.name}`} verticalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>File</Table.Th>
+              <Table.Th>Spec and stats</Table.Th>
+              <Table.Th className="number">Reports</Table.Th>
+              <Table.Th>Samples</Table.Th>
+              <Table.Th>Rejected lines</Table.Th>
+              <Table.Th>From – to</Table.Th>
+              <Table.Th>Note</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {read.slice(0, limit).map((file) => (
+              <FileRow key={`${file.path} ${file.spec ?? ""}`} host={item.host} file={file} clock={clock} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {read.length > limit && (
         <Button
           mt="xs"
           size="compact-sm"
           variant="default"
           onClick={() => {
-            setLimit(files.length);
+            setLimit(read.length);
           }}
         >
-          Show all {formatCount(files.length)} files
+          Show all {formatCount(read.length)} files
         </Button>
       )}
-      {item.n_files > files.length && (
+      {unread.map((group) => (
+        <Unread key={group.note} group={group} isOpenAtFirst={read.length === 0} />
+      ))}
+      {item.n_files > item.files.length && (
         <Text fz="sm" className="soft" mt="xs">
-          {plural(item.n_files - files.length, "more file")} {isActive(item) ? "to come" : "not listed one by one"}.
+          {plural(item.n_files - item.files.length, "more file")} {isActive(item) ? "to come" : "not listed one by one"}.
+        </Text>
+      )}
+      {lacksOptions(item.files) && (
+        <Text fz="sm" mt="sm">
+          Choose the files that lack something once more, open <i>When the files do not say their date, zone or tool</i> above,
+          say there what is missing, and load them again: only what was not read before is new.
         </Text>
       )}
       {window !== null && (
@@ -87,6 +107,56 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
   );
 }
 
+const FIRST_PATHS = 20;
+
+/** Files of which nothing was read for one reason; most archives have many, and few people ask which. */
+function Unread({ group, isOpenAtFirst }: { readonly group: UnreadGroup; readonly isOpenAtFirst: boolean }) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const [limit, setLimit] = useState(FIRST_PATHS);
+  const { note, paths } = group;
+  return (
+    <div className="unread">
+      <Group gap="sm" wrap="nowrap" align="baseline">
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-expanded={isOpen}
+          aria-label={`${isOpen ? "Hide" : "Show"} files: ${note}`}
+          style={{ flex: "none" }}
+          onClick={() => {
+            setOpen(!isOpen);
+          }}
+        >
+          {isOpen ? "Hide" : "Show"} files
+        </Button>
+        <Text fz="sm">
+          <b>{plural(paths.length, "file")} not read:</b> {note}
+        </Text>
+      </Group>
+      {isOpen && (
+        <List size="sm" mt={4} spacing={0} className="mono">
+          {paths.slice(0, limit).map((path) => (
+            <List.Item key={path} className="raw-name">
+              {path}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {isOpen && paths.length > limit && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => {
+            setLimit(paths.length);
+          }}
+        >
+          Show all {formatCount(paths.length)}
+        </Button>
+      )}
+    </div>
+  );
+}
+
 interface FileRowProps {
   readonly host: string;
   readonly file: ImportedFile;
@@ -99,16 +169,10 @@ function FileRow({ host, file, clock }: FileRowProps) {
     <Table.Tr>
       <Table.Td className="mono raw-name">{file.path}</Table.Td>
       <Table.Td>
-        {file.spec === null ? (
-          <b>not read</b>
-        ) : (
-          <>
-            <b>{file.spec}</b>
-            <Text fz="xs" className="soft mono">
-              {file.stats.filter((stat) => stat !== file.spec).join(", ")}
-            </Text>
-          </>
-        )}
+        <b>{file.spec}</b>
+        <Text fz="xs" className="soft mono">
+          {file.stats.filter((stat) => stat !== file.spec).join(", ")}
+        </Text>
       </Table.Td>
       <Table.Td className="number">{formatCount(file.n_reports)}</Table.Td>
       <Table.Td>{describeSamples(file.n_samples, file.n_samples_new)}</Table.Td>
@@ -118,7 +182,7 @@ function FileRow({ host, file, clock }: FileRowProps) {
       <Table.Td>
         {window === null ? <span className="soft">none</span> : <HostWindowLink host={host} window={window} clock={clock} />}
       </Table.Td>
-      <Table.Td maw={360}>{file.note}</Table.Td>
+      <Table.Td maw={360}>{inPageWords(file.note)}</Table.Td>
     </Table.Tr>
   );
 }

@@ -71,7 +71,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
         <Stack gap="sm">
           <Autocomplete
             size="xs"
-            w={340}
+            w={460}
             label="Host"
             description="on which the files were recorded; one that is not known yet is made"
             placeholder="web1"

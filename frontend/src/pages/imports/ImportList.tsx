@@ -150,7 +150,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
         <JobState state={item.state} />
       </Table.Td>
       <Table.Td maw={440}>
-        {isActive(item) && <ImportProgress item={item} />}
+        {item.state === "running" && <ImportProgress item={item} />}
         <Text fz="sm" {...(item.state === "failed" ? { c: "var(--bad)" } : {})}>
           {describeImport(item)}
         </Text>
