@@ -5,16 +5,21 @@ from types import ModuleType
 from typing import Final, Protocol, cast
 
 from normstat.stats.readers import (
+    bcc,
     bpftrace,
     columns,
     cpu_blocks,
     cpu_table,
     dtrace,
     iozone,
+    kstat,
+    live_test,
     lockstat,
     mib,
+    named_values,
     net_dev,
     nfsstat,
+    opreport,
     patterns,
     perf_lock,
     perf_report,
@@ -23,6 +28,7 @@ from normstat.stats.readers import (
     psi,
     sadf,
     strace,
+    systemtap,
     top,
     truss,
     wide_tables,
@@ -50,6 +56,7 @@ def _reader(module: ModuleType) -> Reader:
 READERS: Final[Mapping[str, Reader]] = {
     "columns": _reader(columns),
     "lockstat": _reader(lockstat),
+    "opreport": _reader(opreport),
     "iozone": _reader(iozone),
     "perf_report": _reader(perf_report),
     "perf_lock": _reader(perf_lock),
@@ -68,7 +75,12 @@ READERS: Final[Mapping[str, Reader]] = {
     "net_dev": _reader(net_dev),
     "dtrace": _reader(dtrace),
     "bpftrace": _reader(bpftrace),
+    "bcc": _reader(bcc),
+    "systemtap": _reader(systemtap),
     "wide_tables": _reader(wide_tables),
+    "named_values": _reader(named_values),
+    "kstat": _reader(kstat),
+    "live_test": _reader(live_test),
 }
 
 

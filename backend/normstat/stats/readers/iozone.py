@@ -64,13 +64,13 @@ SIZE_ROW: Final = re.compile(r'\s*"(?P<size>\d{1,15})"(?P<values>(?:\s+\d{1,18}(
 TEST_ROW: Final = re.compile(r'\s*"\s*(?P<test>[A-Za-z][\w -]{1,30}?)\s*"(?P<values>(?:\s+\d{1,18}(?:\.\d+)?)+)\s*', re.ASCII)
 BANNER: Final = re.compile(r"\s*Iozone: Performance Test of File I/O\s*")
 SETTING: Final = re.compile(
-    r"\s*(?:Auto Mode|(?:File|Record) [Ss]ize|(?:Minimum|Maximum|Max|Min) |Processor cache|File stride|Throughput test|Purge"
+    r"(?:Auto Mode|(?:File|Record) [Ss]ize|(?:Minimum|Maximum|Max|Min) |Processor cache|File stride|Throughput test|Purge"
     r"|Include|No |No_|Cross over|Using|Setting|Time Resolution|Each process|Selected|Network|Multi_|CPU utilization|SYNC Mode"
     r"|O_DIRECT|Stride|Run |Version|Compiled|Build|Contributors|Excel|iozone test complete|Test running:|Unmount|Page|Best|Exclu"
     r"|exiting iozone|\"Throughput report|\"Record size|\"Output is|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?iozone\s).*"
 )
 OUTPUT: Final = re.compile(r"\s*Output is in .*")
-MAX_LINE: Final = 8192
+MAX_LINE: Final = 1000
 # A header and its rows need not stand at the same place: their distance from their first number must.
 NEAR: Final = 2
 
@@ -197,7 +197,7 @@ class Reading(LineReading):
             # The names of the contributors are behind us.
             self._in_banner = False
             return LineKind.IGNORED
-        if self._in_banner or SETTING.fullmatch(text) is not None or text.strip() in ("[...]", "..."):
+        if self._in_banner or SETTING.fullmatch(text.strip()) is not None or text.strip() in ("[...]", "..."):
             return LineKind.IGNORED
         return "not a line of IOzone"
 

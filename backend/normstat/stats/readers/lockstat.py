@@ -54,12 +54,18 @@ TOTAL_ONLY: Final = re.compile(
     re.ASCII,
 )
 DISTRIBUTION: Final = re.compile(r"\s*(?:[a-z]+|\(N/A\))\s+-+ Time Distribution -+\s+(?:count|ops/s)(?:\s+Stack)?\s*")
-BUCKET: Final = re.compile(r"\s*(?P<low>\d{1,19})\s*\|[@ ]*\|?\s*(?P<count>\d{1,18})(?:\s+(?P<frame>\S+))?\s*", re.ASCII)
+BUCKET: Final = re.compile(
+    r"\s*(?P<low>\d{1,19})\s{0,20}\|[@ ]{0,60}\|?\s{0,40}(?P<count>\d{1,18})(?:\s+(?P<frame>\S+))?\s*", re.ASCII
+)
 FRAME: Final = re.compile(r"\s*(?P<frame>[^\s|]+)\s*")
 SHARE: Final = re.compile(r"([0-9]{1,18})%")
 NUMBER: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,6})?")
 NO_SHARE: Final = "----"
 BUCKET_COLUMNS: Final = ("count", "low", "high")
+NOT_OURS: Final = "not a line of this tool"
+# No line of a table is longer, but a report that was squeezed into one may be.
+MAX_LINE: Final = 1000
+MAX_REPORT: Final = 65_536
 MAX_FRAMES: Final = 256
 MAX_SECTIONS: Final = 256
 
@@ -159,6 +165,8 @@ class Reading(LineReading):
     def take_line(self, line: Line) -> LineKind | str:
         """What the line is in its section."""
         text = line.text
+        if len(text) > MAX_LINE:
+            return LineKind.SAMPLE if self._take_one_line(line) else NOT_OURS
         if self._begun:
             begun, self._begun = self._begun, ""
             found = TITLE.fullmatch(f"{begun} {text.strip()}")
@@ -202,7 +210,7 @@ class Reading(LineReading):
             return self._take_title(found, line.offset)
         if self._take_one_line(line):
             return LineKind.SAMPLE
-        return LineKind.IGNORED if self._messages.fullmatch(text) is not None else "not a line of this tool"
+        return LineKind.IGNORED if self._messages.fullmatch(text.strip()) is not None else NOT_OURS
 
     # Titles and headers.
 
@@ -323,7 +331,8 @@ class Reading(LineReading):
     # A whole report in one line, as mails and web pages squeeze it.
 
     def _take_one_line(self, line: Line) -> bool:
-        words = line.text.split() if " events " in line.text and " Lock " in line.text else []
+        is_report = len(line.text) <= MAX_REPORT and " events " in line.text and " Lock " in line.text
+        words = line.text.split() if is_report else []
         parts = _split_sections(words)
         for title, header, rows in parts:
             found = TITLE.fullmatch(" ".join(title))

@@ -46,10 +46,10 @@ NANOSECONDS: Final = {
 # With -v the stack of each caller stands below it.
 FRAME: Final = re.compile(r"\s*0x[0-9a-f]{1,16}\s+\S.*")
 MESSAGE: Final = re.compile(
-    r"\s*(?:=== output for debug ===|bad: \d+, total: \d+|bad rate: \d.*|histogram of .*|[a-z]+: \d+|# debug: .*"
-    r"|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?perf lock .*|\[ ?perf record: .*|Warning:.*|\[?\.\.\.\]?)\s*"
+    r"(?:=== output for debug ===|bad: \d+, total: \d+|bad rate: \d.*|histogram of .*|[a-z]+: \d+|# debug: .*"
+    r"|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?perf lock .*|\[ ?perf record: .*|Warning:.*|\[?\.\.\.\]?)"
 )
-MAX_LINE: Final = 4096
+MAX_LINE: Final = 1000
 
 
 def read(
@@ -109,7 +109,7 @@ class Reading(LineReading):
             return "longer than any line of perf lock"
         if self._take_header(text):
             return LineKind.HEADER
-        if MESSAGE.fullmatch(text) is not None or (self._subject and FRAME.fullmatch(text) is not None):
+        if MESSAGE.fullmatch(text.strip()) is not None or (self._subject and FRAME.fullmatch(text) is not None):
             return LineKind.IGNORED
         if self._columns:
             taken = self._take_separated(line) if self._separator else self._take_row(line)

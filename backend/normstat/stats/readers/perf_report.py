@@ -40,8 +40,8 @@ TEXTS: Final = (
 # Long names before those that they begin with.
 COLUMN: Final = "|".join(map(re.escape, sorted((*NUMBERS, *TEXTS), key=len, reverse=True)))
 COLUMNS: Final = re.compile(COLUMN)
-HEADER: Final = re.compile(rf"#\s*((?:{'|'.join(NUMBERS)})(?:(?:\s+|\s*[;,|\t]\s*)(?:{COLUMN}))+)\s*")
-SEPARATOR: Final = re.compile(r"[;,|\t]")
+HEADER: Final = re.compile(rf"#\s*((?:{'|'.join(NUMBERS)})(?:(?:\s*[;,|]\s*|\s+)(?:{COLUMN}))+)\s*")
+SEPARATOR: Final = re.compile(r"[;,|]")
 SAMPLES: Final = re.compile(
     r"#\s*(?:Samples|Events):\s*(?P<n>\d+(?:\.\d+)?[KMG]?)\s+(?:of events? '(?P<event>[^']{1,200})'|(?P<old>\S{1,200})).*", re.ASCII
 )

@@ -24,7 +24,6 @@ from normstat.stats.stamp import parse_stamp
 
 INTERRUPT: Final = "^C"
 TITLE: Final = re.compile(r"\s*Performance counter stats for .*:\s*")
-INTERVAL_HEADER: Final = re.compile(r"#\s*time\s+(?:.*\s)?counts\s+(?:unit\s+)?events\s*")
 STARTED: Final = re.compile(r"# started on (?P<time>.{10,60}?)\s*")
 SECONDS: Final = re.compile(
     r"\s*(?P<seconds>\d{1,12}[.,]\d{1,9})(?:\s+\+-\s+(?P<deviation>\d{1,12}[.,]\d{1,9}))?\s+seconds (?P<name>time elapsed|user|sys)"
@@ -49,10 +48,14 @@ BLANK_SEPARATED: Final = re.compile(
 )
 BLANK_METRIC: Final = re.compile(r"\s*(?:\d{1,9}\.\d{9} )?(?:\S+ (?:\d+ )?)? {5,6}(?P<metric>\d+(?:\.\d+)? \S.*)", re.ASCII)
 MESSAGE: Final = re.compile(
-    r"\s*(?:(?:.{0,200}[#$%>]\s*)?(?:\S*/)?perf stat .*|Some events weren't counted.*|\(?The events in group usually .*"
+    r"(?:(?:.{0,200}[#$%>]\s*)?(?:\S*/)?perf stat .*|Some events weren't counted.*|\(?The events in group usually .*"
     r"|echo [01] > /proc/.*|perf: .*|Error:.*|#\s*|# Table of individual measurements:|# Final result:)"
 )
 LEFT_OUT: Final = re.compile(r"\s*\[?\.\.\.\]?\s*")
+NOT_OURS: Final = "not a line of perf stat"
+# JSON is long; a table for people is not.
+MAX_LINE: Final = 4096
+MAX_TEXT: Final = 500
 MISSING: Final = frozenset({*NOT_COUNTED, ""})
 MICRO: Final = 1_000_000
 
@@ -124,6 +127,15 @@ class Reading(LineReading):
     def take_line(self, line: Line) -> LineKind | str:
         """What the line is in its form."""
         text = line.text
+        if self._is_titled and text.endswith("#") and (found := RUN.fullmatch(text)) is not None:
+            # The bar of a run that took no time at all is very long.
+            name = self._repeats.name("run")
+            reason = self.add_row(
+                self._times, ("seconds",), [found["seconds"]], instance=name, offset=line.offset, time_us=self._time_us()
+            )
+            return reason or LineKind.SAMPLE
+        if len(text) > MAX_LINE:
+            return NOT_OURS
         if not text.strip() or LEFT_OUT.fullmatch(text) is not None:
             return LineKind.IGNORED
         if TITLE.fullmatch(text) is not None:
@@ -132,16 +144,10 @@ class Reading(LineReading):
             self._is_titled = True
             self._repeats.clear()
             return LineKind.HEADER
-        if INTERVAL_HEADER.fullmatch(text) is not None:
+        if text.startswith("#") and {"time", "counts", "events"}.issubset(text[1:].split()):
             return LineKind.HEADER
         if (found := SECONDS.fullmatch(text)) is not None:
             return self._take_seconds(found, line.offset)
-        if self._is_titled and (found := RUN.fullmatch(text)) is not None:
-            name = self._repeats.name("run")
-            reason = self.add_row(
-                self._times, ("seconds",), [found["seconds"]], instance=name, offset=line.offset, time_us=self._time_us()
-            )
-            return reason or LineKind.SAMPLE
         counter = self._parse(text)
         return self._take_other(text) if counter is None else self._take_counter(counter, line.offset)
 
@@ -152,14 +158,14 @@ class Reading(LineReading):
             self.begin_call()
             self.see_stamp(stamp)
             return LineKind.TIMESTAMP
-        return LineKind.IGNORED if MESSAGE.fullmatch(text) is not None else "not a line of perf stat"
+        return LineKind.IGNORED if MESSAGE.fullmatch(text.strip()) is not None else NOT_OURS
 
     def _parse(self, text: str) -> Counter | None:
         if text.startswith("{"):
             return parse_json(text)
         if BLANK_SEPARATED.fullmatch(text) is not None:
             return parse_fields(_blank_fields(text))
-        counter = parse_text(text) if len(text) < 4096 else None
+        counter = parse_text(text) if len(text) <= MAX_TEXT else None
         if counter is not None:
             is_known = counter.time or self._is_titled or KNOWN.fullmatch(counter.event.partition(" ")[0]) or counter.metric
             return counter if is_known else None

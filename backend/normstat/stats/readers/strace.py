@@ -35,7 +35,7 @@ WORD: Final = re.compile(r"\S+")
 PERSONALITY: Final = re.compile(r"\s*System call usage summary for (?P<mode>.{1,40}) mode:\s*")
 LEFT_OUT: Final = re.compile(r"\s*\[?\.\.\.\]?\s*")
 MESSAGE: Final = re.compile(
-    r"\s*(?:[sl]trace: .*|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?[sl]trace .*|Process \d+ (?:attached|detached|resumed|suspended).*"
+    r"(?:[sl]trace: .*|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?[sl]trace .*|Process \d+ (?:attached|detached|resumed|suspended).*"
     r"|\+\+\+ exited .*)"
 )
 SHARE: Final = "% time"
@@ -46,6 +46,8 @@ TOTAL: Final = "total"
 NO_VALUE: Final = ""
 # Old releases divided 0 by 0.
 MISSING: Final = frozenset({NO_VALUE, "nan", "-nan"})
+NOT_OURS: Final = "not a line of this tool's table of calls"
+MAX_LINE: Final = 1000
 MAX_COLUMNS: Final = 16
 
 
@@ -115,10 +117,12 @@ class Reading(LineReading):
     def take_line(self, line: Line) -> LineKind | str:
         """A header, a rule, a row, or what the tool says besides."""
         text = line.text
+        if len(text) > MAX_LINE:
+            return NOT_OURS
         if not text.strip() or LEFT_OUT.fullmatch(text) is not None:
             return LineKind.IGNORED
         if RULE.fullmatch(text) is not None:
-            spans = [found.span() for found in DASHES.finditer(text)] if len(text) < 400 else []
+            spans = [found.span() for found in DASHES.finditer(text)]
             self._spans = spans if len(spans) == len(self._columns) else []
             self._n_rules += 1
             return LineKind.IGNORED
@@ -135,10 +139,10 @@ class Reading(LineReading):
         if self.see_time_line(line.text):
             self.begin_call()
             return LineKind.TIMESTAMP
-        return LineKind.IGNORED if MESSAGE.fullmatch(line.text) is not None else "not a line of this tool's table of calls"
+        return LineKind.IGNORED if MESSAGE.fullmatch(line.text.strip()) is not None else NOT_OURS
 
     def _take_header(self, text: str) -> bool:
-        words = text.split() if len(text) < 400 else []
+        words = text.split()
         if self._name not in words or CALLS not in words:
             return False
         columns = " ".join(words).replace("% time", "%time").split()
@@ -156,7 +160,7 @@ class Reading(LineReading):
         return True
 
     def _take_row(self, line: Line) -> LineKind | str | None:
-        words = line.text.split() if len(line.text) < 1000 else []
+        words = line.text.split()
         is_total = TOTAL in words and self._n_rules != 1
         placed = self._place(words, line.text, is_total=is_total)
         if placed is None:

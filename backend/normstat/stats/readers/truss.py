@@ -43,11 +43,13 @@ SECTION: Final = re.compile(r"\s*(?P<section>signal|fault)s? -{3,}\s*")
 COUNT: Final = re.compile(r"\s*(?P<name>[A-Za-z][\w#+-]*|total:)\s+(?P<count>\d{1,18})\s*", re.ASCII)
 LIBRARY_HEADER: Final = re.compile(r"\s*Library:\s+Function\s+calls\s*")
 LIBRARY_ROW: Final = re.compile(r"\s*(?P<library>\S+)\s+(?P<name>\S+)\s+(?P<count>\d{1,18})\s*", re.ASCII)
-MESSAGE: Final = re.compile(r"\s*(?:truss: .*|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?truss .*|\*\*\* process .*)")
+MESSAGE: Final = re.compile(r"(?:truss: .*|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?truss .*|\*\*\* process .*)")
 LEFT_OUT: Final = re.compile(r"\s*\[?\.\.\.\]?\s*")
 LIBRARY: Final = "library"
 COLUMNS: Final = ("seconds", "calls", "errors")
 NOT_OURS: Final = "not a line of truss -c"
+MAX_LINE: Final = 1000
+MAX_REPORT: Final = 65_536
 
 
 def read(
@@ -101,6 +103,8 @@ class Reading(LineReading):
     def take_line(self, line: Line) -> LineKind | str:
         """What the line is in its section."""
         text = line.text
+        if len(text) > MAX_LINE:
+            return LineKind.SAMPLE if self._take_one_line(line) else NOT_OURS
         if not text.strip() or RULE.fullmatch(text) is not None or LEFT_OUT.fullmatch(text) is not None:
             return LineKind.IGNORED
         if HEADER.fullmatch(text) is not None:
@@ -165,11 +169,12 @@ class Reading(LineReading):
             return LineKind.TIMESTAMP
         if self._take_one_line(line):
             return LineKind.SAMPLE
-        return LineKind.IGNORED if MESSAGE.fullmatch(line.text) is not None else NOT_OURS
+        return LineKind.IGNORED if MESSAGE.fullmatch(line.text.strip()) is not None else NOT_OURS
 
     def _take_one_line(self, line: Line) -> bool:
         """A whole report in one line, as mails and web pages squeeze it: only where every word has its place."""
-        words = line.text.split() if "syscall seconds calls errors" in line.text else []
+        is_report = len(line.text) <= MAX_REPORT and "syscall seconds calls errors" in line.text
+        words = line.text.split() if is_report else []
         if not words:
             return False
         at = words.index("seconds") + 3
