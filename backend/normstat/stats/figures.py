@@ -10,6 +10,8 @@ from typing import Final
 
 GROUPED: Final = re.compile(r"[-+]?[0-9]{1,3}(?:([,'\u2019\u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*(?:\.[0-9]+)?")
 EXPONENT: Final = re.compile(r"([-+]?)([0-9]*)\.?([0-9]*)[eE]([-+]?[0-9]{1,2})")
+# No number of a report has more digits.
+LONGEST: Final = 40
 # So many different names of one report are told apart; no report for people is longer.
 MAX_NAMES: Final = 4096
 
@@ -30,7 +32,7 @@ def spell_out(word: str) -> str:
     >>> spell_out("1.8E-07"), spell_out("2.49E-05"), spell_out("1.5e3"), spell_out("0x1e5"), spell_out("16.14")
     ('0.00000018', '0.0000249', '1500', '0x1e5', '16.14')
     """
-    found = EXPONENT.fullmatch(word)
+    found = EXPONENT.fullmatch(word) if len(word) <= LONGEST else None
     if found is None or not found[2] + found[3]:
         return word
     sign, whole, fraction, power = found[1], found[2], found[3], int(found[4])
