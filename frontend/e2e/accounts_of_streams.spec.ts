@@ -1,0 +1,129 @@
+import type { APIRequestContext } from "@playwright/test";
+import { expect, expectAccessible, test } from "./fixture";
+import { HOST } from "./story";
+
+const BROKEN = "broken1";
+const KEY = "vmstat_linux.1795255200.7-1";
+const N_GARBAGE = 12;
+const OURS = { "X-Normstat-Request": "1" };
+
+const HEADER = [
+  "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
+  " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+];
+
+/** A minute of vmstat in which another program wrote into the same file. */
+function captureWithGarbage(): string {
+  const lines = [...HEADER];
+  for (let second = 0; second < 60; second += 1) {
+    const clock = `2026-11-21 10:00:${String(second).padStart(2, "0")}`;
+    lines.push(` 1  0      0 ${String(812_000 + second)}  10244 409600    0    0     5    12  250  400  3  2 95  0  0 ${clock}`);
+    if (second >= 20 && second < 20 + N_GARBAGE) {
+      lines.push(`garbage ${String(second)}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Sends it as an agent does; sending it again changes nothing. */
+async function sendCapture(request: APIRequestContext): Promise<void> {
+  const made = await request.post("/api/v1/agent-tokens", { headers: OURS, data: { name: "browser tests" } });
+  expect(made.status()).toBe(201);
+  const { token } = (await made.json()) as { token: string };
+  const data = captureWithGarbage();
+  const body = Buffer.from(`stream vmstat_linux ${KEY} 0 ${String(data.length)} vmstat -t 1\n${data}`);
+  const answer = await request.post("/api/v1/ingest", {
+    headers: { Authorization: `Bearer ${token}`, "Normstat-Host": BROKEN, "Content-Type": "application/x-normstat-frames" },
+    data: body,
+  });
+  expect(answer.status(), await answer.text()).toBe(200);
+}
+
+test.beforeAll(async ({ request }) => {
+  await sendCapture(request);
+});
+
+test("a sudden rise of rejected lines is said on the hosts page, in words", async ({ page }) => {
+  await page.goto("/hosts");
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: BROKEN, exact: true }) });
+  await expect(row.getByText(`rising: ${String(N_GARBAGE)} in 1 h`)).toBeVisible();
+  const calm = page.getByRole("row").filter({ has: page.getByRole("link", { name: HOST, exact: true }) });
+  await expect(calm.getByText(/rising/)).toBeHidden();
+  await expectAccessible(page);
+  await row.getByRole("link", { name: String(N_GARBAGE), exact: true }).click();
+  await expect(page).toHaveURL(/tab=streams&only=rejected/);
+  await expect(page.getByRole("button", { name: /Details of vmstat_linux/ })).toBeVisible();
+});
+
+test("a stream opens to its accounts, its rejected lines, and the lines around one, by keyboard", async ({ page }) => {
+  await page.goto(`/hosts/${BROKEN}/streams?tz=utc`);
+  await page.getByRole("button", { name: /Details of vmstat_linux/ }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/stream=\d+/);
+  const kinds = page.getByRole("table", { name: "Lines and bytes by kind" });
+  await expect(kinds.getByRole("row", { name: /rejected/ })).toContainText(String(N_GARBAGE));
+  const lines = page.getByRole("table", { name: "Lines rejected for this reason" });
+  await expect(lines.getByRole("row")).toHaveCount(N_GARBAGE + 1);
+  await expectAccessible(page);
+
+  await lines
+    .getByRole("row", { name: /garbage 25/ })
+    .getByRole("button")
+    .focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: `vmstat_linux on ${BROKEN}` });
+  await expect(dialog.locator("[aria-current]")).toContainText("garbage 25");
+  await expect(dialog.getByRole("listitem")).toHaveCount(21);
+  await expect(dialog.getByText(/812024 /)).toBeVisible();
+  await dialog.getByRole("button", { name: "50", exact: true }).click();
+  await expect(dialog.getByText("procs", { exact: false })).toBeVisible();
+  await expectAccessible(page);
+
+  // The link shows a colleague the same.
+  await page.reload();
+  await expect(dialog.locator("[aria-current]")).toContainText("garbage 25");
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+  await expect(kinds).toBeVisible();
+});
+
+test("rejected lines lead to their context from the list of all, too", async ({ page }) => {
+  await page.goto(`/hosts/${BROKEN}?tab=rejected`);
+  await page
+    .getByRole("row", { name: /garbage 31/ })
+    .getByRole("button", { name: /Show in context/ })
+    .click();
+  await expect(page.getByRole("dialog").locator("[aria-current]")).toContainText("garbage 31");
+});
+
+test("streams can be listed by what is wrong with them", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?tab=streams`);
+  await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
+  await page.getByRole("combobox", { name: "Which streams" }).click();
+  await page.getByRole("option", { name: "with rejected lines" }).click();
+  await expect(page.getByText(/none is “with rejected lines”/)).toBeVisible();
+  await page.getByRole("button", { name: "Show all streams" }).click();
+  await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
+});
+
+test("the accounts are accessible in light and dark, and wide", async ({ page }) => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width: 1920, height: 1080 });
+    await page.goto(`/hosts/${BROKEN}?tab=streams&only=rejected`);
+    await page.getByRole("button", { name: /Details of vmstat_linux/ }).click();
+    await expect(page.getByRole("table", { name: "Lines rejected for this reason" })).toBeVisible();
+    await expectAccessible(page);
+  }
+});
+
+test.describe("a place that is not there", () => {
+  test.use({ expectedErrors: /status of 404/ });
+
+  test("is said so", async ({ page }) => {
+    await page.goto(`/hosts/${BROKEN}?tab=streams&stream=999999&line=999999:0`);
+    await expect(page.getByText("There is no stream 999999")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page.getByText(`${BROKEN} has no stream 999999`)).toBeVisible();
+  });
+});

@@ -1,0 +1,140 @@
+import { gzipSync } from "node:zlib";
+import type { Page } from "@playwright/test";
+import { drawnPanel, expect, expectAccessible, test } from "./fixture";
+
+const HEADER = [
+  "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
+  " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+];
+
+function vmstat(hour: number, garbage = 0): Buffer {
+  const lines = [...HEADER];
+  for (let second = 0; second < 60; second += 1) {
+    const clock = `2026-11-20 ${String(hour).padStart(2, "0")}:00:${String(second).padStart(2, "0")}`;
+    lines.push(` 1  0      0 812000  10244 409600    0    0     5    12  250  400  ${String(second)}  2 38  0  0 ${clock}`);
+  }
+  for (let number = 0; number < garbage; number += 1) {
+    lines.push(`not of vmstat ${String(number)}`);
+  }
+  return Buffer.from(`${lines.join("\n")}\n`);
+}
+
+interface File {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly buffer: Buffer;
+}
+
+const file = (name: string, buffer: Buffer): File => ({ name, mimeType: "application/octet-stream", buffer });
+
+async function load(page: Page, host: string, files: readonly File[]): Promise<void> {
+  await page.getByRole("combobox", { name: "Host" }).fill(host);
+  await page.keyboard.press("Escape");
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles([...files]);
+  await page.getByRole("button", { name: /^Load \d/ }).click();
+}
+
+test("files are loaded, told what they are, and shown on the page of their host", async ({ page }) => {
+  await page.goto("/imports?tz=utc");
+  await load(page, "filed1", [
+    file("monday.txt.gz", gzipSync(vmstat(9, 3))),
+    file("letter.txt", Buffer.from("Dear all,\nthis is no output of a tool.\n")),
+  ]);
+  const table = page.getByRole("table", { name: "Imports" });
+  const monday = table.getByRole("row").filter({ hasText: "monday.txt.gz" }).first();
+  await expect(monday.getByText("done")).toBeVisible();
+  await expect(monday).toContainText("59 samples");
+  await expect(monday).toContainText("3 rejected lines");
+  const letter = table.getByRole("row").filter({ hasText: "letter.txt" }).first();
+  await expect(letter).toContainText("nothing in it could be read");
+
+  await monday.getByRole("button", { name: "Files of monday.txt.gz" }).click();
+  await expect(page).toHaveURL(/import=\d+/);
+  const files = page.getByRole("table", { name: "Files of monday.txt.gz" });
+  await expect(files).toContainText("vmstat_linux");
+  await files.getByRole("button", { name: /3 rejected lines/ }).click();
+  await expect(files.getByRole("listitem")).toHaveCount(1);
+  await expectAccessible(page);
+
+  await page.getByRole("link", { name: "Show on the page of filed1" }).click();
+  await expect(page).toHaveURL(/hosts\/filed1\?.*from=2026-11-20T08:59:/);
+  await drawnPanel(page, "vmstat_linux.run_queue");
+});
+
+test("loading the same again changes nothing; forgetting an import keeps its samples", async ({ page }) => {
+  await page.goto("/imports?tz=utc");
+  const table = page.getByRole("table", { name: "Imports" });
+  for (const expected of [/^60 samples$|59 samples/, /all loaded before/]) {
+    await load(page, "filed2", [file("twice.txt", vmstat(10))]);
+    await expect(table.getByRole("row").filter({ hasText: "twice.txt" }).first()).toContainText(expected);
+  }
+  const rows = table.getByRole("row").filter({ hasText: "twice.txt" });
+  await expect(rows).toHaveCount(2);
+  await rows.first().getByRole("button", { name: "Forget twice.txt" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Forget", exact: true }).click();
+  await expect(rows).toHaveCount(1);
+  await page.goto("/hosts");
+  await expect(page.getByRole("link", { name: "filed2", exact: true })).toBeVisible();
+});
+
+test("files are dropped, left out again, and need a host", async ({ page }) => {
+  await page.goto("/imports");
+  const transfer = await page.evaluateHandle(() => {
+    const made = new DataTransfer();
+    made.items.add(new File(["one"], "one.txt"));
+    made.items.add(new File(["two"], "two.txt"));
+    return made;
+  });
+  await page.getByRole("group", { name: "Files to load" }).dispatchEvent("drop", { dataTransfer: transfer });
+  const chosen = page.getByRole("list", { name: "Chosen files" });
+  await expect(chosen.getByRole("listitem")).toHaveCount(2);
+  await chosen.getByRole("button", { name: "Leave out one.txt" }).click();
+  await expect(chosen.getByRole("listitem")).toHaveCount(1);
+  await page.getByRole("button", { name: /^Load 1 file/ }).click();
+  await expect(page.getByText("say of which host the files are")).toBeVisible();
+  await page.getByRole("combobox", { name: "Host" }).fill("no blanks please");
+  await expect(page.getByText(/letters, digits and/)).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: /When the files do not say/ }).click();
+  await page.getByLabel("Date", { exact: true }).fill("21.11.2026");
+  await page.getByLabel("Seconds between reports").fill("none");
+  await expect(page.getByText("write it as 2026-11-21")).toBeVisible();
+  await expectAccessible(page);
+});
+
+test.describe("when a file does not get through", () => {
+  test.use({ expectedErrors: /status of 413|Failed to load resource/ });
+
+  test("the reason is said, and it can be tried again", async ({ page }) => {
+    let isFull = true;
+    await page.route("**/api/v1/imports?*", (route) =>
+      isFull && route.request().method() === "POST"
+        ? route.fulfill({
+            status: 413,
+            json: {
+              error: { code: "too_large", message: "The file is larger than this server takes", details: {}, request_id: "r-9" },
+            },
+          })
+        : route.fallback(),
+    );
+    await page.goto("/imports");
+    await load(page, "filed3", [file("retried.txt", vmstat(11))]);
+    await expect(page.getByText(/Not sent: The file is larger than this server takes/)).toBeVisible();
+    isFull = false;
+    await page.getByRole("button", { name: "Try again: retried.txt" }).click();
+    await expect(page.getByRole("row").filter({ hasText: "retried.txt" }).first()).toContainText("59 samples");
+  });
+});
+
+test("without imports the page says what to do first, in light and dark", async ({ page }) => {
+  await page.route("**/api/v1/imports", (route) => route.fulfill({ json: { imports: [] } }));
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.goto("/imports");
+    await expect(page.getByText("Nothing was loaded yet")).toBeVisible();
+    await expectAccessible(page);
+  }
+});
