@@ -13,6 +13,7 @@ MODULES: Final = {
     "migrate": "normstat.commands.migrate",
     "parse": "normstat.commands.parse",
     "import": "normstat.commands.import_files",
+    "reparse": "normstat.commands.reparse",
     "login-link": "normstat.commands.login_link",
     "agent-token": "normstat.commands.agent_token",
     "openapi": "normstat.commands.openapi",

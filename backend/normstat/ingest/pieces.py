@@ -80,7 +80,7 @@ class Piecewise:
             piece = data[begin : begin + size]
             n_taken = self._read_piece(piece, is_final=is_final and begin + size >= len(data))
             if n_taken:
-                self.taken.chunks.append(compress_chunk(self.taken.end, piece[:n_taken]))
+                self._keep_piece(piece[:n_taken])
                 self.taken.end += n_taken
                 begin, size = begin + n_taken, PIECE_BYTES
             elif begin + size >= len(data):
@@ -90,6 +90,9 @@ class Piecewise:
         if is_final and not data:
             self._read_piece(b"", is_final=True)
         return self.taken
+
+    def _keep_piece(self, piece: bytes) -> None:
+        self.taken.chunks.append(compress_chunk(self.taken.end, piece))
 
     def _read_piece(self, piece: bytes, *, is_final: bool) -> int:
         if self._spec is None:

@@ -3,9 +3,10 @@
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.store.models import Chunk
@@ -54,3 +55,43 @@ async def read_chunks(session: AsyncSession, stream_id: int, *, start: int = 0) 
             return
         yield row.start_offset, zlib.decompress(row.body)
         start = row.end_offset
+
+
+@dataclass(frozen=True, slots=True)
+class KeptChunk:
+    """Bytes of a stream from `start` on, and when they came."""
+
+    start: int
+    data: bytes
+    received_at: datetime
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last byte."""
+        return self.start + len(self.data)
+
+
+# Of agents' chunks, a few kB each, this many make a few MiB.
+MOST_CHUNKS: Final = 2000
+
+
+async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_bytes: int) -> list[KeptChunk]:
+    """The chunks from offset `start` on, where one begins or ended: about `most_bytes`, at least one, none behind the last."""
+    sizes = (
+        select(
+            Chunk.start_offset,
+            func.sum(Chunk.end_offset - Chunk.start_offset).over(order_by=Chunk.start_offset).label("total"),
+            (Chunk.end_offset - Chunk.start_offset).label("size"),
+        )
+        .where(Chunk.stream_id == stream_id, Chunk.start_offset >= start)
+        .order_by(Chunk.start_offset)
+        .limit(MOST_CHUNKS)
+        .subquery()
+    )
+    query = (
+        select(Chunk.start_offset, Chunk.received_at, Chunk.body)
+        .join(sizes, sizes.c.start_offset == Chunk.start_offset)
+        .where(Chunk.stream_id == stream_id, sizes.c.total - sizes.c.size < most_bytes)
+        .order_by(Chunk.start_offset)
+    )
+    return [KeptChunk(row.start_offset, zlib.decompress(row.body), row.received_at) for row in await session.execute(query)]

@@ -12,6 +12,8 @@ from psycopg import sql
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.store.session import driver_of
+
 log = structlog.get_logger()
 
 Storage = Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]
@@ -57,6 +59,30 @@ async def make_hypertable(connection: psycopg.AsyncConnection, table: sql.Identi
     )
     if storage == "timescaledb-community":
         await _add_columnstore(connection, table)
+
+
+async def make_chunks_for(session: AsyncSession, table: sql.Identifier, staged: sql.Identifier) -> None:
+    """Makes the chunks that the rows of the staged table will need; plain PostgreSQL has none.
+
+    A chunk that a transaction makes is locked until its end, for all hosts: so a short one makes them, by rows that it deletes.
+    """
+    if await read_storage(session) == "postgresql":
+        return
+    connection = await driver_of(session)
+    # No host has the number 0.
+    insert = """
+        INSERT INTO {table} (time, host_id, instance_id, stream_id, line_offset)
+        SELECT min(time), 0, 0, 0, 0 FROM {staged} GROUP BY floor(extract(epoch FROM time) / 86400)
+    """
+    await connection.execute(sql.SQL(insert).format(table=table, staged=staged))
+    await connection.execute(sql.SQL("DELETE FROM {table} WHERE host_id = 0").format(table=table))
+
+
+async def allow_large_changes(session: AsyncSession) -> None:
+    """Lifts TimescaleDB's limit on how many compressed rows this transaction may change; plain PostgreSQL has none."""
+    name = "timescaledb.max_tuples_decompressed_per_dml_transaction"
+    if await session.scalar(text("SELECT current_setting(:name, true)"), {"name": name}) is not None:
+        await session.execute(text("SELECT set_config(:name, '0', true)"), {"name": name})
 
 
 async def _add_columnstore(connection: psycopg.AsyncConnection, table: sql.Identifier) -> None:

@@ -38,14 +38,22 @@ class Place:
     instance_ids: Mapping[str, int]
 
 
-async def copy_block(connection: psycopg.AsyncConnection, stored: StoredStat, block: SampleBlock, place: Place) -> None:
+async def copy_block(
+    connection: psycopg.AsyncConnection,
+    stored: StoredStat,
+    block: SampleBlock,
+    place: Place,
+    *,
+    into: sql.Identifier | None = None,
+) -> None:
     """Writes all rows of the block within the connection's transaction; the table has a column for every field.
 
+    `into` names a table of the same columns to write to in its place.
     Raises: SpecError when a field's values do not fit the type that its column was made with
     """
     names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *(field.key for field in block.fields), "printed"]
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
-        stored.table, sql.SQL(", ").join(map(sql.Identifier, names))
+        into or stored.table, sql.SQL(", ").join(map(sql.Identifier, names))
     )
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for part in encode_block(stored, block, place):

@@ -6,7 +6,7 @@ from typing import NewType
 
 from psycopg import AsyncConnection, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from normstat.errors import BadRequest
@@ -65,8 +65,12 @@ def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
 
 @asynccontextmanager
 async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
-    """A session that ends without a commit."""
+    """A session that ends without a commit, and sees one state of the database from its first statement to its last.
+
+    Pages of samples follow each other in several statements: none may show samples that a reparse replaced since the one before.
+    """
     async with sessions() as session:
+        await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         yield ReadSession(session)
 
 
@@ -75,6 +79,22 @@ async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> Asyn
     """A session that is committed when the block ends, and rolled back when it raises."""
     async with sessions() as session, session.begin():
         yield WriteSession(session)
+
+
+@asynccontextmanager
+async def open_locked_sessions(database_url: str, lock: int) -> AsyncIterator[async_sessionmaker[AsyncSession] | None]:
+    """Sessions that share one connection, which holds the advisory lock; None when another process holds it.
+
+    With the connection, at the end of the block or of the process, go the lock and the connection's temporary tables.
+    """
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        async with engine.connect() as connection:
+            is_ours = await connection.scalar(select(func.pg_try_advisory_lock(lock)))
+            await connection.commit()
+            yield async_sessionmaker(connection, expire_on_commit=False) if is_ours else None
+    finally:
+        await engine.dispose()
 
 
 async def driver_of(session: AsyncSession) -> AsyncConnection[tuple[object, ...]]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 import psycopg
-from sqlalchemy import func, insert, select, text, tuple_
+from sqlalchemy import delete, func, insert, select, text, tuple_
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
 from normstat.stats.records import RejectedLine as ReadRejectedLine
@@ -142,19 +142,29 @@ async def keep_rejected(session: WriteSession, stream_id: int, lines: Sequence[R
         if kept[reason] < MOST_KEPT_PER_REASON and n_kept < MOST_KEPT_PER_STREAM:
             kept[reason] += 1
             n_kept += 1
-            rows.append(
-                {
-                    "stream_id": stream_id,
-                    "line_offset": line.offset,
-                    "line_no": line.line_no,
-                    "n_bytes": line.n_bytes,
-                    "line_text": clean_text(line.text),
-                    "reason": reason,
-                }
-            )
+            rows.append(_rejected_row(stream_id, line))
     if rows:
         await session.execute(insert(RejectedLine), rows)
     return set(kept) - known
+
+
+async def replace_rejected(session: WriteSession, stream_id: int, lines: Sequence[tuple[ReadRejectedLine, datetime]]) -> None:
+    """Keeps these lines, each with the time at which it came, in the place of those that were kept."""
+    await session.execute(delete(RejectedLine).where(RejectedLine.stream_id == stream_id))
+    rows = [_rejected_row(stream_id, line) | {"received_at": received_at} for line, received_at in lines]
+    if rows:
+        await session.execute(insert(RejectedLine), rows)
+
+
+def _rejected_row(stream_id: int, line: ReadRejectedLine) -> dict[str, object]:
+    return {
+        "stream_id": stream_id,
+        "line_offset": line.offset,
+        "line_no": line.line_no,
+        "n_bytes": line.n_bytes,
+        "line_text": clean_text(line.text),
+        "reason": clean_text(line.reason),
+    }
 
 
 async def add_gaps(session: WriteSession, stream_id: int, gaps: Sequence[LostBytes]) -> None:

@@ -1,0 +1,99 @@
+"""`normstat reparse`: derives samples again from the raw bytes that were kept."""
+
+import asyncio
+from typing import Annotated, Final
+
+import typer
+
+from normstat.errors import NormstatError
+from normstat.ingest.reparse_jobs import work_off
+from normstat.logs import configure_logging
+from normstat.settings import Settings, load_settings
+from normstat.store import reparses
+from normstat.store.reparses import OPEN_STATES, JobState, ReparseRecord, ReparseScope
+from normstat.store.session import make_engine, make_sessions, open_read_session, open_write_session
+from normstat.store.user_specs import reload_user_specs
+from normstat.store.version import require_current_schema
+
+app = typer.Typer()
+
+CREATED_BY: Final = "command line"
+SHOW_S: Final = 0.5
+MIB: Final = 1 << 20
+
+
+@app.command()
+def reparse(
+    *,
+    stream: Annotated[int | None, typer.Option(help="number of the only stream")] = None,
+    spec: Annotated[str | None, typer.Option(help="name of the spec whose streams are read again")] = None,
+    host: Annotated[str | None, typer.Option(help="name of the host whose streams are read again")] = None,
+    outdated: Annotated[bool, typer.Option("--outdated", help="only streams read with another version of their spec")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="all streams of all hosts")] = False,
+) -> None:
+    """Read streams again with today's specs; everybody sees the old samples until the new ones are in place."""
+    scope = ReparseScope(host=host, stream_id=stream, spec=spec, is_outdated_only=outdated)
+    is_chosen = scope != ReparseScope()
+    if is_chosen == everything:
+        typer.echo("normstat: name what to read again: --stream, --spec, --host, --outdated, several of them, or --all", err=True)
+        raise typer.Exit(2)
+    settings = load_settings()
+    # How a stream failed stands in the message at the end.
+    configure_logging("error")
+    try:
+        require_current_schema(settings.database_url)
+        ended = asyncio.run(_reparse(settings, scope))
+    except NormstatError as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        typer.echo("normstat: stopped; streams that were not done keep their old samples", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(
+        f"{ended.n_streams_done} of {ended.n_streams} streams read again: {ended.n_samples_before} samples before, "
+        f"{ended.n_samples_after} after, {ended.n_rejected_after} lines rejected"
+    )
+    if ended.state is not JobState.DONE:
+        typer.echo(f"normstat: {ended.state}: {ended.message}", err=True)
+        raise typer.Exit(1)
+
+
+async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
+    """Wishes for it, works it off, or watches the server do that."""
+    engine = make_engine(settings.database_url, pool_size=2)
+    sessions = make_sessions(engine)
+    try:
+        await reload_user_specs(sessions)
+        async with open_write_session(sessions) as session:
+            wished = await reparses.add_reparse(session, scope, created_by=CREATED_BY)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                work = tasks.create_task(_work(settings.database_url, wished.id))
+                while True:
+                    async with open_read_session(sessions) as session:
+                        present = await reparses.read_reparse(session, wished.id)
+                    _show(present)
+                    if present.state not in OPEN_STATES:
+                        work.cancel()
+                        return present
+                    await asyncio.sleep(SHOW_S)
+        except asyncio.CancelledError:
+            async with open_write_session(sessions) as session:
+                await reparses.stop_reparse(session, wished.id, "stopped at the command line")
+            raise
+    finally:
+        await engine.dispose()
+
+
+async def _work(database_url: str, reparse_id: int) -> None:
+    # A server that is running takes it up as well, and whoever has the lock works; the other one looks on, and takes over.
+    while not await work_off(database_url, until=reparse_id):  # noqa: ASYNC110 (another process ends it)
+        await asyncio.sleep(SHOW_S)
+
+
+def _show(record: ReparseRecord) -> None:
+    typer.echo(
+        f"{record.state}: {record.n_bytes_done / MIB:.1f} of {record.n_bytes / MIB:.1f} MiB, "
+        f"{record.n_streams_done} of {record.n_streams} streams",
+        err=True,
+    )

@@ -1,0 +1,114 @@
+"""Works reparses off: one process at a time, one stream after the other, in the server or on the command line."""
+
+import asyncio
+import zlib
+from typing import Final
+
+import psycopg
+import structlog
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import NormstatError
+from normstat.ingest.reparse import Sessions, Stopped, StreamOutcome, StreamReparse
+from normstat.stats.catalogue import load_catalogue
+from normstat.store import reparses
+from normstat.store.models import Reparse, Stream
+from normstat.store.reparses import REPARSE_LOCK, JobState
+from normstat.store.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
+from normstat.store.user_specs import refresh_catalogue
+
+log = structlog.get_logger()
+
+POLL_S: Final = 2.0
+
+
+async def run_reparses(database_url: str, sessions: async_sessionmaker[AsyncSession], *, poll_s: float = POLL_S) -> None:
+    """Works off whatever is wished for, whenever no other process does; until cancelled."""
+    while True:
+        try:
+            async with open_read_session(sessions) as session:
+                is_wanted = await reparses.has_open_reparses(session)
+            if is_wanted:
+                await work_off(database_url)
+        except (DBAPIError, PoolTimeout, psycopg.Error) as error:
+            # What was running goes on behind the last stream that was done.
+            log.warning("reparse_lost_database", error=type(error).__name__, cause=str(error).splitlines()[:1])
+        await asyncio.sleep(poll_s)
+
+
+async def work_off(database_url: str, *, until: int | None = None) -> bool:
+    """Works off all open reparses (up to that one); False, and nothing done, when another process does."""
+    async with open_locked_sessions(database_url, REPARSE_LOCK) as sessions:
+        if sessions is None:
+            return False
+        while True:
+            async with open_write_session(sessions) as session:
+                reparse = await reparses.next_reparse(session)
+            if reparse is None or (until is not None and reparse.id > until):
+                return True
+            await _Run(sessions, reparse).work()
+
+
+class _Run:
+    """One reparse."""
+
+    def __init__(self, sessions: Sessions, reparse: Reparse) -> None:
+        self._sessions = sessions
+        self._reparse = reparse
+        self._n_bytes_before = 0
+
+    async def work(self) -> None:
+        """Reads all of its streams, and notes how it ended; nothing when somebody ended it."""
+        async with open_write_session(self._sessions) as session:
+            await refresh_catalogue(session)
+            self._n_bytes_before = max(0, self._reparse.n_bytes - await reparses.bytes_behind(session, self._reparse))
+        log.info("reparse_started", reparse=self._reparse.id, n_streams=self._reparse.n_streams)
+        try:
+            while (stream := await self._next_stream()) is not None:
+                await self._read(stream)
+                self._n_bytes_before += stream.acked_offset - stream.n_gap_bytes
+        except Stopped:
+            log.info("reparse_stopped", reparse=self._reparse.id)
+            return
+        async with open_write_session(self._sessions) as session:
+            state = await reparses.finish_reparse(session, self._reparse.id)
+        log.info("reparse_ended", reparse=self._reparse.id, state=state)
+
+    async def _next_stream(self) -> Stream | None:
+        async with open_write_session(self._sessions) as session:
+            await refresh_catalogue(session)
+            reparse = await session.get(Reparse, self._reparse.id, populate_existing=True)
+            if reparse is None or reparse.state != JobState.RUNNING:
+                raise Stopped
+            self._reparse = reparse
+            return await reparses.next_stream(session, reparse)
+
+    async def _read(self, stream: Stream) -> None:
+        """Reads the stream; one that cannot be read keeps its samples, is named in the message, and stops none of the others."""
+
+        async def note(session: WriteSession, outcome: StreamOutcome) -> None:
+            await reparses.note_stream(
+                session,
+                self._reparse,
+                stream.id,
+                n_before=outcome.n_before,
+                n_after=outcome.n_after,
+                n_rejected=outcome.n_rejected,
+            )
+
+        spec = load_catalogue().specs[stream.spec]
+        try:
+            await StreamReparse(self._sessions, stream, spec, watch=self._watch, note=note).run()
+        except (NormstatError, DBAPIError, psycopg.Error, zlib.error) as error:
+            text = error.message if isinstance(error, NormstatError) else str(error).splitlines()[0]
+            log.warning("reparse_failed", reparse=self._reparse.id, stream=stream.id, spec=stream.spec, error=text)
+            # With the connection lost this raises again, and the stream is read by whoever goes on.
+            async with open_write_session(self._sessions) as session:
+                await reparses.note_failure(session, self._reparse.id, stream, text)
+
+    async def _watch(self, n_bytes: int) -> None:
+        async with open_write_session(self._sessions) as session:
+            if not await reparses.note_progress(session, self._reparse.id, self._n_bytes_before + n_bytes):
+                raise Stopped

@@ -1,0 +1,276 @@
+"""Samples of one stream on their way into the wide tables: first into temporary tables, then all at once in the place of the old.
+
+    staged        rows are copied, piece by piece, into a temporary table for each stat: nobody sees them, a crash leaves nothing
+    replaced      in one transaction the old rows of the stream go and the staged ones come: a reader sees all old or all new
+
+Instances that do not exist yet get their numbers when their first row is staged, and their rows in the last transaction, so that no
+page lists an instance without samples.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from normstat.stats.records import SampleBlock
+from normstat.store.hypertables import make_chunks_for
+from normstat.store.samples import Place, copy_block, instance_spans
+from normstat.store.session import WriteSession, driver_of
+from normstat.store.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
+from normstat.window import from_us
+
+TEMPORARY: Final = "pg_temp"
+
+FIND_INSTANCES: Final = """
+    SELECT name, id FROM instances
+    WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND name = ANY(%(names)s)
+      AND md5(name) IN (SELECT md5(wanted) FROM unnest(%(names)s::text[]) AS wanted)
+"""
+RESERVE_IDS: Final = "SELECT nextval(pg_get_serial_sequence('instances', 'id')) FROM generate_series(1, %(n)s)"
+ADD_INSTANCES: Final = """
+    INSERT INTO instances (id, host_id, stat_id, name, first_sample_at, last_sample_at) OVERRIDING SYSTEM VALUE
+    SELECT id, %(host_id)s, %(stat_id)s, name, first, last
+    FROM unnest(%(ids)s::int8[], %(names)s::text[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[])
+      AS new(id, name, first, last)
+    ON CONFLICT (host_id, stat_id, md5(name)) DO NOTHING
+    RETURNING name
+"""
+WIDEN_INSTANCES: Final = """
+    UPDATE instances SET first_sample_at = least(first_sample_at, seen.first), last_sample_at = greatest(last_sample_at, seen.last)
+    FROM unnest(%(ids)s::int8[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[]) AS seen(id, first, last)
+    WHERE instances.id = seen.id AND (instances.first_sample_at > seen.first OR instances.last_sample_at < seen.last)
+"""
+# The two ends are looked up in the index over host, instance and time.
+NARROW_INSTANCES: Final = """
+    WITH ends AS (
+        SELECT id,
+            (SELECT time FROM {table} WHERE host_id = %(host_id)s AND instance_id = wanted.id ORDER BY time LIMIT 1) AS first,
+            (SELECT time FROM {table} WHERE host_id = %(host_id)s AND instance_id = wanted.id ORDER BY time DESC LIMIT 1) AS last
+        FROM unnest(%(ids)s::int8[]) AS wanted(id)
+    ), gone AS (
+        DELETE FROM instances USING ends WHERE instances.id = ends.id AND ends.first IS NULL
+    )
+    UPDATE instances SET first_sample_at = ends.first, last_sample_at = ends.last
+    FROM ends WHERE instances.id = ends.id AND ends.first IS NOT NULL
+"""
+DELETE_ROWS: Final = """
+    WITH gone AS (
+        DELETE FROM {table}
+        WHERE host_id = %(host_id)s AND stream_id = %(stream_id)s AND time >= %(first)s AND time <= %(last)s
+        RETURNING instance_id, time
+    )
+    SELECT instance_id, count(*), min(time), max(time) FROM gone GROUP BY instance_id
+"""
+
+Span = tuple[datetime, datetime]
+
+
+@dataclass(slots=True)
+class StagedStat:
+    """The staged rows of one stat. `spans` and `ids` by the names of the instances; those in `reserved` may not exist yet.
+
+    `ids` are the numbers in the staged rows.
+    """
+
+    stored: StoredStat
+    columns: set[str] = field(default_factory=set)
+    ids: dict[str, int] = field(default_factory=dict)
+    reserved: set[str] = field(default_factory=set)
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    n_rows: int = 0
+
+    @property
+    def table(self) -> sql.Identifier:
+        """The temporary table."""
+        return sql.Identifier(TEMPORARY, self.short_name)
+
+    @property
+    def short_name(self) -> str:
+        """Its name without the schema: none that a table of ours has, which it would hide."""
+        return f"staged_{self.stored.id}"
+
+    def copy(self) -> "StagedStat":
+        """One that changes apart from this one."""
+        return StagedStat(self.stored, set(self.columns), dict(self.ids), set(self.reserved), dict(self.spans), self.n_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What was put in the place of what. `first_us` and `last_us` are None when there is no sample."""
+
+    n_before: int
+    n_after: int
+    first_us: int | None
+    last_us: int | None
+    stat_names: list[str]
+
+
+class Staging:
+    """The staged rows of one stream; `clear` removes them. All sessions must be of the one connection that has the tables."""
+
+    def __init__(self, *, host_id: int, stream_id: int) -> None:
+        self._host_id = host_id
+        self._stream_id = stream_id
+        self._stats: dict[str, StagedStat] = {}
+        self._old: dict[str, dict[int, Span]] = {}
+
+    def mark(self) -> Mapping[str, StagedStat]:
+        """What is staged now, to go back to when the transaction is rolled back that stages more."""
+        return {name: staged.copy() for name, staged in self._stats.items()}
+
+    def go_back(self, mark: Mapping[str, StagedStat]) -> None:
+        """Forgets what was staged since the mark, as the database has."""
+        self._stats = {name: staged.copy() for name, staged in mark.items()}
+
+    async def clear(self, session: WriteSession) -> None:
+        """Drops the temporary tables."""
+        connection = await driver_of(session)
+        for staged in self._stats.values():
+            await connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(staged.table))
+        self._stats.clear()
+
+    async def add(self, session: WriteSession, blocks: Iterable[SampleBlock], stored: Mapping[str, StoredStat]) -> None:
+        """Stages the rows; every stat has its table in `stored`, with a column for every field."""
+        connection = await driver_of(session)
+        for block in blocks:
+            staged = await self._open(connection, stored[block.stat.name])
+            await self._name_instances(connection, staged, block)
+            place = Place(self._host_id, self._stream_id, staged.ids)
+            await copy_block(connection, staged.stored, block, place, into=staged.table)
+            staged.n_rows += len(block)
+
+    async def make_room(self, session: WriteSession) -> None:
+        """Makes what `replace` would make otherwise, and keep from all others until its end; in a short transaction of its own."""
+        for staged in self._stats.values():
+            await make_chunks_for(session, staged.stored.table, staged.table)
+
+    async def replace(self, session: WriteSession, old_stats: Iterable[str], span: Span | None) -> Replaced:
+        """Puts the staged rows in the place of the stream's rows, which are of these stats and within the span.
+
+        Call `settle` afterwards in the same transaction, with the host locked.
+        """
+        connection = await driver_of(session)
+        old: dict[str, dict[int, Span]] = {}
+        n_before = 0
+        for name in sorted({*old_stats}) if span is not None else ():
+            assert span is not None
+            cursor = await connection.execute(
+                sql.SQL(DELETE_ROWS).format(table=table_of(name)),
+                {"host_id": self._host_id, "stream_id": self._stream_id, "first": span[0], "last": span[1]},
+            )
+            rows = await cursor.fetchall()
+            old[name] = {int(str(id_)): (_instant(first), _instant(last)) for id_, _, first, last in rows}
+            n_before += sum(int(str(n)) for _, n, _, _ in rows)
+        self._old = old
+        for staged in self._stats.values():
+            keys = [*BASE_COLUMNS, *sorted(staged.columns)]
+            columns = sql.SQL(", ").join(map(sql.Identifier, keys))
+            await connection.execute(
+                sql.SQL("INSERT INTO {table} ({columns}) SELECT {columns} FROM {staged}").format(
+                    table=staged.stored.table, columns=columns, staged=staged.table
+                )
+            )
+        spans = [span for staged in self._stats.values() for span in staged.spans.values()]
+        return Replaced(
+            n_before=n_before,
+            n_after=sum(staged.n_rows for staged in self._stats.values()),
+            first_us=min((first for first, _ in spans), default=None),
+            last_us=max((last for _, last in spans), default=None),
+            stat_names=sorted(name for name, staged in self._stats.items() if staged.n_rows),
+        )
+
+    async def settle(self, session: WriteSession) -> None:
+        """Makes the instances fit the rows that are there now; the host's row must be locked."""
+        connection = await driver_of(session)
+        spans: dict[str, dict[int, Span]] = {}
+        for name, staged in self._stats.items():
+            ids = await self._add_instances(connection, staged)
+            await connection.execute(WIDEN_INSTANCES, _spans(ids, staged.spans))
+            spans[name] = {ids[key]: (from_us(first), from_us(last)) for key, (first, last) in staged.spans.items()}
+        for name, old in self._old.items():
+            new = spans.get(name, {})
+            shrunk = [id_ for id_, span in old.items() if not _covers(new.get(id_), span)]
+            if shrunk:
+                statement = sql.SQL(NARROW_INSTANCES).format(table=table_of(name))
+                await connection.execute(statement, {"host_id": self._host_id, "ids": shrunk})
+
+    async def _open(self, connection: psycopg.AsyncConnection, stored: StoredStat) -> StagedStat:
+        staged = self._stats.get(stored.name)
+        if staged is None:
+            staged = self._stats[stored.name] = StagedStat(stored)
+            base = sql.SQL(", ").join(map(sql.Identifier, BASE_COLUMNS))
+            # Without the columns of the fields: those that come with a block are added when it comes.
+            # A stream that failed before may have left one.
+            await connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(staged.table))
+            await connection.execute(
+                sql.SQL("CREATE TEMPORARY TABLE {staged} AS SELECT {base} FROM {table} WITH NO DATA").format(
+                    staged=sql.Identifier(staged.short_name), base=base, table=stored.table
+                )
+            )
+        staged.stored = stored
+        new = [column for key, column in stored.columns.items() if key not in staged.columns]
+        if new:
+            added = sql.SQL(", ").join(
+                sql.SQL("ADD COLUMN {} {}").format(sql.Identifier(column.key), sql.SQL(SQL_TYPES[column.storage])) for column in new
+            )
+            await connection.execute(sql.SQL("ALTER TABLE {} {}").format(staged.table, added))
+            staged.columns |= {column.key for column in new}
+        return staged
+
+    async def _name_instances(self, connection: psycopg.AsyncConnection, staged: StagedStat, block: SampleBlock) -> None:
+        """Numbers for the names of the block that have none yet: those of the instances that exist, new ones for the others."""
+        spans = instance_spans([block])
+        for name, (first, last) in spans.items():
+            known = staged.spans.get(name, (first, last))
+            staged.spans[name] = (min(known[0], first), max(known[1], last))
+        names = [name for name in spans if name not in staged.ids]
+        if not names:
+            return
+        arguments: dict[str, object] = {"host_id": self._host_id, "stat_id": staged.stored.id, "names": names}
+        cursor = await connection.execute(FIND_INSTANCES, arguments)
+        staged.ids |= {str(name): int(str(id_)) for name, id_ in await cursor.fetchall()}
+        new = [name for name in names if name not in staged.ids]
+        if new:
+            cursor = await connection.execute(RESERVE_IDS, {"n": len(new)})
+            staged.ids |= {name: int(str(id_)) for name, (id_,) in zip(new, await cursor.fetchall(), strict=True)}
+            staged.reserved |= set(new)
+
+    async def _add_instances(self, connection: psycopg.AsyncConnection, staged: StagedStat) -> dict[str, int]:
+        """The numbers of all instances, those made whose numbers were reserved; where somebody made one meanwhile, it is taken."""
+        ids = dict(staged.ids)
+        names = sorted(staged.reserved)
+        if not names:
+            return ids
+        arguments = {"host_id": self._host_id, "stat_id": staged.stored.id, "names": names}
+        cursor = await connection.execute(ADD_INSTANCES, _spans(ids, {name: staged.spans[name] for name in names}) | arguments)
+        added = {str(name) for (name,) in await cursor.fetchall()}
+        taken = [name for name in names if name not in added]
+        if taken:
+            move = sql.SQL("UPDATE {} SET instance_id = %(id)s WHERE host_id = %(host_id)s AND instance_id = %(reserved)s")
+            cursor = await connection.execute(FIND_INSTANCES, arguments | {"names": taken})
+            for name, id_ in await cursor.fetchall():
+                moved = {"id": id_, "host_id": self._host_id, "reserved": ids[str(name)]}
+                await connection.execute(move.format(staged.stored.table), moved)
+                ids[str(name)] = int(str(id_))
+        return ids
+
+
+def _spans(ids: Mapping[str, int], spans: Mapping[str, tuple[int, int]]) -> dict[str, object]:
+    return {
+        "ids": [ids[name] for name in spans],
+        "firsts": [from_us(first) for first, _ in spans.values()],
+        "lasts": [from_us(last) for _, last in spans.values()],
+    }
+
+
+def _covers(new: Span | None, old: Span) -> bool:
+    """Whether an instance surely has no less of a span than before."""
+    return new is not None and new[0] <= old[0] and new[1] >= old[1]
+
+
+def _instant(value: object) -> datetime:
+    assert isinstance(value, datetime)
+    return value

@@ -1,0 +1,362 @@
+"""What happens while streams are read again: bytes come, people read, processes die."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.ingest import reparse as reparse_module
+from normstat.ingest.reparse import StreamReparse
+from normstat.ingest.reparse_jobs import run_reparses, work_off
+from normstat.query.pages import Page, PageQuery, read_pages
+from normstat.query.tables import find_stat, require_host
+from normstat.store import reparses
+from normstat.store.models import Host
+from normstat.store.reparses import JobState, ReparseScope
+from normstat.store.session import WriteSession, open_read_session, open_write_session
+from normstat.store.staging import Replaced, Span, Staging
+from tests.addons import APP_USER, app_user_text
+from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import query
+
+Sessions = async_sessionmaker[AsyncSession]
+BACKEND = Path(__file__).parents[2]
+# A column of another name, so that old and new cannot be taken for each other.
+CHANGED = APP_USER.replace('key = "wait"', 'key = "wait_ms"')
+RECEIVED = frozenset({"received_at"})
+
+
+@pytest.fixture
+def agent(engine: AsyncEngine) -> Agent:
+    return Agent(engine)
+
+
+async def old_stream(agent: Agent, sessions: Sessions, n_reports: int = 60) -> bytes:
+    """A stream that was read with the first version of its spec; the second one is there."""
+    await put(sessions, "app_user", APP_USER)
+    text = app_user_text(n_reports)
+    await agent.send_file(text, "app_user")
+    await put(sessions, "app_user", CHANGED)
+    return text
+
+
+async def assert_as_fresh(agent: Agent, engine: AsyncEngine, url: str, text: bytes) -> None:
+    """All of the text is there once, read with today's spec."""
+    await Agent(engine, "fresh").send_file(text, "app_user")
+    assert await export(engine) == await export(engine, "fresh")
+    assert books(url, without=RECEIVED) == books(url, "fresh", without=RECEIVED)
+
+
+@contextlib.contextmanager
+def locked_host(url: str) -> Iterator[None]:
+    """Somebody who writes for the host, and takes long."""
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT FROM hosts WHERE name = 'alpha' FOR NO KEY UPDATE")
+        yield
+        connection.rollback()
+
+
+async def wait_for(url: str, statement: str) -> None:
+    """Until the statement has a row."""
+    while not await asyncio.to_thread(query, url, statement):  # noqa: ASYNC110 (it is another process that is waited for)
+        await asyncio.sleep(0.02)
+
+
+WAITS_FOR_HOST = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+@pytest.fixture
+def _is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nobody had sent for long: the host is only locked at the end."""
+    monkeypatch.setattr(reparse_module, "QUIET", timedelta(days=-1))
+
+
+async def test_bytes_that_come_while_it_reads(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = await old_stream(agent, sessions)
+    more = app_user_text(30, start_s=1_795_300_000)
+    parts = [more[at : at + 97] for at in range(0, len(more), 97)]
+    monkeypatch.setattr(reparse_module, "BATCH_BYTES", 300)
+    monkeypatch.setattr(reparse_module, "TAIL_BYTES", 50)
+    sent = bytearray(text)
+    waiting = bytearray()
+
+    async def watch(_: int) -> None:
+        if parts:
+            waiting.extend(parts.pop(0))
+            acked = await agent.send_file(bytes(waiting), "app_user", offset=len(sent))
+            n_taken = acked - len(sent)
+            sent.extend(waiting[:n_taken])
+            del waiting[:n_taken]
+
+    await reparse_stream(database_url, watch=watch)
+    assert not parts
+    assert bytes(sent) == text + more
+    await assert_as_fresh(agent, engine, database_url, text + more)
+
+
+@pytest.mark.usefixtures("_is_quiet")
+async def test_bytes_that_come_while_it_replaces(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It did not lock the host, sees what came, and begins to replace once more."""
+    text = await old_stream(agent, sessions)
+    more = app_user_text(9, users=8, start_s=1_795_300_000)
+    replace = Staging.replace
+    n_calls = 0
+
+    async def replace_while_more_comes(staging: Staging, session: WriteSession, old: list[str], span: Span | None) -> Replaced:
+        nonlocal n_calls
+        n_calls += 1
+        done = await replace(staging, session, old, span)
+        if n_calls == 1:
+            assert await agent.send_file(more, "app_user", offset=len(text)) == len(text + more)
+        return done
+
+    monkeypatch.setattr(Staging, "replace", replace_while_more_comes)
+    await reparse_stream(database_url)
+    assert n_calls == 2
+    await assert_as_fresh(agent, engine, database_url, text + more)
+
+
+@pytest.mark.usefixtures("_is_quiet")
+async def test_instances_that_another_stream_brings_meanwhile(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers that it reserved for new names are given up for those that are there now."""
+    await agent.send_file(app_user_text(12), "app_user")
+    await put(sessions, "app_user", APP_USER)
+    replace = Staging.replace
+
+    async def replace_while_others_come(staging: Staging, session: WriteSession, old: list[str], span: Span | None) -> Replaced:
+        done = await replace(staging, session, old, span)
+        await agent.send_file(app_user_text(12, start_s=1_795_300_000), "app_user", "other")
+        return done
+
+    monkeypatch.setattr(Staging, "replace", replace_while_others_come)
+    await agent.send_file(app_user_text(1, users=1, start_s=1_795_200_000), "app_user", "first")
+    await reparse_stream(database_url)
+    names = query(database_url, "SELECT name FROM instances ORDER BY 1")
+    assert names == [("user0",), ("user1",), ("user2",)]
+    lost = "SELECT count(*) FROM stat.app_user AS s LEFT JOIN instances AS i ON i.id = s.instance_id WHERE i.id IS NULL"
+    assert query(database_url, lost) == [(0,)]
+    by_stream = query(database_url, "SELECT stream_id, count(*) FROM stat.app_user GROUP BY 1 ORDER BY 2")
+    assert [n for _, n in by_stream] == [1, 24, 24]
+
+
+async def test_columns_that_come_with_the_last_bytes(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A column unknown to the spec arrives when the host is locked already, and its table must not be changed then."""
+    text = await old_stream(agent, sessions)
+    more = b"1795300000\nUser Calls Wait Odd\nuser9 1 1.5 7\n"
+    lock_host = StreamReparse._lock_host
+    n_calls = 0
+
+    async def lock_after_more_came(self: StreamReparse, session: WriteSession) -> Host:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 1:
+            assert await agent.send_file(more, "app_user", offset=len(text)) == len(text + more)
+            with psycopg.connect(database_url) as connection:
+                # As if ingest had not read it yet: its column is gone again.
+                connection.execute("DROP VIEW stat.app_user_named")
+                connection.execute("ALTER TABLE stat.app_user DROP COLUMN odd")
+                connection.execute("DELETE FROM stat_fields WHERE key = 'odd'")
+                connection.execute(
+                    "CREATE VIEW stat.app_user_named AS SELECT s.time, h.name AS host, i.name AS instance, calls, wait, wait_ms"
+                    " FROM stat.app_user AS s JOIN hosts AS h ON h.id = s.host_id JOIN instances AS i ON i.id = s.instance_id"
+                )
+        return await lock_host(self, session)
+
+    monkeypatch.setattr(StreamReparse, "_lock_host", lock_after_more_came)
+    await reparse_stream(database_url)
+    assert n_calls == 2
+    await assert_as_fresh(agent, engine, database_url, text + more)
+    assert query(database_url, "SELECT max(odd) FROM stat.app_user") == [(7.0,)]
+
+
+@pytest.mark.usefixtures("_is_quiet")
+async def test_whoever_reads_sees_the_old_until_the_new_is_there(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    await old_stream(agent, sessions)
+    old, old_books = await export(engine), books(database_url)
+    reparse_id = await wish(sessions)
+    with locked_host(database_url):
+        work = asyncio.create_task(work_off(database_url))
+        await wait_for(database_url, WAITS_FOR_HOST)
+        # Old rows are deleted and new ones are inserted by now, in a transaction that waits.
+        assert await export(engine) == old
+        assert books(database_url) == old_books
+        present = await look(sessions, reparse_id)
+        assert (present.state, present.n_bytes_done, present.n_streams_done) == (JobState.RUNNING, present.n_bytes, 0)
+    await work
+    new = await export(engine)
+    assert new != old
+    assert b"wait_ms" in new
+    assert b",wait," not in new
+    assert new.count(b"\n") == old.count(b"\n")
+
+
+async def test_pages_that_follow_each_other_are_of_one_state(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    """A graph of many samples takes several statements, and the samples are replaced between two of them."""
+    await old_stream(agent, sessions, n_reports=1200)
+    async with open_read_session(sessions) as session:
+        pages = _pages(session)
+        first = await anext(pages)
+        await reparse(sessions, database_url)
+        rest = [page async for page in pages]
+    assert len(rest) > 1
+    assert sum(map(len, [first, *rest])) == 2400
+    for page in [first, *rest]:
+        assert not any(value != value for value in page.values[0].tolist())  # noqa: PLR0124 (NaN)
+
+
+async def _pages(session: AsyncSession) -> AsyncIterator[Page]:
+    host_id = await require_host(session, "alpha")
+    stat = await find_stat(session, "app_user")
+    assert stat is not None
+    wait = next(field for field in stat.fields if field.key == "wait")
+    async for page in read_pages(session, PageQuery("app_user", host_id, ALWAYS, [wait], values_per_page=1)):
+        yield page
+
+
+def start_command(url: str, *words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "normstat", "reparse", *words],
+        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
+        cwd=BACKEND,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    await put(sessions, "app_user", APP_USER)
+    for key in ("a", "b", "c"):
+        await agent.send_file(app_user_text(40), "app_user", key)
+    await put(sessions, "app_user", CHANGED)
+    old = query(database_url, "SELECT stream_id, count(wait) FROM stat.app_user GROUP BY 1 ORDER BY 1")
+    second = old[1][0]
+    with psycopg.connect(database_url) as connection:
+        # The second stream's row cannot be written: the process stands in the middle of its transaction.
+        connection.execute("SELECT FROM streams WHERE id = %s FOR UPDATE", [second])
+        process = start_command(database_url, "--all")
+        await wait_for(database_url, WAITS_FOR_HOST)
+        process.send_signal(signal.SIGKILL)
+        await asyncio.to_thread(process.communicate)
+        connection.rollback()
+    await wait_for(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({reparses.REPARSE_LOCK})")
+    # The first one is done, the others are as they were; nothing is left of what was staged.
+    counts = query(database_url, "SELECT stream_id, count(wait), count(wait_ms) FROM stat.app_user GROUP BY 1 ORDER BY 1")
+    n_rows = int(str(old[0][1]))
+    assert [row[1:] for row in counts] == [(0, n_rows), (n_rows, 0), (n_rows, 0)]
+    assert query(database_url, "SELECT FROM pg_tables WHERE tablename LIKE 'staged%'") == []
+    assert query(database_url, "SELECT spec_version FROM streams ORDER BY id") == [(2,), (1,), (1,)]
+    left = await look(sessions, 1)
+    assert (left.state, left.n_streams_done, left.n_streams) == (JobState.RUNNING, 1, 3)
+
+    # A server that starts afterwards takes it up.
+    server = asyncio.create_task(run_reparses(database_url, sessions, poll_s=0.05))
+    await wait_for(database_url, "SELECT FROM reparses WHERE finished_at IS NOT NULL")
+    server.cancel()
+    ended = await look(sessions, 1)
+    assert (ended.state, ended.n_streams_done, ended.n_samples_after) == (JobState.DONE, 3, 3 * n_rows)
+    assert ended.n_bytes_done == ended.n_bytes
+    assert query(database_url, "SELECT count(wait), count(wait_ms) FROM stat.app_user") == [(0, 3 * n_rows)]
+
+
+async def test_the_command_works_and_says_what_came_of_it(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    text = await old_stream(agent, sessions)
+    process = await asyncio.to_thread(_communicate, start_command(database_url, "--spec", "app_user", "--host", "alpha"))
+    n_rows = query(database_url, "SELECT count(*) FROM stat.app_user")[0][0]
+    assert process == (0, f"1 of 1 streams read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n")
+    assert query(database_url, "SELECT spec_version, acked_offset FROM streams") == [(2, len(text))]
+    nothing = await asyncio.to_thread(_communicate, start_command(database_url))
+    assert nothing == (2, "")
+    unknown = await asyncio.to_thread(_communicate, start_command(database_url, "--host", "nobody"))
+    assert unknown == (1, "")
+
+
+def _communicate(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    out, _ = process.communicate()
+    return process.returncode, out.decode()
+
+
+async def test_stopped_it_leaves_what_it_did_not_finish(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    await old_stream(agent, sessions)
+    old = await export(engine)
+    reparse_id = await wish(sessions)
+    with locked_host(database_url):
+        work = asyncio.create_task(work_off(database_url))
+        await wait_for(database_url, "SELECT FROM reparses WHERE state = 'running'")
+        async with open_write_session(sessions) as session:
+            await reparses.stop_reparse(session, reparse_id, "stopped by anna")
+    await work
+    ended = await look(sessions, reparse_id)
+    assert (ended.state, ended.message) == (JobState.STOPPED, "stopped by anna")
+    assert ended.n_streams_done in {0, 1}
+    assert (await export(engine) == old) == (ended.n_streams_done == 0)
+
+
+async def test_two_processes_do_not_both_work(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    await old_stream(agent, sessions)
+    await wish(sessions)
+    with locked_host(database_url):
+        work = asyncio.create_task(work_off(database_url))
+        await wait_for(database_url, WAITS_FOR_HOST)
+        assert not await work_off(database_url)
+        second = asyncio.create_task(run_reparses(database_url, sessions, poll_s=0.05))
+        await asyncio.sleep(0.2)
+    assert await work
+    second.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await second
+    assert (await look(sessions, 1)).n_streams_done == 1
+
+
+async def test_a_spec_that_changes_meanwhile_leaves_the_stream_outdated(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    text = await old_stream(agent, sessions)
+
+    async def watch(_: int) -> None:
+        await put(sessions, "app_user", APP_USER.replace('key = "wait"', 'key = "waited"'))
+
+    await reparse_stream(database_url, watch=watch)
+    assert query(database_url, "SELECT spec_version, reader_version FROM streams") == [(2, 2)]
+    record = await reparse(sessions, database_url, ReparseScope(is_outdated_only=True))
+    assert record.n_streams_done == 1
+    await assert_as_fresh(agent, engine, database_url, text)
+
+
+async def test_a_stream_goes_on_after_it_was_read_again(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    """In the middle of a report: the state that the reparse leaves is that of the end of the stream."""
+    await put(sessions, "app_user", APP_USER)
+    text = app_user_text(30)
+    cut = text.index(b"user1", len(text) // 2)
+    await agent.send_file(text[:cut], "app_user")
+    await put(sessions, "app_user", CHANGED)
+    await reparse(sessions, database_url)
+    await agent.send_file(text[cut:], "app_user", offset=cut)
+    await assert_as_fresh(agent, engine, database_url, text)
