@@ -28,6 +28,9 @@ PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 # A sample of more columns than these is no tool's.
 MAX_GATHERED: Final = 4096
 NO_WORDS: Final = frozenset({ABSENT, ""})
+# All integers of so many digits fit in 63 bits.
+LONGEST_INTEGER: Final = 18
+HUGE: Final = re.compile(r"9[3-9]\d{17}|922337203685477580[89]|1[0-8]\d{18}", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -37,22 +40,19 @@ class Gathered:
     instance: str
     offset: int
     time_us: int
-    columns: list[str] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
 
     def to_state(self) -> list[object]:
         """What `from_state` takes."""
-        return [self.instance, self.offset, self.time_us, self.columns, self.words]
+        return [self.instance, self.offset, self.time_us, self.words]
 
 
 def gathered_from_state(state: object) -> Gathered | None:
     """What to_state gave. Missing: None when the state is none."""
-    if not isinstance(state, list) or len(state) != 5:
+    if not isinstance(state, list) or len(state) != 4 or not isinstance(state[3], dict):
         return None
-    instance, offset, time_us, columns, words = state
-    if not isinstance(columns, list) or not isinstance(words, list) or len(columns) != len(words):
-        return None
-    return Gathered(str(instance), int(offset), int(time_us), [str(item) for item in columns], [str(item) for item in words])
+    instance, offset, time_us, words = state
+    return Gathered(str(instance), int(offset), int(time_us), {str(column): str(word) for column, word in words.items()})
 
 
 class SnapshotReading(LineReading):
@@ -127,24 +127,24 @@ class SnapshotReading(LineReading):
         """
         refused = self.refusal(stat, columns, words)
         row = self._gathered.get(stat.name)
-        if refused is not None or (row is not None and len(row.columns) + len(columns) > MAX_GATHERED):
+        if refused is not None or (row is not None and len(row.words) + len(columns) > MAX_GATHERED):
             return refused or f"more than {MAX_GATHERED} values in one sample"
         if row is not None and row.instance != instance:
             self.flush(stat.name)
             row = None
-        if row is not None and not set(row.columns).isdisjoint(columns):
+        if row is not None and any(column in row.words for column in columns):
             self.end_report()
             row = None
         if row is None:
             self.want_report()
             row = self._gathered[stat.name] = Gathered(instance, offset, self.report_us)
-        row.columns.extend(columns)
-        row.words.extend(words)
+        row.words.update(zip(columns, words, strict=True))
         return None
 
-    def is_gathering(self, name: str) -> bool:
-        """Whether a row of that stat is being gathered."""
-        return name in self._gathered
+    def has_gathered(self, name: str, instance: str, columns: Sequence[str]) -> bool:
+        """Whether the row of that stat and instance that is being gathered has one of the columns."""
+        row = self._gathered.get(name)
+        return row is not None and row.instance == instance and any(column in row.words for column in columns)
 
     def flush(self, name: str | None = None) -> None:
         """Adds the rows that were gathered, all or that of one stat."""
@@ -155,13 +155,21 @@ class SnapshotReading(LineReading):
 
     def add_gathered(self, stat: Stat, row: Gathered) -> None:
         """Adds a row that is whole. Its words were checked when they came."""
-        self.add_row(stat, row.columns, row.words, instance=row.instance, time_us=row.time_us, offset=row.offset)
+        words = list(row.words.values())
+        missing = unreadable(words)
+        self.add_row(stat, list(row.words), words, instance=row.instance, time_us=row.time_us, offset=row.offset, missing=missing)
+
+    def put_row(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> LineKind | str:
+        """Adds a row of the present report: what its line is then, or why it cannot be read."""
+        self.want_report()
+        refused = self.add_row(stat, columns, words, instance=instance, offset=offset, missing=unreadable(words))
+        return refused or LineKind.SAMPLE
 
     def refusal(self, stat: Stat, columns: Sequence[str], words: Sequence[str]) -> str | None:
         """The reason why a row with these words cannot be added. Missing: None when it can."""
         for column, word in zip(columns, words, strict=True):
             known = self._fields_of(stat, [column], [word])[0]
-            if word not in NO_WORDS and known.is_documented and read_number(word, known) is None:
+            if word not in unreadable([word]) and known.is_documented and read_number(word, known) is None:
                 return f"column {column}: {shorten(word, 40)} is no number that it can hold"
         return None
 
@@ -174,7 +182,7 @@ class SnapshotReading(LineReading):
             self.take_blank()
             return LineKind.IGNORED
         found = self.take_data(line, text)
-        if found is not None:
+        if isinstance(found, LineKind):
             return found
         if self._see_time(text):
             return LineKind.TIMESTAMP
@@ -185,7 +193,7 @@ class SnapshotReading(LineReading):
             self.file = path
             self.see_file(path)
             return LineKind.HEADER
-        return f"no line of {self.spec.tool}"
+        return found or f"no line of {self.spec.tool}"
 
     def _see_time(self, text: str) -> bool:
         stamp = parse_stamp(text)
@@ -204,6 +212,12 @@ class SnapshotReading(LineReading):
     def finish(self) -> None:
         """The stream ended."""
         self.end_report()
+
+
+def unreadable(words: Sequence[str]) -> frozenset[str]:
+    """The words that are no value: none, and counters that do not fit in 63 bits (-1 as the kernel prints it without a sign)."""
+    large = [word for word in words if len(word) > LONGEST_INTEGER and HUGE.fullmatch(word) is not None]
+    return NO_WORDS.union(large) if large else NO_WORDS
 
 
 def named_file(text: str, tool: str) -> str | None:

@@ -10,8 +10,10 @@ from normstat.stats.readers import (
     columns,
     cpu_blocks,
     cpu_table,
+    df,
     dtrace,
     iozone,
+    ip_link,
     kstat,
     live_test,
     lockstat,
@@ -25,8 +27,10 @@ from normstat.stats.readers import (
     perf_report,
     perf_stat,
     prstat,
+    ps,
     psi,
     sadf,
+    sentences,
     strace,
     systemtap,
     top,
@@ -81,6 +85,10 @@ READERS: Final[Mapping[str, Reader]] = {
     "named_values": _reader(named_values),
     "kstat": _reader(kstat),
     "live_test": _reader(live_test),
+    "df": _reader(df),
+    "ip_link": _reader(ip_link),
+    "ps": _reader(ps),
+    "sentences": _reader(sentences),
 }
 
 

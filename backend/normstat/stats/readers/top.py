@@ -10,6 +10,7 @@
 
 Keys of `[layout]`:
     heads      regular expressions of the line that begins a report; groups `clock`, and others that are columns of `head_stat`
+    begins     regular expression of the lines that begin a report, where the head stands below
     head_stat  the stat of those columns
     process    the stat of the rows under the header that holds PID
     texts      columns of processes that are no numbers
@@ -39,7 +40,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.items import kib_of, seconds_of, split_items
+from normstat.stats.formats import SUFFIXES
+from normstat.stats.items import command_name, kib_of, seconds_of, split_items
 from normstat.stats.lines import ABSENT, Line
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.stats.snapshot import SnapshotReading
@@ -48,10 +50,14 @@ from normstat.stats.stamp import SECONDS_A_DAY, Stamp, split_words, take_clock
 from normstat.stats.timeline import MICRO, SET_BACK_LIMIT_S
 
 PID: Final = "PID"
-# The process' name in the kernel has 15 characters; what is longer and has blanks is a command line, of which the program counts.
-LONGEST_NAME: Final = 15
+STATE: Final = "STAT"
+PARTED_STATE: Final = re.compile(r"\b([RSDZTWIX]W?) ([<N]) ", re.ASCII)
+GLUED_SHARE: Final = re.compile(r"(\b\d{1,6}[mgt])(\d{1,6}%)", re.ASCII)
+SUFFIXED: Final = re.compile(r"\d{1,18}(?:[.,]\d{1,3})?[KMGTP]", re.ASCII)
 MOST_COLUMNS: Final = 100
-LAYOUT_KEYS: Final = frozenset({"heads", "head_stat", "process", "texts", "times", "sizes", "shares", "old_cpu", "summaries"})
+LAYOUT_KEYS: Final = frozenset(
+    {"heads", "begins", "head_stat", "process", "texts", "times", "sizes", "shares", "old_cpu", "summaries"}
+)
 SUMMARY_KEYS: Final = frozenset({"stat", "pattern", "prefix", "units", "old", "several", "renamed"})
 NUMBER: Final = re.compile(r"[-+]?\d{1,18}(?:[.,]\d{1,6})?%?", re.ASCII)
 
@@ -74,6 +80,7 @@ class TopLayout:
     """The layout of a spec in typed form."""
 
     head: re.Pattern[str]
+    begin: re.Pattern[str] | None
     head_stat: str
     process: str
     texts: frozenset[str]
@@ -108,6 +115,7 @@ def build_layout(spec: Spec) -> TopLayout:
         raise TypeError("summaries: a list is needed")
     return TopLayout(
         head=re.compile("|".join(f"(?:{text})" for text in _texts(raw, "heads")), re.ASCII),
+        begin=re.compile(str(raw["begins"]), re.ASCII) if "begins" in raw else None,
         head_stat=str(raw["head_stat"]),
         process=str(raw["process"]),
         texts=frozenset(_texts(raw, "texts")),
@@ -198,7 +206,10 @@ class TopReading(SnapshotReading):
             found = self._take_process(line, text)
             if found is not None:
                 return found
-        head = self._layout.head.fullmatch(text)
+        layout = self._layout
+        head = layout.head.fullmatch(text)
+        if (layout.begin.match(text) if layout.begin is not None else head) is not None:
+            self.end_report()
         if head is not None:
             return self._take_head(line, head)
         for summary in self._layout.summaries:
@@ -212,7 +223,6 @@ class TopReading(SnapshotReading):
         return None
 
     def _take_head(self, line: Line, head: re.Match[str]) -> LineKind | str:
-        self.end_report()
         found = {key: value for key, value in head.groupdict().items() if value is not None}
         clock_text = found.pop("clock", None)
         clock = take_clock(clock_text.split()) if clock_text is not None else None
@@ -275,6 +285,9 @@ class TopReading(SnapshotReading):
 
     def _take_process(self, line: Line, text: str) -> LineKind | str | None:
         header = self._header
+        if STATE in header:
+            # Busybox has a place each for state, swapped out and nice; a large share touches the size before it.
+            text = PARTED_STATE.sub(r"\1\2 ", GLUED_SHARE.sub(r"\1 \2", text, count=1), count=1)
         words = split_words(text, len(header) - 1)
         if len(words) != len(header):
             return None
@@ -317,22 +330,8 @@ class TopReading(SnapshotReading):
             return seconds_of(word)
         if column in self._layout.sizes:
             return kib_of(word)
-        return word.rstrip("%") if NUMBER.fullmatch(word) is not None else None
+        return word.rstrip("%") if (SUFFIXED if word[-1] in SUFFIXES else NUMBER).fullmatch(word) is not None else None
 
 
 def _with_unit(number: str, unit: str, summary: Summary) -> str:
     return number if unit == "%" or unit in summary.units else number + unit
-
-
-def command_name(text: str) -> str:
-    """What a process is called in instances: its name, or the program of a command line.
-
-    >>> command_name("my worker (x)"), command_name("/usr/sbin/sshd -D -o Foo=bar"), command_name("[kworker/0:0]")
-    ('my worker (x)', 'sshd', '[kworker/0:0]')
-    """
-    if len(text) <= LONGEST_NAME and "/" not in text.partition(" ")[0]:
-        return text
-    program = text.partition(" ")[0]
-    if program.startswith("/"):
-        return program.rpartition("/")[2] or program
-    return program

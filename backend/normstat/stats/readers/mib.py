@@ -1,0 +1,82 @@
+"""/proc/net/netstat and /proc/net/snmp: a line with the names of a protocol's counters, then one with their numbers.
+
+    Ip: Forwarding DefaultTTL InReceives InHdrErrors
+    Ip: 1 64 545746 0
+
+All counters of a snapshot are one row; a column is the protocol and the name, as nstat(8) has it: "IpInReceives".
+
+>>> from normstat.stats.catalogue import require_spec
+>>> text = b"Ip: Forwarding InReceives\\nIp: 1 545746\\nUdp: InErrors\\nUdp: 0\\n"
+>>> block = read(require_spec("proc_net_snmp"), text, state={}, offset=0, is_final=True).blocks[0]
+>>> [field.column for field in block.fields], [column.tolist() for column in block.values]
+(['IpForwarding', 'IpInReceives', 'UdpInErrors'], [[1], [545746], [0]])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.lines import Line
+from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.snapshot import SnapshotReading
+from normstat.stats.spec import Spec
+
+LINE: Final = re.compile(r"(?P<protocol>[A-Z]\w{0,30}): +(?P<words>\S.*)", re.ASCII)
+NAME: Final = re.compile(r"[A-Za-z]\w{0,60}", re.ASCII)
+NUMBER: Final = re.compile(r"-?\d{1,20}", re.ASCII)
+MAX_NAMES: Final = 1024
+
+
+def check(spec: Spec) -> None:
+    """Raises ValueError unless there is one stat and no layout."""
+    if spec.layout or len(spec.stats) != 1:
+        raise ValueError("one stat and an empty layout are needed")
+
+
+def read(
+    spec: Spec,
+    data: bytes,
+    *,
+    state: State,
+    offset: int,
+    is_final: bool = False,
+    timing: Timing = NO_TIMING,
+    command: str = "",
+) -> ReadResult:
+    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
+    return MibReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
+
+
+class MibReading(SnapshotReading):
+    """One call of the reader: `_names` are those of the line before, of the protocol `_protocol`."""
+
+    def load(self, own: State) -> None:
+        """Takes up the state of the piece before."""
+        super().load(own)
+        names = own.get("names")
+        self._names = [str(name) for name in names] if isinstance(names, list) else []
+        self._protocol = str(own.get("protocol", ""))
+
+    def save(self) -> State:
+        """The state for the next piece."""
+        return {**super().save(), "names": self._names, "protocol": self._protocol}
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """What the line is to the tool."""
+        found = LINE.fullmatch(text)
+        if found is None:
+            return None
+        words = found["words"].split()
+        if len(words) > MAX_NAMES:
+            return f"more than {MAX_NAMES} words"
+        if NAME.fullmatch(words[0]) is not None:
+            if not all(map(NAME.fullmatch, words)) or len(set(words)) != len(words):
+                return "not a list of different names"
+            self._names, self._protocol = words, found["protocol"]
+            return LineKind.HEADER
+        names, self._names = self._names, []
+        if not names or found["protocol"] != self._protocol:
+            return "numbers without a line of their names before them"
+        if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
+            return f"{len(words)} words for {len(names)} names"
+        columns = [self._protocol + name for name in names]
+        return self.gather(self.spec.stats[0], columns, words, offset=line.offset) or LineKind.SAMPLE
