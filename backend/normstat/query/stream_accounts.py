@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, SQLColumnExpression, and_, func, or_, select
+from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query import tables
@@ -14,6 +14,7 @@ from normstat.query.hosts import LineCounts, StreamRecord, to_stream
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.store.models import Gap, RejectedLine, Stream
+from normstat.store.reparses import is_outdated
 
 # Reasons quote what was printed, so a stream of garbage has as many as lines; the most frequent say what is wrong.
 MOST_REASONS: Final = 20
@@ -112,12 +113,6 @@ async def read_host_accounts(
         n_matching=n_matching or 0,
         streams=[_to_account(stream, reasons.get(stream.id, ([], 0)), gaps.get(stream.id, 0), now) for stream in streams],
     )
-
-
-def is_outdated() -> ColumnElement[bool]:
-    """SQL: the stream has bytes, a spec for them, and was read by another version of it (0: there was no spec when they came)."""
-    versions = [and_(Stream.spec == spec.name, Stream.spec_version != spec.version) for spec in load_catalogue().specs.values()]
-    return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions))
 
 
 def _chosen(only: Only | None) -> list[ColumnElement[bool]]:
