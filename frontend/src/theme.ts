@@ -33,7 +33,10 @@ export const theme = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray", size: "md" } }),
     Anchor: Anchor.extend({ defaultProps: { underline: "hover" } }),
-    Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm" }, styles: { root: { textTransform: "none" } } }),
+    Badge: Badge.extend({
+      defaultProps: { variant: "light", radius: "sm" },
+      styles: { root: { textTransform: "none", minWidth: "max-content" } },
+    }),
     Button: Button.extend({ defaultProps: { size: "xs" } }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", withinPortal: true } }),
     Modal: Modal.extend({

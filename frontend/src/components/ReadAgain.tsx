@@ -1,4 +1,4 @@
-import { Button, Group, Progress, Text } from "@mantine/core";
+import { Button, Group, Progress, Text, Tooltip } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -96,11 +96,13 @@ interface RunningReparseProps {
 
 function RunningReparse({ reparse, what, isStopping, onStop }: RunningReparseProps) {
   return (
-    <Group gap="sm" role="group" aria-label={`Reading again: ${what}`}>
-      <Progress w={160} value={percentDone(reparse)} aria-label={`Reading again: ${what}`} />
-      <Text fz="sm">
-        {percentDone(reparse)} %, {describeReparse(reparse)}; the samples of before are shown until it is done
-      </Text>
+    <Group gap="sm" wrap="nowrap" role="group" aria-label={`Reading again: ${what}`}>
+      <Progress w={120} style={{ flex: "none" }} value={percentDone(reparse)} aria-label={`Reading again: ${what}`} />
+      <Tooltip label="The samples of before are shown until it is done">
+        <Text fz="sm">
+          {percentDone(reparse)} %, {describeReparse(reparse)}
+        </Text>
+      </Tooltip>
       <Button size="compact-xs" variant="default" loading={isStopping} onClick={onStop}>
         Stop
       </Button>

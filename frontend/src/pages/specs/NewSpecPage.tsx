@@ -68,7 +68,7 @@ export function NewSpecPage() {
         comparisons show it.
       </Text>
       <Paper className="card" p="md" mb="md">
-        <form onSubmit={submit} noValidate aria-label="Sample">
+        <form onSubmit={submit} noValidate aria-label="What the tool prints">
           <Stack gap="sm">
             <Group gap="sm" align="flex-start">
               <TextInput

@@ -78,7 +78,7 @@ function Rows({ table }: { readonly table: PreviewTable }) {
         {table.stat}
       </Title>
       <ScrollCard label={`Rows of ${table.stat}`}>
-        <Table aria-label={`Rows of ${table.stat}`} verticalSpacing={2}>
+        <Table aria-label={`Rows of ${table.stat}`} verticalSpacing={2} w="auto">
           <Table.Thead>
             <Table.Tr>
               {table.hasTimes && <Table.Th>Time (UTC)</Table.Th>}
@@ -132,7 +132,9 @@ function Rejected({ preview }: { readonly preview: SpecPreview }) {
         <Table aria-label="Rejected lines" verticalSpacing={2}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th className="number">Line</Table.Th>
+              <Table.Th className="number" w={80}>
+                Line
+              </Table.Th>
               <Table.Th>Reason</Table.Th>
               <Table.Th>Text</Table.Th>
             </Table.Tr>

@@ -129,12 +129,12 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
                 )}
               </Group>
             </Table.Td>
-            <Table.Td>{spec.title}</Table.Td>
+            <Table.Td miw={240}>{spec.title}</Table.Td>
             <Table.Td className="mono">{spec.tool}</Table.Td>
-            <Table.Td>{systemName(spec.os)}</Table.Td>
+            <Table.Td style={{ whiteSpace: "nowrap" }}>{systemName(spec.os)}</Table.Td>
             <Table.Td>
               <Tooltip label={spec.stats.join(", ")}>
-                <span>{plural(spec.stats.length, "stat")}</span>
+                <span style={{ whiteSpace: "nowrap" }}>{plural(spec.stats.length, "stat")}</span>
               </Tooltip>
             </Table.Td>
             <Table.Td className="number">{spec.version}</Table.Td>
@@ -150,7 +150,7 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
 /** How many streams another version of the spec read, and the button that changes it. */
 export function Outdated({ spec }: { readonly spec: SpecInfo }) {
   return (
-    <Group gap="sm">
+    <Group gap="xs">
       <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
         {plural(spec.n_streams_outdated, "outdated stream")}
       </Badge>
