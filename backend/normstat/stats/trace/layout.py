@@ -107,7 +107,7 @@ def _role(known: KnownTable, name: str, guess: str) -> str:
     if name in known.labels:
         return Role.LABEL
     if name in known.instance:
-        return Role.BOTH if guess == Role.VALUE else Role.KEY
+        return Role.BOTH if guess in (Role.VALUE, Role.BOTH, Role.OPEN_BOTH) else Role.KEY
     return guess
 
 

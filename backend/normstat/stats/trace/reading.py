@@ -20,10 +20,21 @@ from normstat.stats.trace.layout import TraceLayout, begin_known_table, build_tr
 from normstat.stats.trace.marks import Marks, mark_of
 from normstat.stats.trace.stack import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
 from normstat.stats.trace.table import Table, TableRow, cut_row, is_strong_header, split_headers, stat_column
-from normstat.stats.trace.text import TIME_NAMES, Pairs, is_integer, parse_pairs, says_nothing, split_stamp, tells_of_losses, tidy
+from normstat.stats.trace.text import (
+    TIME_NAMES,
+    Pairs,
+    is_integer,
+    is_number,
+    parse_pairs,
+    says_nothing,
+    split_stamp,
+    tells_of_losses,
+    tidy,
+)
 
 TOO_LONG: Final = f"line of more than {MAX_CHARACTERS} characters"
 MISFIT: Final = "does not fit under the columns of its header"
+UNKNOWN: Final = "no line that {tool} is known to print"
 NO_STAT: Final = "nothing of this kind is known of {tool}"
 LONGEST_TITLE: Final = 120
 # Rows that wait for their block to end.
@@ -225,7 +236,7 @@ class TraceReading(LineReading):
         return row or MISFIT
 
     def _is_text(self, text: str) -> bool:
-        return not any(is_integer(word) for word in text.split()) or any(is_strong_header(cells) for cells in split_headers(text))
+        return not any(is_integer(word) for word in text.split()) or _is_header(text)
 
     def _take_first_row(self, line: Line) -> LineKind | str | None:
         for cells in split_headers(self.texts[-1].text):
@@ -270,6 +281,12 @@ class TraceReading(LineReading):
         self._n_characters += len(line.text)
         self.has_gap = False
         return LineKind.HEADER
+
+    def take_title(self, line: Line) -> LineKind | str:
+        """A title or a header. Numbers that nothing names must not be lost in one."""
+        if line.text.endswith(":") or not any(map(is_number, line.text.split())) or _is_header(line.text):
+            return self.hold_text(line)
+        return UNKNOWN.format(tool=self.spec.tool)
 
     def has_frames(self) -> bool:
         """Whether the lines that wait are those of a stack."""
@@ -376,6 +393,10 @@ def count_reason(word: str) -> str:
 def check_layout(spec: Spec) -> None:
     """Raises ValueError, TypeError or re.error for a layout that makes no sense."""
     build_trace_layout(spec)
+
+
+def _is_header(text: str) -> bool:
+    return any(is_strong_header(cells) for cells in split_headers(text))
 
 
 def _trim(title: str) -> str:

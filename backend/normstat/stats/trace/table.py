@@ -53,7 +53,9 @@ class Role(StrEnum):
     BOTH = "b"
     LABEL = "l"
     TIME = "t"
+    # Not known before the first row that has something there: a value or a key, a value that is part of the key or a key.
     OPEN = "?"
+    OPEN_BOTH = "o"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +184,18 @@ def stat_column(stat: Stat, name: str) -> Field | None:
 def _role(name: str, at: int, n_columns: int, known: set[str]) -> Role:
     upper = name.upper()
     if upper in NAMING_TOO:
-        return Role.BOTH
+        return Role.OPEN_BOTH
     if slug(name) in known:
         return Role.VALUE
     return Role.KEY if upper in NAMING or upper in TEXTS or (upper == "CPU" and at < n_columns - 1) else Role.OPEN
 
 
 def _learn(role: str, text: str) -> str:
-    if role == Role.OPEN and text != ABSENT:
-        return Role.VALUE if is_number(text) else Role.KEY
-    return Role.KEY if role == Role.BOTH and not is_number(text) and text != ABSENT else role
+    if text == ABSENT or role not in (Role.OPEN, Role.OPEN_BOTH):
+        return role
+    if not is_number(text):
+        return Role.KEY
+    return Role.VALUE if role == Role.OPEN else Role.BOTH
 
 
 def _join_units(cells: Iterable[Cell]) -> list[Cell]:
@@ -210,7 +214,7 @@ def _join_units(cells: Iterable[Cell]) -> list[Cell]:
 
 def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> str | None:
     for column, role, text in zip(columns, roles, texts, strict=True):
-        if role == Role.VALUE and text != ABSENT and not is_number(text):
+        if role in (Role.VALUE, Role.BOTH) and text != ABSENT and not is_number(text):
             return f"column {column.text}: {text[:40]!r} is no number"
     return None
 
@@ -224,7 +228,7 @@ def _fit(columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cel
         return None if _disagreement(columns, roles, [cell.text for cell in cells]) else list(cells)
     ways = []
     for at, role in enumerate(roles):
-        if role in (Role.KEY, Role.LABEL, Role.OPEN):
+        if role not in (Role.VALUE, Role.BOTH):
             first, last = cells[at], cells[at + n_extra]
             whole = Cell(" ".join(cell.text for cell in cells[at : at + n_extra + 1]), first.start, last.end)
             way = [*cells[:at], whole, *cells[at + n_extra + 1 :]]
