@@ -12,6 +12,7 @@ from normstat.stats.readers import (
     cpu_table,
     df,
     dtrace,
+    iostat_errors,
     iozone,
     ip_link,
     kstat,
@@ -31,6 +32,7 @@ from normstat.stats.readers import (
     psi,
     sadf,
     sentences,
+    side_by_side,
     strace,
     systemtap,
     top,
@@ -89,6 +91,8 @@ READERS: Final[Mapping[str, Reader]] = {
     "ip_link": _reader(ip_link),
     "ps": _reader(ps),
     "sentences": _reader(sentences),
+    "side_by_side": _reader(side_by_side),
+    "iostat_errors": _reader(iostat_errors),
 }
 
 
