@@ -10,11 +10,13 @@ import {
   decodeAccountsView,
   decodeComparisonView,
   decodeHostView,
+  decodeImportsView,
   decodeListView,
   DEFAULT_HOST_VIEW,
   encodeAccountsView,
   encodeComparisonView,
   encodeHostView,
+  encodeImportsView,
   encodeListView,
   HOST_TABS,
   type HostView,
@@ -124,6 +126,12 @@ describe("links", () => {
     }
     const list = { clock: "local", filter: "web & db" } as const;
     expect(decodeListView(parseSearch(formatSearch(encodeListView(list))))).toEqual({ view: list, ignored: [] });
+    for (const view of [
+      { clock: "local", host: "", importId: null },
+      { clock: "utc", host: "web1", importId: 12 },
+    ] as const) {
+      expect(decodeImportsView(parseSearch(formatSearch(encodeImportsView(view))))).toEqual({ view, ignored: [] });
+    }
   });
 
   it("of version 1 still open", () => {
@@ -170,6 +178,17 @@ describe("links", () => {
       "panel=nonsense",
       "tz=mars",
     ]);
+  });
+
+  it("to a place of raw output need a stream and an offset", () => {
+    expect(decodeHostView(parseSearch("?tab=streams&only=rejected&stream=7&line=7:0"))).toEqual({
+      view: { ...DEFAULT_HOST_VIEW, tab: "streams", filter: "rejected", streamId: 7, place: { streamId: 7, offset: 0 } },
+      ignored: [],
+    });
+    for (const line of ["7", "7:", ":7", "0:7", "7:-1", "7:1:2", "a:b", "7:01"]) {
+      expect(decodeHostView(parseSearch(`?line=${line}`))).toEqual({ view: DEFAULT_HOST_VIEW, ignored: [`line=${line}`] });
+    }
+    expect(decodeImportsView(parseSearch("?import=0&host=web1")).ignored).toEqual(["import=0"]);
   });
 
   it("with a window that ends before it begins fall back to the default and say so", () => {

@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { accountsQuery } from "../../api/queries";
 import { LineContext } from "../../components/LineContext";
+import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
 import { ReadAgain } from "../../components/ReadAgain";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
@@ -10,6 +12,7 @@ import type { HostAccounts, StreamAccount } from "../../logic/api";
 import { formatCount, plural } from "../../logic/number";
 import { describeAccounts, FILTER_LABELS, STREAM_FILTERS, type StreamFilter } from "../../logic/stream";
 import type { Zone } from "../../logic/zone";
+import { type Clock, encodeImportsView } from "../../state/url";
 import { StreamTable } from "./StreamTable";
 import type { HostViewState } from "./useHostView";
 
@@ -50,6 +53,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
       <StreamsHead
         accounts={accounts.data}
         filter={filter}
+        clock={view.clock}
         onFilter={(next) => {
           set({ filter: next, streamId: null });
         }}
@@ -116,16 +120,25 @@ export function Streams({ host, zone, state }: StreamsProps) {
 interface StreamsHeadProps {
   readonly accounts: HostAccounts;
   readonly filter: StreamFilter;
+  readonly clock: Clock;
   readonly onFilter: (filter: StreamFilter) => void;
 }
 
 /** Everything summed up, which streams are listed, and what may be read again at once. */
-function StreamsHead({ accounts, filter, onFilter }: StreamsHeadProps) {
+function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
+  const me = useMe();
   const { host, n_streams_outdated } = accounts;
   return (
     <>
       <Group justify="space-between" mb="xs">
-        <Text fz="sm">{describeAccounts(accounts)}</Text>
+        <Group gap="md">
+          <Text fz="sm">{describeAccounts(accounts)}</Text>
+          {mayWrite(me) && (
+            <PageLink to="/imports" search={encodeImportsView({ clock, host, importId: null })} fz="sm">
+              Load files of {host}
+            </PageLink>
+          )}
+        </Group>
         <Select
           size="xs"
           w={190}
