@@ -93,7 +93,7 @@ class NfsReading(SnapshotReading):
         if RULE.fullmatch(text) or MESSAGE.fullmatch(text):
             return LineKind.IGNORED
         words = text.split()
-        if self._section and NUMBER.fullmatch(words[0]) is not None:
+        if self._section and (NUMBER.fullmatch(words[0]) or GLUED.fullmatch(words[0])) is not None:
             return self._take_numbers(line, words)
         if self._section and NAMES.fullmatch(text) is not None and len(words) <= MAX_NAMES:
             self._names = words

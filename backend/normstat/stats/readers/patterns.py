@@ -189,9 +189,6 @@ class PatternReading(SnapshotReading):
         columns, words = [column for column, _ in cells], [word for _, word in cells]
         stat = self.stat(row.stat)
         instance = INSTANCE_GROUP.sub(lambda mark: groups.get(mark[1], ""), row.instance).strip()
-        refused = self.refusal(stat, columns, words)
-        if refused is not None:
-            return refused
         if row.clock:
             self._see_clock(groups.get(row.clock, ""))
         if row.is_gathered:

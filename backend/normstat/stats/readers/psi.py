@@ -79,17 +79,12 @@ class PressureReading(SnapshotReading):
         if len(set(columns)) != len(columns):
             return "a name stands twice in the line"
         stat = self.spec.stats[0]
-        refused = self.refusal(stat, columns, words)
-        if refused is not None:
-            return refused
         name = resource_of(found["file"] or self.file)
         instance = f"{name}.{found['level']}" if name else found["level"]
         if instance in self._seen or len(self._seen) >= MAX_SEEN:
             self.end_report()
         self._seen.add(instance)
-        self.want_report()
-        self.add_row(stat, columns, words, instance=instance, offset=line.offset)
-        return LineKind.SAMPLE
+        return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
 
     def end_report(self) -> None:
         """The report is whole."""

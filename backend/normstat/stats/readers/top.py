@@ -305,22 +305,18 @@ class TopReading(SnapshotReading):
                 return f"column {column}: {word[:40]!r} is no number"
             columns.append(column)
             numbers.append(number)
-        stat = self.stat(layout.process)
-        refused = self.refusal(stat, columns, numbers)
-        if refused is not None:
-            return refused
         self.want_report()
         instance = f"{words[at]}/{command_name(words[-1])}" if header[-1] in layout.texts else words[at]
         is_old = layout.has_old_cpu and self.n_reports == 1
-        if is_old:
+        refused = self._add(line, columns, numbers, instance, is_old=is_old)
+        if refused is None and is_old:
             kept = [number for number, column in enumerate(columns) if column not in layout.shares]
             self._add(line, [columns[number] for number in kept], [numbers[number] for number in kept], instance, is_old=False)
-        self._add(line, columns, numbers, instance, is_old=is_old)
-        return LineKind.SAMPLE
+        return refused or LineKind.SAMPLE
 
-    def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> None:
+    def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> str | None:
         stat = self.stat(self._layout.process)
-        self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
+        return self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
 
     def _number(self, column: str, word: str) -> str | None:
         """The word as a plain number. Missing: "" where top had no room for it, None when it is none."""
