@@ -12,6 +12,7 @@ from normstat.stats.readers import (
     cpu_table,
     df,
     dtrace,
+    fixed_columns,
     iostat_errors,
     iozone,
     ip_link,
@@ -62,6 +63,7 @@ def _reader(module: ModuleType) -> Reader:
 
 READERS: Final[Mapping[str, Reader]] = {
     "columns": _reader(columns),
+    "fixed_columns": _reader(fixed_columns),
     "lockstat": _reader(lockstat),
     "opreport": _reader(opreport),
     "iozone": _reader(iozone),
