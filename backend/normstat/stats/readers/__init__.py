@@ -23,6 +23,7 @@ from normstat.stats.readers import (
     named_values,
     net_dev,
     nfsstat,
+    one_line,
     opreport,
     patterns,
     perf_lock,
@@ -97,6 +98,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "sentences": _reader(sentences),
     "side_by_side": _reader(side_by_side),
     "iostat_errors": _reader(iostat_errors),
+    "one_line": _reader(one_line),
 }
 
 

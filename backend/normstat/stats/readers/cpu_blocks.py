@@ -36,7 +36,7 @@ BAR: Final = "|"
 SHARE: Final = "%tim"
 WHOLE_ROW: Final = "total"
 COUNT_WORD: Final = re.compile(r"[0-9]{1,18}|-")
-SHARE_WORD: Final = re.compile(r"[0-9]{1,9}[.,][0-9]{1,6}|-")
+SHARE_WORD: Final = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,6})?|-")
 # Of a report that is not over, as characters of its words; what comes beyond is refused.
 MOST_PENDING: Final = 1 << 18
 MOST_COLUMNS: Final = 2048
