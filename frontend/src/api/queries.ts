@@ -8,6 +8,7 @@ import * as endpoints from "./endpoints";
 import { ApiError } from "./client";
 
 const REFRESH_MS = 5_000;
+const ACCOUNTS_MS = 10_000;
 const SETTLED_MS = 30_000;
 const PROGRESS_MS = 1_000;
 const IDLE_MS = 30_000;
@@ -59,7 +60,8 @@ export function accountsQuery(query: endpoints.AccountsQuery) {
       const before = previousQuery?.queryKey[1] as endpoints.AccountsQuery | undefined;
       return before?.host === query.host && before.streamId === query.streamId ? previous : undefined;
     },
-    refetchInterval: REFRESH_MS,
+    // The reasons of many rejected lines are counted anew each time.
+    refetchInterval: ACCOUNTS_MS,
   });
 }
 
