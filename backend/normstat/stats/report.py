@@ -10,6 +10,8 @@ from typing import Final
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
+# The command line of a stream that an agent makes by calling the tool again and again begins with it.
+LOOP_MARK: Final = "@"
 # No report has more rows than this; it bounds the state that a broken stream can make.
 MAX_SEEN: Final = 20_000
 
@@ -46,6 +48,16 @@ class Reports:
         """The present report is over; what comes belongs to another."""
         self.is_open = False
         self.seen.clear()
+
+    def see_stamp(self, command: str) -> None:
+        """A time stood on a line of its own: the present report is over.
+
+        An agent that calls a tool again and again (`@5 command`) puts the time before each call, whose first report is about the
+        time since boot once more.
+        """
+        self.close()
+        if command.startswith(LOOP_MARK):
+            self.number = NONE
 
     @property
     def is_first(self) -> bool:

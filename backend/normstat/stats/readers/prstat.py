@@ -167,7 +167,7 @@ class PrstatReading(LineReading):
             self._see(f"header {self._table.stat}")
             return LineKind.HEADER
         if self.see_time_line(line.text):
-            self._reports.close()
+            self._reports.see_stamp(self.command)
             return LineKind.TIMESTAMP
         if self._table is not None:
             return self._take_row(self._table, self._header, words, line)

@@ -119,7 +119,7 @@ class SideBySideReading(LineReading):
         stamp = parse_stamp(text)
         if stamp is not None:
             self.see_stamp(stamp)
-            self._reports.close()
+            self._reports.see_stamp(self.command)
             return LineKind.TIMESTAMP
         return self._take_row(words, line.offset)
 

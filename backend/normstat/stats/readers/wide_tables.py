@@ -129,7 +129,7 @@ class WideTablesReading(LineReading):
                 return LineKind.HEADER
             if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_stamp(text)) is not None:
                 self.see_stamp(stamp)
-                self._reports.close()
+                self._reports.see_stamp(self.command)
                 return LineKind.TIMESTAMP
         if self._header is None:
             return "a line before any header"
