@@ -18,6 +18,7 @@ Keys of `[[layout.tables]]`:
     instance     columns that name what a row is about
     labels       columns of text that are neither
     last_text    true when the last column may hold blanks
+    first_text   true when the first column may hold blanks
     optional     columns at the end that not every row has
     clock        the column that holds the time of the row
     tree         true when names are indented below the one that they belong to
@@ -41,7 +42,7 @@ LIST_KEYS: Final = (
     "header", "upper", "implied", "sides", "instance", "labels", "optional", "sections", "missing",
 )  # fmt: skip
 TABLE_KEYS: Final = frozenset(
-    {"stat", "join", "spans", "name", "last_text", "clock", "tree", "suffix", "captioned", "counters", *LIST_KEYS}
+    {"stat", "join", "spans", "name", "last_text", "first_text", "clock", "tree", "suffix", "captioned", "counters", *LIST_KEYS}
 )
 # Over how many columns a word of the upper line stands, where the spec does not say.
 USUAL_SPAN: Final = 2
@@ -62,6 +63,7 @@ class WideTable:
     instance: tuple[str, ...]
     labels: frozenset[str]
     has_last_text: bool
+    has_first_text: bool
     optional: frozenset[str]
     clock: str
     is_tree: bool
@@ -146,6 +148,7 @@ def _table(raw: object, stats: set[str]) -> WideTable:
         instance=tuple(lists["instance"]),
         labels=frozenset(lists["labels"]),
         has_last_text=raw.get("last_text") is True,
+        has_first_text=raw.get("first_text") is True,
         optional=frozenset(lists["optional"]),
         clock=str(raw.get("clock", "")),
         is_tree=raw.get("tree") is True,

@@ -291,21 +291,13 @@ def _fit(header: WideHeader, words: list[str]) -> tuple[list[str], list[str]] | 
     table = header.table
     n_columns = len(header.columns)
     name: list[str] = []
-    if table.name == "first" and words:
+    if table.name == "first":
         name, words = words[:1], words[1:]
-    elif table.name == "last" and len(words) > n_columns:
+    elif table.name == "last":
         name, words = [" ".join(words[n_columns:])], words[:n_columns]
-        if NUMBER_LIKE.match(name[0]):
-            return f"{n_columns + len(name[0].split())} values for {n_columns} columns and a name"
-    if table.name and not name:
-        return f"{len(words)} values for {n_columns} columns and a name"
-    if table.has_last_text and len(words) > n_columns:
-        tail = words[n_columns - 1 :]
-        # The number of the zone is a column of its own where words are parted by commas.
-        text = f"{tail[0]} ({tail[1]})" if header.is_by_comma and len(tail) == 2 else " ".join(tail)
-        if text[:1].isdigit() and not tail[-1].startswith("("):
-            return f"{len(words)} values for {n_columns} columns"
-        words = [*words[: n_columns - 1], text]
+        if not name[0] or NUMBER_LIKE.match(name[0]):
+            return f"{len(words) + len(name[0].split())} values for {n_columns} columns and a name"
+    words = _join_texts(header, words)
     n_optional = 0
     while n_optional < n_columns and header.columns[-1 - n_optional] in table.optional:
         n_optional += 1
@@ -314,3 +306,20 @@ def _fit(header: WideHeader, words: list[str]) -> tuple[list[str], list[str]] | 
     if len(words) != n_columns:
         return f"{len(words)} values for {n_columns} columns"
     return name, words
+
+
+def _join_texts(header: WideHeader, words: list[str]) -> list[str]:
+    """The words, those of a text that may hold blanks joined; a number among them is a value too many."""
+    n_columns = len(header.columns)
+    n_more = len(words) - n_columns
+    if n_more <= 0:
+        return words
+    if header.table.has_last_text:
+        tail = words[n_columns - 1 :]
+        # The number of the zone is a column of its own where words are parted by commas.
+        text = f"{tail[0]} ({tail[1]})" if header.is_by_comma and n_more == 1 else " ".join(tail)
+        if not text[:1].isdigit() or text.endswith(")"):
+            return [*words[: n_columns - 1], text]
+    if header.table.has_first_text and not any(NUMBER_LIKE.match(word) for word in words[: n_more + 1]):
+        return [" ".join(words[: n_more + 1]), *words[n_more + 1 :]]
+    return words
