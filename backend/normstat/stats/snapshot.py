@@ -27,6 +27,7 @@ PROMPT: Final = re.compile(
 PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 # A sample of more columns than these is no tool's.
 MAX_GATHERED: Final = 4096
+NO_VALUES: Final = "no numbers"
 NO_WORDS: Final = frozenset({ABSENT, ""})
 # All integers of so many digits fit in 63 bits.
 LONGEST_INTEGER: Final = 18
@@ -125,7 +126,7 @@ class SnapshotReading(LineReading):
 
         Missing: None when all is well, else the reason why the line cannot be taken.
         """
-        refused = self.refusal(stat, columns, words)
+        refused = self.refusal(stat, columns, words) if columns else NO_VALUES
         row = self._gathered.get(stat.name)
         if refused is not None or (row is not None and len(row.words) + len(columns) > MAX_GATHERED):
             return refused or f"more than {MAX_GATHERED} values in one sample"
@@ -161,6 +162,8 @@ class SnapshotReading(LineReading):
 
     def put_row(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> LineKind | str:
         """Adds a row of the present report: what its line is then, or why it cannot be read."""
+        if not columns:
+            return NO_VALUES
         self.want_report()
         refused = self.add_row(stat, columns, words, instance=instance, offset=offset, missing=unreadable(words))
         return refused or LineKind.SAMPLE

@@ -122,3 +122,23 @@ def test_a_lack_of_room_touches_and_is_told_apart() -> None:
     data = b"Client nfs v3:\nnull getattr lookup\n1234567100% 123456718% 12345678 5%\n"
     rows = rows_of_result(read_spec("nfsstat_linux", data))
     assert [row.values for row in rows] == [(1234567, 100), (1234567, 18), (12345678, 5)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "data"),
+    [
+        ("ps_linux", b"PID USER COMMAND\n1 root init\n"),
+        ("top_linux", b"PID USER S COMMAND\n1 root S init\n"),
+        ("top_linux", b"PID USER %CPU COMMAND\n1 root x init\n"),
+        ("proc_net_sockstat", b"TCP:\n"),
+    ],
+)
+def test_a_row_without_numbers_is_refused(spec: str, data: bytes) -> None:
+    result = read_spec(spec, data)
+    assert not result.blocks
+    assert len(result.rejected) == 1
+
+
+def test_a_table_of_nothing_but_shares_has_no_sample_in_the_first_report() -> None:
+    result = read_spec("top_linux", b"PID USER %CPU COMMAND\n1 root 5.0 init\n")
+    assert (result.blocks, len(result.since_boot)) == ((), 1)

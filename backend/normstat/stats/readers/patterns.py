@@ -46,7 +46,7 @@ CLOCK: Final = re.compile(
 )
 MAX_SEEN: Final = 65_536
 # No line of this reader's tools is longer; patterns need not look at others.
-LONGEST_LINE: Final = 65_536
+LONGEST_LINE: Final = 1 << 19
 
 
 @dataclass(frozen=True)

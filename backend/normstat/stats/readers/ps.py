@@ -12,6 +12,7 @@ Keys of `[layout]`:
     times    columns that are times of CPU or since the beginning
     starts   columns that say when the process began, in one, two or five words
     threads  columns that are a thread's number
+    sizes    columns that are KiB when they have no suffix
 
 >>> from normstat.stats.catalogue import require_spec
 >>> text = b"PID %CPU %MEM VSZ RSS START TIME COMMAND\\n1 0.0 0.3 104364 13208 Nov20 0:06 /sbin/init splash\\n"
@@ -24,14 +25,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.stats.items import command_name, seconds_of
+from normstat.stats.items import command_name, kib_of, seconds_of
 from normstat.stats.lines import Line
 from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp, split_words
 
-LAYOUT_KEYS: Final = frozenset({"texts", "times", "starts", "threads"})
+LAYOUT_KEYS: Final = frozenset({"texts", "times", "starts", "threads", "sizes"})
 COMMANDS: Final = frozenset({"COMMAND", "CMD", "ARGS", "COMM"})
 PID: Final = "PID"
 MOST_COLUMNS: Final = 64
@@ -41,6 +42,8 @@ LONG_START: Final = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +
 DAY: Final = re.compile(r"[A-Z][a-z]{2} +\d{1,2}(?= |$)", re.ASCII)
 START: Final = re.compile(r"(?:\d\d:\d\d(?::\d\d)?|[A-Z][a-z]{2}[ _]+\d{1,2})(?= |$)", re.ASCII)
 WAITS: Final = "WCHAN"
+STATE: Final = "STAT"
+NICE: Final = re.compile(r"[<N] +", re.ASCII)
 # Solaris has the class of the kernel's own processes (SY) and of others in the place of the nice value.
 NOTHING: Final = frozenset({"-", "?", "*", "", "FF", "RR", "SY", "RT", "SD", "FX"})
 
@@ -48,7 +51,7 @@ NOTHING: Final = frozenset({"-", "?", "*", "", "FF", "RR", "SY", "RT", "SD", "FX
 def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and a layout of known keys."""
     if not spec.layout.keys() <= LAYOUT_KEYS or len(spec.stats) != 1:
-        raise ValueError("one stat, and only texts, times, starts and threads are known")
+        raise ValueError("one stat, and only texts, times, starts, threads and sizes are known")
 
 
 def read(
@@ -74,9 +77,9 @@ class PsReading(SnapshotReading):
         header = own.get("header")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
         layout = self.spec.layout
-        self._texts, self._times, self._starts, self._threads = (
+        self._texts, self._times, self._starts, self._threads, self._sizes = (
             frozenset(map(str, found)) if isinstance(found := layout.get(key), list) else frozenset()
-            for key in ("texts", "times", "starts", "threads")
+            for key in ("texts", "times", "starts", "threads", "sizes")
         )
 
     def save(self) -> State:
@@ -149,6 +152,9 @@ class PsReading(SnapshotReading):
                 return f"{len(cells) + 1} cells for {len(self._header)} columns"
             cells.append(word)
             rest = more[0]
+        if self._header[-2] == STATE:
+            # Busybox has a place of its own for nice processes, "S N".
+            rest = NICE.sub("", rest, count=1) if NICE.match(rest) else rest
         return [*cells, rest]
 
     def _number(self, column: str, word: str) -> str | None:
@@ -157,4 +163,6 @@ class PsReading(SnapshotReading):
             return ""
         if column in self._times:
             return seconds_of(word)
+        if column in self._sizes:
+            return kib_of(word)
         return word if NUMBER.fullmatch(word) is not None else None

@@ -44,7 +44,7 @@ from normstat.stats.formats import SUFFIXES
 from normstat.stats.items import command_name, kib_of, seconds_of, split_items
 from normstat.stats.lines import ABSENT, Line
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
-from normstat.stats.snapshot import SnapshotReading
+from normstat.stats.snapshot import NO_VALUES, SnapshotReading
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import SECONDS_A_DAY, Stamp, split_words, take_clock
 from normstat.stats.timeline import MICRO, SET_BACK_LIMIT_S
@@ -315,6 +315,8 @@ class TopReading(SnapshotReading):
         return refused or LineKind.SAMPLE
 
     def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> str | None:
+        if not columns:
+            return NO_VALUES
         stat = self.stat(self._layout.process)
         return self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
 
