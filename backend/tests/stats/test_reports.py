@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from normstat.stats.catalogue import require_spec
+from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult
 from tests.golden_captures import GOLDEN
@@ -65,3 +66,41 @@ def test_strace_sums_up_its_rows() -> None:
         ((_, total),) = rows_of(f"strace_c/strace-6.1--{name}", "strace_totals")
         assert sum(values["calls"] or 0 for _, values in rows) == total["calls"]
         assert sum(values["errors"] or 0 for _, values in rows) == total["errors"]
+
+
+def test_three_places_take_all_the_busy_waiting() -> None:
+    rows = rows_of("lkst/miracle-v3--statistics", "lkst_statistics")
+    assert round(sum(values["share_pct"] or 0 for _, values in rows[:3]), 1) == 99.8
+    by_count = max(rows, key=lambda row: row[1]["count"] or 0)
+    assert by_count[1]["share_pct"] == 0.0142, "ranking by count points at the wrong row"
+    assert [values["avg_ns"] for _, values in rows] == [377_700_000, 29_840_000, 3_786_000_000, 180, 179]
+
+
+def test_the_buckets_of_a_row_sum_up_to_its_count() -> None:
+    counts = {instance: values["count"] for instance, values in rows_of("lkst/miracle-v3--statistics", "lkst_statistics")}
+    sums: dict[str, int | float] = {}
+    for instance, values in rows_of("lkst/miracle-v3--distribution", "lkst_distribution"):
+        key, _ = split_bucket(instance)
+        sums[key] = sums.get(key, 0) + (values["count"] or 0)
+    assert sums == {"0xc019f83e": 85, "0xc01977d1": 1028, "0xc018ad07": 4}
+    assert all(counts[key] == total for key, total in sums.items())
+    ends = [(values["low"], values["high"]) for _, values in rows_of("lkst/miracle-v3--distribution", "lkst_distribution")[:9]]
+    assert ends[0] == (0, 1e-6)
+    assert ends[-2:] == [(1, 10), (10, None)]
+
+
+def test_a_lock_log_keeps_its_nanoseconds() -> None:
+    rows = rows_of("lkst/miracle-v3--log", "lkst_log")
+    times = [values["ns_of_day"] or 0 for _, values in rows]
+    assert times[0] == ((10 * 60 + 59) * 60 + 59) * 10**9 + 109_884_679
+    assert round((times[2] - times[1]) / 1e9, 3) == 16.434
+    assert [instance for instance, _ in rows[2:4]] == ["iozone unlock schedule()", "crond lock permission()"]
+
+
+def test_half_of_the_profile_is_locks() -> None:
+    rows = rows_of("opreport_tables/miracle-v3--locks", "opreport_functions")
+    assert [values["samples"] for _, values in rows[:2]] == [10_310, 8_257]
+    assert rows[1][1]["cum_pct"] == 51.76
+    idle = dict(rows_of("opreport_tables/miracle-v3--idle", "opreport_functions"))["default_idle"]["samples"]
+    halt = dict(rows_of("opreport_tables/miracle-v3--idle", "opreport_instructions"))["default_idle 0xc0109268 hlt"]
+    assert (halt["samples"], idle, halt["share_pct"]) == (1945, 1993, 97.59)
