@@ -1,6 +1,5 @@
 /** Counts of buckets over time as a heatmap. Pure. Colours stand for decades; a cell without a sample stays empty, a count of 0 is not drawn. */
 
-import type { PlotData } from "plotly.js";
 import { type Distribution, gridOf } from "../logic/histogram";
 import { inkOf, type Scheme } from "../logic/palette";
 import type { Margins } from "../logic/surface";
