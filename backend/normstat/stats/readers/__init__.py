@@ -43,6 +43,7 @@ from normstat.stats.readers import (
     top,
     truss,
     wide_tables,
+    zpool_histogram,
 )
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
@@ -103,6 +104,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "side_by_side": _reader(side_by_side),
     "iostat_errors": _reader(iostat_errors),
     "one_line": _reader(one_line),
+    "zpool_histogram": _reader(zpool_histogram),
 }
 
 

@@ -15,8 +15,8 @@ Keys of `[layout]`:
 >>> from normstat.stats.catalogue import require_spec
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> result = read(require_spec("iostat_default_solaris"), excerpt, state={}, offset=0, is_final=True)
->>> [(block.stat.name, block.instances, block.values[0].tolist()) for block in result.since_boot]
-[('iostat_solaris_host', [''], [0]), ('iostat_solaris_disk', ['sd0', 'sd1'], [5, 0])]
+>>> sorted((block.stat.name, block.instances, block.values[0].tolist()) for block in result.since_boot)
+[('iostat_solaris_disk', ['sd0', 'sd1'], [5, 0]), ('iostat_solaris_host', [''], [0])]
 """
 
 import re
