@@ -1,0 +1,382 @@
+"""A spec drafted from a pasted sample of a tool's output: what a person corrects instead of beginning with an empty page.
+
+Two forms of output, as dim_STAT has them: single, one row a report (`app_time 10`: six times a line), and multi, several rows a
+report, each about another thing (`app_user 10`: a line for each user). With a usable header line the columns are known by their
+headers (reader `columns`), else by their places (reader `fixed_columns`). What the sample does not show is not guessed at: units
+are empty, no direction is worse, and a column counts up only where the sample leaves no doubt.
+"""
+
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from normstat.errors import BadRequest, shorten
+from normstat.stats.formats import EXACT_LIMIT, NUMBER, SUFFIXES
+from normstat.stats.header import slug, split_header
+from normstat.stats.spec import Kind, Storage
+from normstat.stats.stamp import parse_stamp, split_words, take_clock
+
+MOST_BYTES: Final = 1 << 20
+MOST_COLUMNS: Final = 500
+# Longer ones are no rows that a person would paste.
+LONGEST_LINE: Final = 4096
+# dim_STAT's rule: shorter lines are noise.
+SHORTEST: Final = 4
+# "Sat Nov 21 12:00:01 PM UTC 2026" is the longest time that tools print.
+LONGEST_TIME: Final = 7
+MOST_DECIMALS: Final = 9
+# A column is taken for a counter when it never falls in so many rows of one instance, and rises this often.
+COUNTER_ROWS: Final = 8
+COUNTER_RISES: Final = 6
+PANEL_FIELDS: Final = 6
+PATTERN_WORDS: Final = 16
+LONGEST_PATTERN: Final = 300
+BLANKS: Final = r"\s+"
+LONGEST_KEY: Final = 45
+# What tools print for "no value"; any other word makes the column one of text.
+MISSING: Final = frozenset({"-", "n/a", "N/A", "na", "NA", "nan", "NaN", "null", "NULL", "none", "None"})
+# Names of columns that every table of the store has (store/stat_tables.py, RESERVED_KEYS).
+RESERVED: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
+CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[mK]|[\x00-\x08\x0b-\x1f\x7f]")
+INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+class Form(StrEnum):
+    """How many rows a report has."""
+
+    SINGLE = "single"
+    MULTI = "multi"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftWish:
+    """What is known beside the sample; `instance_column` is a header, or a place counted from 1."""
+
+    name: str
+    sample: str
+    form: Form
+    tool: str = ""
+    command: str = ""
+    instance_column: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftColumn:
+    """A column of numbers as it was understood."""
+
+    key: str
+    column: str
+    kind: Kind
+    unit: str
+    decimals: int
+    storage: Storage
+    scale: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The spec as text, and its columns."""
+
+    toml: str
+    columns: tuple[DraftColumn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleLine:
+    """A line of the sample: its words behind a leading time of `n_lead` words."""
+
+    text: str
+    words: tuple[str, ...]
+    n_lead: int
+    is_stamp: bool
+
+    @property
+    def n_numbers(self) -> int:
+        """How many of the words are numbers."""
+        return sum(map(is_number, self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What the sample was taken for. `header` is the text of the header line, "" for none."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    header: str
+    is_header_driven: bool
+    has_leading_time: bool
+    has_times: bool
+
+
+def draft_spec(wish: DraftWish) -> Draft:
+    """The draft.
+
+    Raises: BadRequest for a name that cannot be one, and for a sample in which no row of numbers is found
+    """
+    if NAME.fullmatch(wish.name) is None:
+        raise BadRequest(f"{shorten(wish.name)} cannot be a name: 1 to 40 of the characters a-z 0-9 _, the first one a letter")
+    table = _find_table(list(_split(wish.sample)))
+    texts = [at for at in range(len(table.names)) if not _is_numeric([row[at] for row in table.rows])]
+    instance_at = _find_instance(wish, table, texts)
+    value_at = [at for at in range(len(table.names)) if at not in texts and at != instance_at]
+    if not value_at:
+        raise BadRequest("The sample has no column of numbers besides the instance")
+    keys = _keys([table.names[at] for at in value_at])
+    columns = tuple(_column(table, at, key, instance_at) for at, key in zip(value_at, keys, strict=True))
+    labels = [table.names[at] for at in texts if at != instance_at]
+    instance = "" if instance_at is None else table.names[instance_at]
+    return Draft("\n".join(_to_toml(wish, table, columns, labels, instance)) + "\n", columns)
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is a number, perhaps with a suffix or a percent sign."""
+    return NUMBER.fullmatch(word) is not None or (
+        word[-1:].upper() in SUFFIXES and not word[:-1].endswith("%") and NUMBER.fullmatch(word[:-1]) is not None
+    )
+
+
+def _split(sample: str) -> Iterator[SampleLine]:
+    for line in _clean(sample).split("\n"):
+        text = line.rstrip()
+        if text.strip() and len(text) <= LONGEST_LINE:
+            yield _sample_line(text)
+
+
+def _clean(text: str) -> str:
+    """The text without control characters, colours and halves of surrogate pairs."""
+    return CONTROL.sub("", text.encode("utf-8", "replace").decode())
+
+
+def _sample_line(text: str) -> SampleLine:
+    words = split_words(text)
+    is_stamp = parse_stamp(text) is not None
+    n_lead = 0
+    for n in range(min(LONGEST_TIME, len(words) - 1), 0, -1):
+        clock = take_clock(words[:n])
+        stamp = parse_stamp(" ".join(words[:n]))
+        if (clock is not None and clock.n_words == n) or (stamp is not None and not stamp.is_clock_only):
+            n_lead = n
+            break
+    return SampleLine(text, tuple(words[n_lead:]), n_lead, is_stamp)
+
+
+def _find_table(lines: Sequence[SampleLine]) -> Table:
+    """The rows are the lines with numbers of which most have the same number of words."""
+    found = [line for line in lines if not line.is_stamp and line.n_numbers]
+    if not found:
+        raise BadRequest("The sample has no line with a number in it; paste some reports as the tool prints them")
+    has_leading_time = 2 * sum(1 for line in found if line.n_lead) > len(found)
+    if not has_leading_time:
+        # A number of ten digits in the first column now and then is no epoch.
+        lines = [SampleLine(line.text, tuple(split_words(line.text)), 0, line.is_stamp) for line in lines]
+        found = [line for line in lines if not line.is_stamp and line.n_numbers]
+    shapes = Counter(len(line.words) for line in found if bool(line.n_lead) is has_leading_time)
+    n_columns = max(shapes, key=lambda n: (shapes[n], n))
+    if n_columns > MOST_COLUMNS:
+        raise BadRequest(f"A row has {n_columns} words; a table has at most {MOST_COLUMNS} columns")
+    found = [line for line in found if len(line.words) == n_columns and bool(line.n_lead) is has_leading_time]
+    # One that no row follows is no header, whatever it says.
+    before = lines[: max(at for at, line in enumerate(lines) if line is found[-1])]
+    header = next((line for line in before if not line.is_stamp and not line.n_numbers and _header_words(line, n_columns)), None)
+    names = _header_words(header, n_columns) if header is not None else ()
+    return Table(
+        names=_distinct(names or tuple(f"col{number}" for number in range(1, n_columns + 1))),
+        rows=tuple(line.words for line in found),
+        header=header.text if header is not None else "",
+        is_header_driven=header is not None and _drives(header.text, names, found, has_leading_time=has_leading_time),
+        has_leading_time=has_leading_time,
+        has_times=has_leading_time or any(line.is_stamp for line in lines),
+    )
+
+
+def _header_words(line: SampleLine, n_columns: int) -> tuple[str, ...]:
+    """The names of the columns when the line may be their header: with a mark or a name for the time before them.
+
+    Missing: () for any other line.
+    """
+    words = [word for word in line.words if word != "#"]
+    if words and words[0].startswith("#"):
+        words[0] = words[0].lstrip("#")
+    n_before = len(words) - n_columns
+    if n_before < 0 or n_before > 2 or (n_before and words[0].lower() not in {"time", "date", "timestamp"}):
+        return ()
+    return tuple(words[n_before:])
+
+
+def _drives(text: str, names: tuple[str, ...], rows: Sequence[SampleLine], *, has_leading_time: bool) -> bool:
+    """Whether the reader `columns` knows the header: by its words as they are, each another one."""
+    line = split_header(text)
+    if line is None or line.words != names or len(set(names)) < len(names) or line.has_clock is not has_leading_time:
+        return False
+    return all(take_clock(split_words(row.text)) is not None for row in rows if row.n_lead)
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, with a number behind those that come again."""
+    taken: set[str] = set()
+    found = []
+    for name in names:
+        new, number = name, 2
+        while new in taken:
+            new, number = f"{name}_{number}", number + 1
+        taken.add(new)
+        found.append(new)
+    return tuple(found)
+
+
+def _is_numeric(words: Sequence[str]) -> bool:
+    return all(is_number(word) or word in MISSING for word in words) and any(map(is_number, words))
+
+
+def _find_instance(wish: DraftWish, table: Table, texts: Sequence[int]) -> int | None:
+    """The column that says what a row is about: the one that was named, else the first one of text, else the first one."""
+    if wish.form is Form.SINGLE:
+        return None
+    wanted = _clean(wish.instance_column).strip()
+    if wanted in table.names:
+        return table.names.index(wanted)
+    if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted[:6]) <= len(table.names):
+        return int(wanted) - 1
+    if wanted:
+        raise BadRequest(f"The sample has no column {shorten(wanted)}; it has {', '.join(table.names)[:500]}")
+    if len(table.names) == 1:
+        raise BadRequest("A sample of one column has none that says what a row is about; it is a single-line one")
+    return texts[0] if texts else 0
+
+
+def _keys(names: Sequence[str]) -> tuple[str, ...]:
+    keys = [slug(name, lead="x_")[:LONGEST_KEY].strip("_") or "x" for name in names]
+    return _distinct(tuple(f"{key}_value" if key in RESERVED else key for key in keys))
+
+
+def _column(table: Table, at: int, key: str, instance_at: int | None) -> DraftColumn:
+    words = [row[at] for row in table.rows]
+    numbers = [word for word in words if is_number(word)]
+    plain = [number.rstrip("%").replace(",", ".") for number in numbers]
+    is_percent = "%" in table.names[at] or any(number.endswith("%") for number in numbers)
+    has_suffix = any(number[-1].upper() in SUFFIXES for number in plain)
+    tails = [number.rstrip(SUFFIXES + SUFFIXES.lower()).partition(".")[2] for number in plain]
+    decimals = min(MOST_DECIMALS, max(map(len, tails), default=0))
+    is_large = not decimals and not has_suffix and any(abs(float(number)) >= EXACT_LIMIT[Storage.FLOAT8] for number in plain)
+    is_counter = not decimals and not has_suffix and not is_percent and _counts_up(table, at, instance_at)
+    return DraftColumn(
+        key=key,
+        column=table.names[at],
+        kind=Kind.PERCENT if is_percent else Kind.COUNTER if is_counter else Kind.GAUGE,
+        unit="%" if is_percent else "",
+        decimals=decimals,
+        # A column that printed whole numbers so far may print others: float8 holds both, as long as they are not too large.
+        storage=Storage.INT8 if is_large and all(INTEGER.fullmatch(number) for number in plain) else Storage.FLOAT8,
+        scale=1024 if has_suffix else 0,
+    )
+
+
+def _counts_up(table: Table, at: int, instance_at: int | None) -> bool:
+    """Whether the column rises and never falls, row after row of each instance, in enough rows to be sure."""
+    series: dict[str, list[float]] = {}
+    for row in table.rows:
+        if is_number(row[at]):
+            series.setdefault("" if instance_at is None else row[instance_at], []).append(float(row[at].replace(",", ".")))
+    steps = [[after - before for before, after in itertools.pairwise(values)] for values in series.values()]
+    is_sure = any(len(found) >= COUNTER_ROWS - 1 and sum(step > 0 for step in found) >= COUNTER_RISES for found in steps)
+    return is_sure and all(step >= 0 for found in steps for step in found)
+
+
+def _to_toml(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str) -> Iterator[str]:
+    tool = " ".join(_clean(wish.tool).split())[:100] or wish.name
+    command = " ".join(_clean(wish.command).split())[:1000] or tool
+    yield f"# Drafted from {len(table.rows)} rows of a sample. Say what the columns mean (help, unit), which direction is worse."
+    if not table.has_times:
+        yield "# The sample has no times. Let the program print one before each report, or let the agent do that: docs/add-ons.md."
+    yield f"name = {_quoted(wish.name)}"
+    yield f"tool = {_quoted(tool)}"
+    yield 'os = "any"'
+    yield f"title = {_quoted(tool)}"
+    yield f"commands = [{_quoted(command)}]"
+    yield f'reader = "{"columns" if table.is_header_driven else "fixed_columns"}"'
+    yield ""
+    yield from _layout(wish, table, columns, labels, instance)
+    yield ""
+    yield "[[stats]]"
+    yield f"name = {_quoted(wish.name)}"
+    yield f"title = {_quoted(tool)}"
+    yield f"instance_title = {_quoted(instance)}"
+    for column in columns:
+        yield from _field(tool, column)
+    yield ""
+    yield "[[stats.panels]]"
+    yield 'key = "first"'
+    yield f"title = {_quoted(tool)}"
+    yield 'section = "other"'
+    # Many instances with many columns each would be a thicket.
+    shown = [column.key for column in columns if column.kind is columns[0].kind][: 1 if instance else PANEL_FIELDS]
+    yield f"fields = {_list(shown)}"
+    yield f'instances = "{"top:10" if instance else ""}"'
+
+
+def _layout(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str) -> Iterator[str]:
+    missing = sorted({word for row in table.rows for word in row if word in MISSING})
+    ignored = [f"^.{{0,{SHORTEST - 1}}}$"]
+    if table.is_header_driven:
+        yield "[layout]"
+        if len(table.header) >= SHORTEST:
+            yield f"ignored = {_list(ignored)}"
+        yield ""
+        yield "[[layout.tables]]"
+        yield f"stat = {_quoted(wish.name)}"
+        yield f"header = {_list([*([instance] if instance else []), *(column.column for column in columns)])}"
+    else:
+        yield "[layout]"
+        yield f"stat = {_quoted(wish.name)}"
+        yield f"columns = {_list(table.names)}"
+        if table.header:
+            yield f"ignored = {_list([_header_pattern(table.header)])}"
+        yield f"shortest = {SHORTEST}"
+    if instance:
+        yield f"instance = {_list([instance])}"
+    if labels:
+        yield f"labels = {_list(labels)}"
+    if missing:
+        yield f"missing = {_list(missing)}"
+    yield f'time = "{"leading" if table.has_leading_time else "line"}"'
+
+
+def _header_pattern(header: str) -> str:
+    """A pattern of the header line, whatever blanks part its words; of a long one, of its beginning."""
+    words = split_words(header)
+    if len(words) <= PATTERN_WORDS and len(header) <= LONGEST_PATTERN:
+        return rf"^\s*{BLANKS.join(map(re.escape, words))}\s*$"
+    return rf"^\s*{BLANKS.join(re.escape(word[:20]) for word in words[:PATTERN_WORDS])}"
+
+
+def _field(tool: str, column: DraftColumn) -> Iterator[str]:
+    yield ""
+    yield "[[stats.fields]]"
+    yield f"key = {_quoted(column.key)}"
+    yield f"column = {_quoted(column.column)}"
+    yield 'group = ""'
+    yield f"unit = {_quoted(column.unit)}"
+    yield f'kind = "{column.kind}"'
+    yield 'worse = "neither"'
+    if column.decimals:
+        yield f"decimals = {column.decimals}"
+    if column.scale:
+        yield f"scale = {column.scale}"
+    yield f'storage = "{column.storage}"'
+    yield f"help = {_quoted(f'{column.column} of {tool}.')}"
+    yield f"source = {_quoted(tool)}"
+
+
+def _quoted(text: str) -> str:
+    """The text as a TOML string; JSON's are such, as long as they hold no control characters."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
