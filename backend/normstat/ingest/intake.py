@@ -19,12 +19,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NormstatError, NotAllowed, TooLarge, shorten
-from normstat.ingest.pieces import Piecewise, Taken
+from normstat.ingest.pieces import Piecewise, Taken, line_text
 from normstat.ingest.restate import NO_VERSION, count_lines, next_spec_version, read_state
 from normstat.ingest.wire import Ack, Frame, FrameKind
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.gap import state_after_gap
-from normstat.stats.records import LineKind, SampleBlock, State, Timing
+from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store import chunks, samples, streams
 from normstat.store.models import Host, Stream
@@ -299,6 +299,8 @@ class Request:
         stream = delivery.stream
         bytes_by_kind = dict(stream.bytes_by_kind)
         for taken in delivery.taken:
+            if taken.n_unseen:
+                await self._look_up_unseen(stream, taken)
             await chunks.add_chunks(self._session, stream.id, taken.chunks)
             new_reasons = await streams.keep_rejected(self._session, stream.id, taken.rejected)
             self._new_reasons += [(stream, reason) for reason in sorted(new_reasons)]
@@ -315,6 +317,23 @@ class Request:
             stream.acked_offset, stream.reader_state = delivery.end, delivery.state
         if self._recording is not None:
             stream.is_finished = self._recording.is_final
+
+    async def _look_up_unseen(self, stream: Stream, taken: Taken) -> None:
+        """Fills in the rejected lines that came in an earlier request, so that they do not depend on how the stream was cut."""
+        first = min(line.offset for line in taken.rejected)
+        text = b""
+        async for start, data in chunks.read_chunks(self._session, stream.id, start=first):
+            if start > first + len(text):
+                break
+            text += data[max(0, first - start) :]
+        for number, line in enumerate(taken.rejected):
+            begin = line.offset - first
+            if line.offset < taken.start and begin < len(text):
+                end = text.find(b"\n", begin) + 1 or len(text)
+                line_no = line.line_no - text.count(b"\n", begin, taken.start - first)
+                taken.rejected[number] = RejectedLine(line.offset, line_no, end - begin, line_text(text[begin:end]), line.reason)
+                taken.n_bytes[LineKind.SAMPLE] -= end - begin
+                taken.n_bytes[LineKind.REJECTED] += end - begin
 
 
 def _accept(delivery: Delivery, frame: Frame) -> None:

@@ -29,8 +29,8 @@ from normstat.store.session import make_sessions, open_read_session, open_write_
 log = structlog.get_logger()
 
 PIECE_BYTES: Final = 4 << 20
-# A transaction can hold samples of only so many days; then it gets less. A line can be this long.
-LEAST_PIECE_BYTES: Final = 1 << 16
+# A transaction can hold samples of only so many days; then it gets less, down to a few reports.
+LEAST_PIECE_BYTES: Final = 4096
 # A reader that takes nothing of this much has no end of a line to wait for.
 MOST_HELD_BYTES: Final = 64 << 20
 KEY_DIGITS: Final = 24
@@ -66,7 +66,7 @@ class Loader:
         key = stream_key(found.hashes[found.n_bytes], found.timing)
         async with open_read_session(self._sessions) as session:
             known = await imports.find_loads(session, self._host, found.spec.name, found.hashes)
-            stream = await imports.read_stream(session, self._host, found.spec.name, key)
+        stream = await imports.read_stream(self._sessions, self._host, found.spec.name, key)
         for load in known:
             # What is there begins with this content, or this content with what is there.
             is_same = load.timing == found.timing and load.n_bytes >= min(load.acked_offset, found.n_bytes)
@@ -97,8 +97,7 @@ class Loader:
     async def read(self, found: Found, plan: Plan) -> LoadedStream | None:
         """What the database has of the file's stream."""
         assert found.spec is not None
-        async with open_read_session(self._sessions) as session:
-            return await imports.read_stream(session, self._host, found.spec.name, plan.key)
+        return await imports.read_stream(self._sessions, self._host, found.spec.name, plan.key)
 
     def _is_ours(self, stream: LoadedStream) -> bool:
         return self._since is not None and stream.created_at is not None and stream.created_at >= self._since
@@ -113,7 +112,7 @@ class Loader:
         command = command_of(found.path)
         await asyncio.to_thread(pieces.skip, plan.n_known)
         is_noted = plan.stream_id is not None
-        size = PIECE_BYTES
+        most = size = PIECE_BYTES
         is_final = False
         while not is_final:
             await asyncio.to_thread(pieces.hold, size)
@@ -124,9 +123,11 @@ class Loader:
             try:
                 end = await self._take(frame, Recording(found.timing, is_final=is_final, follows_cut=follows_cut))
             except TooLarge:
-                if size <= LEAST_PIECE_BYTES:
+                if len(data) <= LEAST_PIECE_BYTES:
                     raise
-                size, is_final = size // 2, False
+                # What comes next will be of as many days.
+                most = size = len(data) // 4
+                is_final = False
                 continue
             if not is_noted:
                 stream = await self.read(found, plan)
@@ -138,7 +139,7 @@ class Loader:
             await moved(pieces.offset)
             if not n_taken and len(data) > MOST_HELD_BYTES:
                 raise TooLarge("A line, or what belongs together in it, is longer than 64 MiB")
-            size = PIECE_BYTES if n_taken else size * 2
+            size = most if n_taken else size * 2
 
     async def _take(self, frame: Frame, recording: Recording) -> int:
         """Where the stream stands when the frame is committed; waits for a database that is away."""

@@ -39,6 +39,7 @@ class Taken:
     """What was taken of a stream: [start, end) as chunks, and all that the reader found in it.
 
     `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as would be kept, its counts are in `n_lines`.
+    `n_unseen` of them began before `start`: they have no text, and their line number is that of the line at `start`.
     """
 
     start: int
@@ -49,6 +50,7 @@ class Taken:
     rejected: list[RejectedLine] = field(default_factory=list)
     n_lines: Counter[LineKind] = field(default_factory=Counter)
     n_bytes: Counter[LineKind] = field(default_factory=Counter)
+    n_unseen: int = 0
 
 
 class Piecewise:
@@ -71,10 +73,13 @@ class Piecewise:
         self._timing = timing
         self._n_lines_before = n_lines_before
         self._n_kept: Counter[str] = Counter()
+        self._data = b""
+        self._data_start = start
         self.taken = Taken(start=start, end=start, state=state)
 
     def read(self, data: bytes, *, is_final: bool = False) -> Taken:
         """Takes as much of the data as can be taken: all whole lines, and everything when it is final (the stream's end)."""
+        self._data, self._data_start = data, self.taken.end
         begin, size = 0, PIECE_BYTES
         while begin < len(data):
             piece = data[begin : begin + size]
@@ -124,14 +129,14 @@ class Piecewise:
         taken.state = result.state
         self._keep(result.rejected)
         for block in result.blocks:
-            self._take_block(block, piece, n_lines_before)
+            self._take_block(block, n_lines_before)
         return result.n_taken
 
-    def _take_block(self, block: SampleBlock, piece: bytes, n_lines_before: int) -> None:
+    def _take_block(self, block: SampleBlock, n_lines_before: int) -> None:
         """Keeps the rows that have a time and a place; the lines of the others are rejected."""
         refusal = self._plan.admit(block)
         if refusal is not None:
-            self._reject_rows(block.line_offset, piece, n_lines_before, refusal)
+            self._reject_rows(block.line_offset, n_lines_before, refusal)
             return
         time_us = block.time_us
         has_time = time_us != NO_TIME
@@ -140,26 +145,35 @@ class Piecewise:
         is_long = kept & long_instances(block.instances)
         for rows, reason in ((~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)):
             if rows.any():
-                self._reject_rows(block.line_offset[rows], piece, n_lines_before, reason)
+                self._reject_rows(block.line_offset[rows], n_lines_before, reason)
         kept &= ~is_long
         if kept.all():
             self.taken.blocks.append(block)
         elif kept.any():
             self.taken.blocks.append(select_rows(block, kept))
 
-    def _reject_rows(self, offsets: npt.NDArray[np.int64], piece: bytes, n_lines_before: int, reason: str) -> None:
-        """Moves lines from the samples to the rejected lines."""
+    def _reject_rows(self, offsets: npt.NDArray[np.int64], n_lines_before: int, reason: str) -> None:
+        """Moves lines from the samples to the rejected lines.
+
+        A sample of many lines may have begun before this piece, or before these bytes: `taken.n_unseen` counts the latter.
+        """
+        data, start, piece_start = self._data, self._data_start, self.taken.end
         lines: list[RejectedLine] = []
-        at, line_no = 0, n_lines_before + 1
+        at, line_no = piece_start - start, n_lines_before + 1
         # Several rows may stand in one line.
         for offset in np.unique(offsets).tolist():
-            # A sample of many lines may have begun before this piece; it is shown by the piece's first line then.
-            begin = max(0, offset - self.taken.end)
-            end = piece.find(b"\n", begin) + 1 or len(piece)
-            line_no += piece.count(b"\n", at, begin)
+            begin = offset - start
+            if begin < 0:
+                self.taken.n_unseen += 1
+                lines.append(RejectedLine(offset, n_lines_before + 1, 0, "", reason))
+                continue
+            if begin < at:
+                line_no -= data.count(b"\n", begin, at)
+            else:
+                line_no += data.count(b"\n", at, begin)
             at = begin
-            text = piece[begin : min(end, begin + REJECTED_TEXT_LIMIT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
-            lines.append(RejectedLine(offset, line_no, end - begin, text[:REJECTED_TEXT_LIMIT], reason))
+            end = data.find(b"\n", begin) + 1 or len(data)
+            lines.append(RejectedLine(offset, line_no, end - begin, line_text(data[begin:end]), reason))
         n_bytes = sum(line.n_bytes for line in lines)
         self._book(LineKind.SAMPLE, -len(lines), -n_bytes)
         self._book(LineKind.REJECTED, len(lines), n_bytes)
@@ -174,6 +188,11 @@ class Piecewise:
     def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
         self.taken.n_lines[kind] += n_lines
         self.taken.n_bytes[kind] += n_bytes
+
+
+def line_text(line: bytes) -> str:
+    """The line as it is kept when it was rejected."""
+    return line[:REJECTED_TEXT_LIMIT].rstrip(b"\r\n").decode("utf-8", "backslashreplace")[:REJECTED_TEXT_LIMIT]
 
 
 def long_instances(names: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -298,7 +298,7 @@ class _DayCounter:
 
     def __init__(self, spec: Spec, timing: Timing) -> None:
         self._spec = spec
-        self._timing = timing
+        self._timing = replace(timing, date=SOME_DAY)
         self._state: State = {}
         self._rest = b""
         self._offset = 0

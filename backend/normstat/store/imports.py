@@ -5,15 +5,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import psycopg
 from psycopg import sql
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.stats.records import Timing
 from normstat.store.models import Host, Import, ImportedFile, Load, RejectedLine, Stream
-from normstat.store.session import WriteSession, driver_of
+from normstat.store.session import WriteSession, driver_of, open_read_session
 from normstat.store.stat_tables import table_of
+from normstat.window import Window
 
 WAITING: Final = "waiting"
 RUNNING: Final = "running"
@@ -21,6 +23,8 @@ DONE: Final = "done"
 FAILED: Final = "failed"
 STOPPED: Final = "stopped"
 MOST_REASONS: Final = 50
+COUNTED_DAYS: Final = timedelta(days=300)
+MOST_STEPS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +91,16 @@ async def note_load(session: WriteSession, stream_id: int, n_bytes: int, content
     await session.execute(statement.on_conflict_do_nothing(index_elements=["stream_id", "n_bytes"]))
 
 
-async def read_stream(session: AsyncSession, host: str, spec: str, key: str) -> LoadedStream | None:
+async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spec: str, key: str) -> LoadedStream | None:
     """What the database has of the stream of that name. Missing: None when there is no such stream."""
     query = select(Stream).join(Host, Host.id == Stream.host_id).where(Host.name == host, Stream.spec == spec, Stream.key == key)
-    stream = await session.scalar(query)
-    if stream is None:
-        return None
-    counts = [await _count_samples(session, stream, name) for name in stream.stat_names]
-    reasons = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream.id).group_by(RejectedLine.reason)
-    found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MOST_REASONS))]
+    async with open_read_session(sessions) as session:
+        stream = await session.scalar(query)
+        if stream is None:
+            return None
+        reasons = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream.id).group_by(RejectedLine.reason)
+        found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MOST_REASONS))]
+    counts = [await _count_samples(sessions, stream, name) for name in stream.stat_names]
     return LoadedStream(
         stream_id=stream.id,
         stats=list(stream.stat_names),
@@ -111,20 +116,44 @@ async def read_stream(session: AsyncSession, host: str, spec: str, key: str) -> 
     )
 
 
-async def _count_samples(session: AsyncSession, stream: Stream, stat: str) -> tuple[int, int]:
-    """The samples of the stream in a stat, and how many instants they are of."""
-    connection = await driver_of(session)
+async def _count_samples(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str) -> tuple[int, int]:
+    """The samples of the stream in a stat, and how many instants they are of.
+
+    A transaction can lock only so many chunks of a hypertable, one for each day: a long stream is counted in several.
+    """
+    if stream.first_sample_at is None or stream.last_sample_at is None:
+        return 0, 0
+    # One odd time far away must not make a thousand queries of it: only days with samples are locked.
+    step = max(COUNTED_DAYS, (stream.last_sample_at - stream.first_sample_at) / MOST_STEPS)
+    n_samples = n_reports = 0
+    start = stream.first_sample_at
+    while start <= stream.last_sample_at:
+        n_here, n_reports_here = await _count_within(sessions, stream, stat, Window(start, start + step))
+        n_samples, n_reports = n_samples + n_here, n_reports + n_reports_here
+        start += step
+    return n_samples, n_reports
+
+
+async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str, window: Window) -> tuple[int, int]:
     statement = sql.SQL(
         "SELECT count(*), count(DISTINCT time) FROM {}"
-        " WHERE host_id = %(host_id)s AND time BETWEEN %(first)s AND %(last)s AND stream_id = %(stream_id)s"
+        " WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND stream_id = %(stream_id)s"
     ).format(table_of(stat))
     arguments: dict[str, object] = {
         "host_id": stream.host_id,
         "stream_id": stream.id,
-        "first": stream.first_sample_at,
-        "last": stream.last_sample_at,
+        "start": window.start,
+        "end": window.end,
     }
-    row = await (await connection.execute(statement, arguments)).fetchone()
+    try:
+        async with open_read_session(sessions) as session:
+            row = await (await (await driver_of(session)).execute(statement, arguments)).fetchone()
+    except psycopg.errors.OutOfMemory:
+        middle = window.start + (window.end - window.start) / 2
+        halves = [
+            await _count_within(sessions, stream, stat, half) for half in (Window(window.start, middle), Window(middle, window.end))
+        ]
+        return halves[0][0] + halves[1][0], halves[0][1] + halves[1][1]
     assert row is not None
     return int(str(row[0])), int(str(row[1]))
 

@@ -1,0 +1,294 @@
+"""An import is as exact as live delivery: the same samples, rejected lines and accounts, once, however often a file is loaded."""
+
+import dataclasses
+import datetime as dt
+import gzip
+import io
+import random
+import tarfile
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import BadRequest, DatabaseAway, NotFound
+from normstat.ingest import load
+from normstat.ingest.files import Job, run_import
+from normstat.ingest.intake import Recording, take_request
+from normstat.ingest.options import ImportedFile, ImportOptions
+from normstat.ingest.unpack import Stopped
+from normstat.stats.catalogue import require_spec
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME, NO_TIMING
+from normstat.store.session import make_engine
+from tests.generated import mpstat_text, vmstat_text, vmstat_times
+from tests.golden_captures import Capture, captures
+from tests.ingest.sending import ANY_HOST, Agent, stream
+
+NOTHING = ImportOptions()
+LIVE = {"agent": ANY_HOST, "host_name": "live", "os": "", "agent_version": "", "host_time": None}
+COUNTERS = "n_header, n_sample, n_since_boot, n_timestamp, n_state_change, n_ignored, n_rejected, bytes_by_kind, acked_offset"
+
+
+@dataclasses.dataclass
+class Results:
+    """Keeps what became of the files; stops after `stop_at` bytes."""
+
+    stop_at: int | None = None
+    files: dict[int, ImportedFile] = dataclasses.field(default_factory=dict)
+
+    async def surveying(self, n_bytes: int, path: str) -> None:
+        pass
+
+    async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
+        assert n_bytes_done <= n_bytes
+        if self.stop_at is not None and n_bytes_done >= self.stop_at:
+            raise Stopped
+
+    async def done(self, position: int, file: ImportedFile) -> None:
+        self.files[position] = file
+
+
+async def load_files(
+    engine: AsyncEngine, *paths: Path, options: ImportOptions = NOTHING, host: str = "alpha"
+) -> list[ImportedFile]:
+    results = Results()
+    await run_import(engine, Job(host, paths, options, 1 << 40), results)
+    return [results.files[position] for position in sorted(results.files)]
+
+
+def query(url: str, statement: str | sql.Composed) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, options="-c timezone=UTC") as connection:
+        return connection.execute(statement).fetchall()
+
+
+def rows_of(url: str, host: str) -> dict[str, list[tuple[object, ...]]]:
+    """All that the database has of a host's streams but their names and numbers."""
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for (stat,) in query(url, "SELECT name FROM stats ORDER BY name"):
+        table = sql.Identifier("stat", str(stat))
+        names = "SELECT column_name FROM information_schema.columns WHERE table_schema = 'stat' AND table_name = {} ORDER BY 1"
+        columns = [str(name) for (name,) in query(url, sql.SQL(names).format(sql.Literal(stat)))]
+        kept = sql.SQL(", ").join(
+            sql.Identifier("t", name) for name in columns if name not in {"host_id", "instance_id", "stream_id"}
+        )
+        rows = sql.SQL(
+            "SELECT s.spec, i.name, {} FROM {} AS t JOIN hosts h ON h.id = t.host_id JOIN instances i ON i.id = t.instance_id"
+            " JOIN streams s ON s.id = t.stream_id WHERE h.name = {} ORDER BY 1, t.line_offset, 2, t.time"
+        )
+        found[str(stat)] = query(url, rows.format(kept, table, sql.Literal(host)))
+    for name, statement in {
+        "rejected": "SELECT s.spec, r.line_offset, r.line_no, r.n_bytes, r.line_text, r.reason FROM rejected_lines r"
+        " JOIN streams s ON s.id = r.stream_id JOIN hosts h ON h.id = s.host_id WHERE h.name = {} ORDER BY 1, 2, r.id",
+        "accounts": f"SELECT s.spec, {COUNTERS}, first_sample_at, last_sample_at, stat_names FROM streams s"
+        " JOIN hosts h ON h.id = s.host_id WHERE h.name = {} ORDER BY 1",
+    }.items():
+        found[name] = query(url, sql.SQL(statement).format(sql.Literal(host)))
+    return found
+
+
+def richest_captures() -> dict[str, Capture]:
+    """Of each spec the capture with the most samples that have a time."""
+    best: dict[str, tuple[int, Capture]] = {}
+    for capture in captures():
+        result = read(require_spec(capture.spec), whole_lines(capture), state={}, offset=0)
+        n_timed = sum(int((block.time_us != NO_TIME).sum()) for block in result.blocks)
+        best[capture.spec] = max(best.get(capture.spec, (-1, capture)), (n_timed, capture), key=lambda item: item[0])
+    return {spec: capture for spec, (_, capture) in best.items()}
+
+
+def holds_its_end(spec: str, data: bytes) -> bool:
+    n_rows = [
+        sum(map(len, read(require_spec(spec), data, state={}, offset=0, is_final=is_final).blocks)) for is_final in (False, True)
+    ]
+    return n_rows[0] != n_rows[1]
+
+
+def whole_lines(capture: Capture) -> bytes:
+    """A capture as an agent sends it: what follows the last newline waits for the next one."""
+    return capture.data[: capture.data.rfind(b"\n") + 1]
+
+
+@pytest.mark.slow
+async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
+    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "PIECE_BYTES", 3000)
+    rng = random.Random(1)
+    live = Agent(engine, host="live")
+    for spec, capture in richest_captures().items():
+        data = whole_lines(capture)
+        at = 0
+        while at < len(data):
+            end = min(len(data), at + rng.randrange(1, 4000))
+            at = (await live.send(stream(data[at:end], spec, "k", offset=at, command="")))["k"] if end > at else at
+            if end < len(data) and at < end:
+                # An agent that has no whole line yet comes back with more.
+                end = min(len(data), at + 70_000)
+                at = (await live.send(stream(data[at:end], spec, "k", offset=at, command="")))["k"]
+        if holds_its_end(spec, data):
+            # Its reader waits for more before it gives the last sample; a file ends, and a live stream does not.
+            end = Recording(NO_TIMING, is_final=True)
+            await take_request(engine, **LIVE, frames=[stream(b"", spec, "k", offset=at, command="")], recording=end)
+        path = tmp_path / f"{spec}.capture"
+        path.write_bytes(data)
+        (result,) = await load_files(engine, path, options=ImportOptions(spec=spec), host="imported")
+        assert result.spec == spec
+    of_live, of_import = rows_of(database_url, "live"), rows_of(database_url, "imported")
+    for name, rows in of_live.items():
+        assert of_import[name] == rows, name
+    assert sum(map(len, of_live.values())) > 500
+    hosts = dict(query(database_url, "SELECT name, last_seen_at FROM hosts"))
+    assert hosts["imported"] is None
+    assert hosts["live"] is not None
+
+
+async def test_loading_twice_changes_nothing(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+    text = vmstat_text(vmstat_times(301))
+    (tmp_path / "vmstat.out").write_bytes(text)
+    (first,) = await load_files(engine, tmp_path)
+    assert (first.n_samples, first.n_samples_new, first.n_reports, first.n_rejected, first.note) == (300, 300, 300, 0, "")
+    before = rows_of(database_url, "alpha")
+    (again,) = await load_files(engine, tmp_path)
+    assert (again.n_samples, again.n_samples_new, again.note) == (300, 0, "already loaded")
+    # The same content in another form and under another name is the same content.
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/x.gz").write_bytes(gzip.compress(text))
+    (packed,) = await load_files(engine, tmp_path / "other")
+    assert (packed.n_samples_new, packed.note) == (0, "already loaded")
+    assert rows_of(database_url, "alpha") == before
+    # Another host is another story, and so are other times.
+    (elsewhere,) = await load_files(engine, tmp_path / "vmstat.out", host="beta")
+    assert elsewhere.n_samples_new == 300
+
+
+async def test_the_same_file_twice_in_one_archive_is_loaded_once(engine: AsyncEngine, tmp_path: Path) -> None:
+    text = vmstat_text(vmstat_times(21))
+    with tarfile.open(tmp_path / "a.tar.xz", "w:xz") as archive:
+        for name in ("one/vmstat.out", "two/vmstat.out"):
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+    one, two = await load_files(engine, tmp_path / "a.tar.xz")
+    assert (one.n_samples_new, two.n_samples_new, two.note) == (20, 0, "already loaded")
+    assert one.path == f"{tmp_path}/a.tar.xz/one/vmstat.out"
+
+
+@pytest.mark.parametrize("cuts", [[0.3, 0.7], [0.5, 0.501, 0.9]])
+async def test_a_file_that_grows_is_one_stream(engine: AsyncEngine, database_url: str, tmp_path: Path, cuts: list[float]) -> None:
+    text = vmstat_text(vmstat_times(201))
+    whole = tmp_path / "whole"
+    whole.write_bytes(text)
+    await load_files(engine, whole, host="whole")
+    growing = tmp_path / "growing"
+    bounds = [text.rfind(b"\n", 0, int(len(text) * cut)) + 1 for cut in cuts]
+    total = 0
+    for bound in [*bounds, len(text)]:
+        growing.write_bytes(text[:bound])
+        (result,) = await load_files(engine, growing)
+        total += result.n_samples_new
+    assert total == result.n_samples == 200
+    assert "were already loaded" in result.note
+    grown, at_once = rows_of(database_url, "alpha"), rows_of(database_url, "whole")
+    assert grown == at_once
+    # What it was earlier is known too.
+    growing.write_bytes(text[: bounds[0]])
+    (earlier,) = await load_files(engine, growing)
+    assert (earlier.n_samples_new, earlier.note) == (0, "already loaded")
+    assert rows_of(database_url, "alpha") == grown
+
+
+async def test_a_file_that_grew_behind_a_cut_line_loses_that_line_alone(
+    engine: AsyncEngine, database_url: str, tmp_path: Path
+) -> None:
+    text = vmstat_text(vmstat_times(50))
+    middle = text.rfind(b"\n", 0, len(text) // 2) + 30
+    path = tmp_path / "vmstat.out"
+    path.write_bytes(text[:middle])
+    (first,) = await load_files(engine, path)
+    path.write_bytes(text)
+    (second,) = await load_files(engine, path)
+    assert first.n_rejected == 1
+    assert second.n_samples == 48
+    # Its beginning was refused as cut off; its rest is refused, not read as a row of its own.
+    assert [reason for reason, _ in second.reasons] == ["cut off: the last line has no newline and may lack its end"]
+    ((n_bytes,),) = query(database_url, "SELECT sum(v::bigint) FROM streams, jsonb_each_text(bytes_by_kind) AS b(k, v)")
+    assert int(str(n_bytes)) == len(text)
+
+
+async def test_different_endings_of_one_beginning_are_different_streams(engine: AsyncEngine, tmp_path: Path) -> None:
+    head = vmstat_text(vmstat_times(10))
+    one, other = (vmstat_text(vmstat_times(30))[len(head) :], vmstat_text([*vmstat_times(10), *vmstat_times(90)[60:]])[len(head) :])
+    results = []
+    for ending in (b"", one, other):
+        (tmp_path / "x").write_bytes(head + ending)
+        results += await load_files(engine, tmp_path / "x")
+    assert [result.n_samples for result in results] == [9, 29, 39]
+    assert [result.n_samples_new for result in results] == [9, 20, 39]
+
+
+async def test_an_import_that_was_stopped_goes_on(
+    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "PIECE_BYTES", 4000)
+    text = vmstat_text(vmstat_times(401))
+    (tmp_path / "vmstat.out").write_bytes(text)
+    await load_files(engine, tmp_path, host="whole")
+    with pytest.raises(Stopped):
+        await run_import(engine, Job("alpha", [tmp_path], NOTHING, 1 << 40), Results(stop_at=len(text) // 2))
+    ((n_there,),) = query(database_url, "SELECT acked_offset FROM streams JOIN hosts h ON h.id = host_id WHERE h.name = 'alpha'")
+    assert 0 < int(str(n_there)) < len(text)
+    (result,) = await load_files(engine, tmp_path)
+    assert result.n_samples == 400
+    assert rows_of(database_url, "alpha") == rows_of(database_url, "whole")
+
+
+async def test_what_was_said_of_the_times_stays_with_the_stream(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+    lines = mpstat_text(3, 2).decode().splitlines()[2:]
+    (tmp_path / "mpstat.out").write_text("\n".join(lines) + "\n")
+    options = ImportOptions(zone="Europe/Berlin", date=dt.date(2026, 11, 21))
+    (result,) = await load_files(engine, tmp_path, options=options)
+    assert result.n_samples
+    assert result.first_sample_at is not None
+    assert result.first_sample_at.date() == dt.date(2026, 11, 21)
+    (told,) = query(database_url, "SELECT time_zone, first_day, start_at, interval_s, is_finished FROM streams")
+    assert told == ("Europe/Berlin", dt.date(2026, 11, 21), None, None, True)
+
+
+async def test_what_cannot_be_loaded_is_listed(engine: AsyncEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Dear customer\n")
+    (tmp_path / "b.bin").write_bytes(bytes(100))
+    (tmp_path / "c.out").write_bytes(vmstat_text(vmstat_times(5)))
+    (tmp_path / "d.gz").write_bytes(gzip.compress(vmstat_text(vmstat_times(6)))[:-20])
+    results = {Path(result.path).name: result for result in await load_files(engine, tmp_path, tmp_path / "none")}
+    assert [results[name].spec for name in ("a.txt", "b.bin", "c.out")] == [None, None, "vmstat_linux"]
+    assert "cut off" in results["d.gz"].note
+    assert "No such file" in results["none"].note
+
+
+@pytest.mark.slow
+async def test_samples_of_too_many_days_are_loaded_in_smaller_pieces(engine: AsyncEngine, tmp_path: Path) -> None:
+    times = [dt.datetime(2020, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=number) for number in range(1500)]
+    (tmp_path / "years.out").write_bytes(vmstat_text(times))
+    (result,) = await load_files(engine, tmp_path)
+    assert (result.n_samples, result.n_rejected) == (1499, 0)
+
+
+async def test_impossible_wishes_are_refused_before_anything_is_read(engine: AsyncEngine, tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="host's name"):
+        await load_files(engine, tmp_path, host="a b")
+    with pytest.raises(NotFound, match="there is no spec"):
+        await load_files(engine, tmp_path, options=ImportOptions(spec="nothing"))
+
+
+async def test_a_database_that_stays_away_ends_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "WAIT_S", 0.01)
+    engine = make_engine("postgresql://nobody@127.0.0.1:9/nothing", pool_size=1)
+    loader = load.Loader(engine, "alpha")
+    try:
+        with pytest.raises(DatabaseAway):
+            await loader._take(stream(b"x\n"), Recording(NO_TIMING))
+    finally:
+        await engine.dispose()
