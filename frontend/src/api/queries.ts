@@ -133,16 +133,16 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
   });
 }
 
-/** Asked often while one is on its way. */
+/** The list, which may be long; those on their way are asked for one by one. */
 export const importsQuery = queryOptions({
   queryKey: ["imports"],
   queryFn: ({ signal }) => endpoints.listImports({ signal }),
-  refetchInterval: ({ state }) => (state.data?.imports.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
+  refetchInterval: IDLE_MS,
 });
 
 export function importQuery(id: number) {
   return queryOptions({
-    queryKey: ["imports", id],
+    queryKey: ["import", id],
     queryFn: ({ signal }) => endpoints.getImport(id, { signal }),
     refetchInterval: ({ state }) => (state.data !== undefined && isActive(state.data) ? PROGRESS_MS : false),
   });

@@ -14,6 +14,7 @@ import {
   sortReasons,
   totalsOf,
   windowToShow,
+  withNews,
 } from "./imports";
 import { fromApi } from "./time";
 
@@ -105,6 +106,16 @@ describe("an import", () => {
     const single = sampleWindow([file({ last_sample_at: "2026-11-21T10:00:00Z" })]);
     expect(single!.end - single!.start).toBe(1);
     expect(windowToShow(single!).end - windowToShow(single!).start).toBeGreaterThan(20_000);
+  });
+
+  it("on its way is shown as it was heard of last; one that is over as the list has it", () => {
+    const [over, running, waiting] = [item({ id: 1 }), item({ id: 2, state: "running" }), item({ id: 3, state: "waiting" })];
+    const done = item({ id: 2, message: "done since" });
+    expect(withNews([over, running, waiting], [done, undefined, item({ id: 1, state: "running" })])).toEqual([
+      over,
+      done,
+      waiting,
+    ]);
   });
 
   it("is summed up over its files", () => {

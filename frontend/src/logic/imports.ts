@@ -63,6 +63,12 @@ export function isComplete(problems: OptionProblems): boolean {
   return Object.keys(problems).length === 0;
 }
 
+/** The list with what was heard since of those that were on their way. */
+export function withNews(imports: readonly Import[], news: readonly (Import | undefined)[]): readonly Import[] {
+  const byId = new Map(news.flatMap((item) => (item === undefined ? [] : [[item.id, item] as const])));
+  return imports.map((item) => (isActive(item) ? (byId.get(item.id) ?? item) : item));
+}
+
 /** Sums over the files of an import. */
 export interface ImportTotals {
   readonly n_files: number;

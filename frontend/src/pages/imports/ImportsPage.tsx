@@ -1,14 +1,15 @@
 import { Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import { importsQuery } from "../../api/queries";
+import { importQuery, importsQuery } from "../../api/queries";
 import { useUploads } from "../../api/uploads";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
+import { withNews } from "../../logic/imports";
 import { isActive } from "../../logic/job";
 import { zoneOf } from "../../state/clock";
 import { decodeImportsView, encodeImportsView, type ImportsView } from "../../state/url";
@@ -33,13 +34,19 @@ export function ImportsPage() {
   };
 
   const nSent = uploads.filter(({ state }) => state === "sent").length;
-  const nActive = imports.data?.imports.filter(isActive).length ?? 0;
+  const listed = imports.data?.imports ?? [];
+  const news = useQueries({
+    queries: listed.filter(isActive).map(({ id }) => ({ ...importQuery(id), retry: false })),
+    combine: (answers) => answers.map(({ data }) => data),
+  });
+  const shown = withNews(listed, news);
+  const nActive = shown.filter(isActive).length;
   useEffect(() => {
     void client.invalidateQueries({ queryKey: importsQuery.queryKey });
   }, [client, nSent]);
   useEffect(() => {
     // Something came to an end: hosts and stats may be new.
-    for (const key of ["hosts", "host", "accounts", "stats", "instances", "coverage"]) {
+    for (const key of ["imports", "hosts", "host", "accounts", "stats", "instances", "coverage"]) {
       void client.invalidateQueries({ queryKey: [key] });
     }
   }, [client, nActive]);
@@ -79,7 +86,7 @@ export function ImportsPage() {
                 : { kind: "loading", what: "the imports" }
             }
           />
-        ) : imports.data.imports.length === 0 ? (
+        ) : shown.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
@@ -89,7 +96,7 @@ export function ImportsPage() {
           />
         ) : (
           <ImportList
-            imports={imports.data.imports}
+            imports={shown}
             openId={view.importId}
             clock={view.clock}
             onOpen={(importId) => {
