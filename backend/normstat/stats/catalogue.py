@@ -18,6 +18,8 @@ from normstat.stats.readers import READERS
 from normstat.stats.spec import Family, Field, Kind, Panel, Shape, Spec, Stat, Storage, Worse
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
+# What every table and its view have besides the stat's fields; see store/stat_tables.py.
+RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace", "other")
 SYSTEMS: Final = ("linux", "sunos", "any")
 
@@ -117,6 +119,12 @@ def require_spec(name: str) -> Spec:
     return specs[name]
 
 
+def read_built_in(name: str) -> str:
+    """The text of a built-in spec, which must exist."""
+    files = _spec_files(resources.files("normstat.stats") / "specs")
+    return next(item for item in files if item.name == f"{name}.toml").read_text(encoding="utf-8")
+
+
 def _spec_files(folder: Traversable) -> Iterator[Traversable]:
     """All spec files in the folder and the folders in it."""
     for item in folder.iterdir():
@@ -211,6 +219,8 @@ def _field(raw: "_Table") -> Field | Family:
         clock=raw.choice("clock", ("", "h:m:s", "m:s", "unit"), ""),
         derived=raw.texts("derived", needed=False),
     )
+    if field.key in RESERVED_KEYS:
+        raw.fail("key", f"{field.key!r} is a column that every table has; choose another (cpu_time)")
     if field.scale not in (0, 1000, 1024):
         raw.fail("scale", "must be 1000 or 1024")
     # A float8 of no decimals is a column that mostly prints whole numbers, and not always.
