@@ -15,7 +15,7 @@ Counters of a section are one row, its instance is the section ("client rpc"); o
 >>> text = b"Client nfs v3:\\nnull getattr\\n0 0% 11 18%\\nClient rpc stats:\\ncalls retrans\\n63 0\\n"
 >>> result = read(require_spec("nfsstat_linux"), text, state={}, offset=0, is_final=True)
 >>> [(block.stat.name, list(block.instances)) for block in result.blocks]
-[('nfsstat_linux_ops', ['client v3 null', 'client v3 getattr']), ('nfsstat_linux', ['client rpc'])]
+[('nfsstat_linux', ['client rpc']), ('nfsstat_linux_ops', ['client v3 null', 'client v3 getattr'])]
 """
 
 import re

@@ -117,6 +117,9 @@ class PsReading(SnapshotReading):
             # Command lines with newlines go on in lines of their own; they look like anything.
             return cells
         named = dict(zip(self._header, cells, strict=True))
+        if named[PID] == "-":
+            # ps -m prints the threads below their process, without a number.
+            return LineKind.IGNORED
         if not named[PID].isdigit():
             return f"column PID: {named[PID][:40]!r} is no number"
         columns: list[str] = []
