@@ -91,7 +91,9 @@ def _could_be(spec: Spec, texts: Sequence[str], headers: Sequence[HeaderLine]) -
     if spec.reader != COLUMNS or spec.is_fallback:
         return False
     layout = build_layout(spec)
-    return any(found is not None and found.stat is not None for found in (find_header(spec, layout, line) for line in headers))
+    found = (find_header(spec, layout, line) for line in headers)
+    # A header that no table knows may be any tool's.
+    return any(header is not None and header.stat is not None and not header.table.is_open for header in found)
 
 
 def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
