@@ -5,6 +5,9 @@
 
 All counters of a snapshot are one row; a column is the protocol and the name, as nstat(8) has it: "IpInReceives".
 
+Keys of `[layout]`:
+    others    protocols whose counters are a row of another stat than the first, with the name of that stat
+
 >>> from normstat.stats.catalogue import require_spec
 >>> text = b"Ip: Forwarding InReceives\\nIp: 1 545746\\nUdp: InErrors\\nUdp: 0\\n"
 >>> block = read(require_spec("proc_net_snmp"), text, state={}, offset=0, is_final=True).blocks[0]
@@ -27,9 +30,12 @@ MAX_NAMES: Final = 1024
 
 
 def check(spec: Spec) -> None:
-    """Raises ValueError unless there is one stat and no layout."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+    """Raises ValueError unless `others` names stats of the spec."""
+    others = spec.layout.get("others", {})
+    if not spec.layout.keys() <= {"others"} or not isinstance(others, dict):
+        raise ValueError("only others is known, a table")
+    if not set(others.values()) <= {stat.name for stat in spec.stats}:
+        raise ValueError("others: not all are stats of this spec")
 
 
 def read(
@@ -79,4 +85,7 @@ class MibReading(SnapshotReading):
         if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
             return f"{len(words)} words for {len(names)} names"
         columns = [self._protocol + name for name in names]
-        return self.gather(self.spec.stats[0], columns, words, offset=line.offset) or LineKind.SAMPLE
+        others = self.spec.layout.get("others")
+        name = others.get(self._protocol) if isinstance(others, dict) else None
+        stat = self.spec.stats[0] if name is None else self.stat(str(name))
+        return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE
