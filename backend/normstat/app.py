@@ -19,6 +19,7 @@ from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.state import AppState
 from normstat.auth.throttle import Throttle
 from normstat.ingest.queue import ImportQueue
+from normstat.ingest.reparse_jobs import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.settings import Settings
@@ -30,6 +31,10 @@ log = structlog.get_logger()
 CHECKOUT = Path(__file__).resolve().parents[2]
 # Bodies of people are small; those of agents have a limit in the settings.
 MAX_BODY_BYTES = 1024 * 1024
+# A sample of a MiB, with what JSON puts before signs that it cannot hold.
+MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
+# Each is a process that reads for a second or two.
+MOST_PREVIEWS = 2
 GZIP_FROM_BYTES = 1024
 # Level 9 takes several times as long for a few percent.
 GZIP_LEVEL = 5
@@ -58,6 +63,8 @@ def create_app(settings: Settings) -> FastAPI:
         limits_by_path={
             f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
             f"{PREFIX}/imports": settings.import_max_upload_bytes,
+            f"{PREFIX}/specs/draft": MAX_SAMPLE_BODY_BYTES,
+            f"{PREFIX}/specs/preview": MAX_SAMPLE_BODY_BYTES,
         },
     )
     app.add_middleware(EnvelopeMiddleware)
@@ -78,6 +85,7 @@ def make_state(settings: Settings) -> AppState:
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
         ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
+        preview_slots=asyncio.Semaphore(MOST_PREVIEWS),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
     )
 
@@ -96,6 +104,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         asyncio.create_task(state.live.run(), name="live"),
         asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
         asyncio.create_task(state.imports.run(), name="imports"),
+        asyncio.create_task(run_reparses(state.settings.database_url, state.sessions), name="reparses"),
     ]
     for task in tasks:
         task.add_done_callback(_report_end)

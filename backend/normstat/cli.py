@@ -14,6 +14,7 @@ MODULES: Final = {
     "parse": "normstat.commands.parse",
     "import": "normstat.commands.import_files",
     "reparse": "normstat.commands.reparse",
+    "stat": "normstat.commands.stat",
     "login-link": "normstat.commands.login_link",
     "agent-token": "normstat.commands.agent_token",
     "openapi": "normstat.commands.openapi",

@@ -18,7 +18,9 @@ from normstat.api import (
     imports,
     ingest,
     live,
+    reparses,
     series,
+    specs,
     stats,
     stream_accounts,
     tokens,
@@ -39,7 +41,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=PREFIX)
     for noun in (
         health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live, imports,
-        ingest, agent_files, document,
+        reparses, specs, ingest, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -19,7 +19,8 @@ class AppState:
     """Made by create_app, reached by `state_of`.
 
     `agents_dir` is None where there are no agent files to hand out. `ingest_slots` bounds how many ingest requests hold a
-    connection at once: agents that come back all together after a pause must leave some for people.
+    connection at once: agents that come back all together after a pause must leave some for people. `preview_slots` bounds how
+    many previews of specs are read at once, each by a process of its own.
     """
 
     settings: Settings
@@ -30,6 +31,7 @@ class AppState:
     agents_dir: Path | None
     ingest_slots: asyncio.Semaphore
     imports: ImportQueue
+    preview_slots: asyncio.Semaphore
 
 
 def state_of(request: Request) -> AppState:

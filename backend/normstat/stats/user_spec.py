@@ -30,8 +30,9 @@ def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
     """
     file = f"{item.name}.toml"
     _require_text(file, item)
+    raw = _loads(item.toml)
     spec = parse_spec(file, item.toml, version=item.version)
-    for text in _texts(tomllib.loads(item.toml)):
+    for text in _texts(raw):
         if CONTROL.search(text) is not None:
             raise SpecError(f"{file}: {shorten(text)} has control characters in it")
     for stat in spec.stats:
@@ -41,6 +42,24 @@ def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
         if trouble is not None:
             raise SpecError(f"{file}: the pattern {pattern!r} {trouble}")
     return spec
+
+
+def find_name(toml: str) -> str:
+    """The name that a spec's text gives itself.
+
+    Raises: SpecError when the text is no TOML, or names itself nothing
+    """
+    name = _loads(toml).get("name")
+    if not isinstance(name, str) or not name:
+        raise SpecError("name: is missing or no text")
+    return name
+
+
+def _loads(toml: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(toml)
+    except (tomllib.TOMLDecodeError, RecursionError) as trouble:
+        raise SpecError(f"The spec is no TOML: {trouble}") from trouble
 
 
 def _require_text(file: str, item: UserSpecText) -> None:

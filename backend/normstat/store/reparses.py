@@ -78,7 +78,7 @@ def is_outdated() -> ColumnElement[bool]:
     return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions))
 
 
-async def add_reparse(session: WriteSession, scope: ReparseScope, *, created_by: str) -> ReparseRecord:
+async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by: str) -> ReparseRecord:
     """The new reparse, waiting; or the one of the same scope that waits already.
 
     Raises: NotFound for an unknown host or stream; BadRequest for a spec that the catalogue does not have, and for a stream that is
@@ -121,7 +121,7 @@ async def read_reparse(session: AsyncSession, reparse_id: int) -> ReparseRecord:
     return _to_record(found[0], found[1])
 
 
-async def stop_reparse(session: WriteSession, reparse_id: int, message: str) -> None:
+async def stop_reparse(session: AsyncSession, reparse_id: int, message: str) -> None:
     """Ends the reparse, if it is not at its end; streams that were done keep their new samples, all others their old ones.
 
     Raises: NotFound
@@ -131,7 +131,7 @@ async def stop_reparse(session: WriteSession, reparse_id: int, message: str) -> 
     await end_reparse(session, reparse_id, JobState.STOPPED, message)
 
 
-async def end_reparse(session: WriteSession, reparse_id: int, state: JobState, message: str) -> None:
+async def end_reparse(session: AsyncSession, reparse_id: int, state: JobState, message: str) -> None:
     """Notes how it ended, unless it did before."""
     await session.execute(
         update(Reparse)

@@ -17,9 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import BadRequest, Conflict, NotFound, SpecError, shorten
 from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue, install_user_specs, load_catalogue
 from normstat.stats.spec import Spec
-from normstat.stats.user_spec import require_user_spec
+from normstat.stats.user_spec import find_name, require_user_spec
 from normstat.store.models import Stream, UserSpec
-from normstat.store.session import WriteSession, open_read_session
+from normstat.store.session import open_read_session
 from normstat.store.stat_tables import read_stored_stats, require_names, widened_columns
 from normstat.store.streams import clean_text
 
@@ -80,7 +80,7 @@ async def list_user_specs(session: AsyncSession) -> list[UserSpec]:
     return list(await session.scalars(select(UserSpec).order_by(UserSpec.name)))
 
 
-async def put_user_spec(session: WriteSession, *, name: str, toml: str, created_by: str) -> UserSpec:
+async def put_user_spec(session: AsyncSession, *, name: str, toml: str, created_by: str) -> UserSpec:
     """The spec as it stands now: added, or changed with the next version, or left alone where the text is the same.
 
     Raises: BadRequest for a spec that is not right, saying where, or one whose columns do not fit those of its tables
@@ -106,16 +106,21 @@ async def put_user_spec(session: WriteSession, *, name: str, toml: str, created_
     return found
 
 
-async def check_user_spec(session: AsyncSession, name: str, toml: str) -> Spec:
-    """The spec that the text would be, beside those that there are.
+async def check_text(session: AsyncSession, toml: str) -> str:
+    """The name of the spec that the text could be added as.
 
     Raises: BadRequest as put_user_spec
     """
     await refresh_catalogue(session)
-    return await _require_right(session, UserSpecText(name, toml, 1))
+    try:
+        name = find_name(toml)
+    except SpecError as error:
+        raise BadRequest(error.message) from error
+    await _require_right(session, UserSpecText(name, toml, 1))
+    return name
 
 
-async def delete_user_spec(session: WriteSession, name: str) -> None:
+async def delete_user_spec(session: AsyncSession, name: str) -> None:
     """Removes the spec.
 
     Raises: NotFound for a name that is none; Conflict for a built-in spec, and while streams name it
@@ -150,12 +155,20 @@ async def count_streams(session: AsyncSession) -> dict[str, SpecStreams]:
     return counts
 
 
-async def _lock(session: WriteSession) -> None:
+async def count_streams_of(session: AsyncSession, spec: Spec) -> SpecStreams:
+    """The streams of one spec, whether it is in the catalogue already or not."""
+    is_outdated = (Stream.acked_offset > Stream.n_gap_bytes) & (Stream.spec_version != spec.version)
+    query = select(func.count(), func.count().filter(is_outdated)).where(Stream.spec == spec.name)
+    n_streams, n_outdated = (await session.execute(query)).one()
+    return SpecStreams(n_streams, n_outdated)
+
+
+async def _lock(session: AsyncSession) -> None:
     # Changes follow each other: each counts on from the version before, and its instant is the latest.
     await session.execute(text("LOCK TABLE user_specs IN SHARE ROW EXCLUSIVE MODE"))
 
 
-async def _announce(session: WriteSession) -> None:
+async def _announce(session: AsyncSession) -> None:
     await session.execute(text("SELECT pg_notify(:channel, '')"), {"channel": SPECS_CHANNEL})
 
 

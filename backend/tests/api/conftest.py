@@ -68,7 +68,8 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     app = built_app(settings)
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
-        await session.execute(text("TRUNCATE users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines CASCADE"))
+        tables = "users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs"
+        await session.execute(text(f"TRUNCATE {tables} CASCADE"))
     yield app
     await state.engine.dispose()
 

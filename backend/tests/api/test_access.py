@@ -57,6 +57,16 @@ POLICY = {
     "listImports": Role.VIEWER,
     "getImport": Role.VIEWER,
     "deleteImport": Role.OPERATOR,
+    "listSpecs": Role.VIEWER,
+    "getSpec": Role.VIEWER,
+    "putSpec": Role.ADMINISTRATOR,
+    "deleteSpec": Role.ADMINISTRATOR,
+    "draftSpec": Role.OPERATOR,
+    "previewSpec": Role.OPERATOR,
+    "createReparse": Role.OPERATOR,
+    "listReparses": Role.VIEWER,
+    "getReparse": Role.VIEWER,
+    "stopReparse": Role.OPERATOR,
     "follow": Role.VIEWER,
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.

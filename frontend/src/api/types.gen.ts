@@ -439,6 +439,112 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/reparses": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Reparses
+     * @description Lists the newest reparses, the newest first.
+     */
+    get: operations["listReparses"];
+    put?: never;
+    /**
+     * Create Reparse
+     * @description Has streams read again with today's specs; everybody sees the old samples until the new ones are in place.
+     */
+    post: operations["createReparse"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reparses/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Reparse
+     * @description Shows how far a reparse is.
+     */
+    get: operations["getReparse"];
+    put?: never;
+    post?: never;
+    /**
+     * Stop Reparse
+     * @description Stops a reparse that waits or runs; streams that are done keep their new samples, all others their old ones.
+     */
+    delete: operations["stopReparse"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/specs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Specs
+     * @description Lists all specs by name.
+     */
+    get: operations["listSpecs"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/specs/draft": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Draft Spec
+     * @description Drafts a spec from a sample of what a tool prints, to be corrected.
+     */
+    post: operations["draftSpec"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/specs/preview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Preview Spec
+     * @description Shows what a spec makes of a sample; nothing is kept.
+     */
+    post: operations["previewSpec"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/specs/{name}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Spec
+     * @description Shows a spec with its text.
+     */
+    get: operations["getSpec"];
+    /**
+     * Put Spec
+     * @description Adds a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then.
+     */
+    put: operations["putSpec"];
+    post?: never;
+    /**
+     * Delete Spec
+     * @description Removes a spec that was added and that no stream needs.
+     */
+    delete: operations["deleteSpec"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/stats": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -696,6 +802,22 @@ export interface components {
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
+     * DraftColumn
+     * @description A column of numbers as the draft understood it.
+     */
+    DraftColumn: {
+      /** Column */
+      column: string;
+      /** Decimals */
+      decimals: number;
+      /** Key */
+      key: string;
+      /** Kind */
+      kind: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
      * Empty
      * @description Nothing to say but that it is done.
      */
@@ -798,6 +920,12 @@ export interface components {
       /** Unit */
       unit: string;
     };
+    /**
+     * Form
+     * @description How many rows a report has.
+     * @enum {string}
+     */
+    Form: "single" | "multi";
     /**
      * GapInfo
      * @description Bytes that the agent had to drop before they could be sent.
@@ -1053,6 +1181,12 @@ export interface components {
       start: string | number;
     };
     /**
+     * JobState
+     * @description Where a job stands; the last three are its end.
+     * @enum {string}
+     */
+    JobState: "waiting" | "running" | "done" | "failed" | "stopped";
+    /**
      * LineCounts
      * @description Lines of a stream by kind.
      */
@@ -1172,6 +1306,32 @@ export interface components {
       old_password?: string | null;
     };
     /**
+     * PreviewLine
+     * @description A line that would be rejected.
+     */
+    PreviewLine: {
+      /** Line No */
+      line_no: number;
+      /** Reason */
+      reason: string;
+      /** Text */
+      text: string;
+    };
+    /**
+     * PreviewRow
+     * @description A sample as it would be read; `time` null: nothing tells it, so that ingest would reject the line.
+     */
+    PreviewRow: {
+      /** Instance */
+      instance: string;
+      /** Stat */
+      stat: string;
+      /** Time */
+      time: string | null;
+      /** Values */
+      values: { [key: string]: number | null };
+    };
+    /**
      * ReasonCount
      * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
      */
@@ -1234,6 +1394,73 @@ export interface components {
       rejected_lines: components["schemas"]["RejectedLineInfo"][];
     };
     /**
+     * Reparse
+     * @description A reparse. `n_bytes` were there when it was wished for; samples and rejected lines are those of the streams that are done.
+     */
+    Reparse: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Finished At */
+      finished_at: string | null;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      /** Is Outdated Only */
+      is_outdated_only: boolean;
+      /** Message */
+      message: string;
+      /** N Bytes */
+      n_bytes: number;
+      /** N Bytes Done */
+      n_bytes_done: number;
+      /** N Rejected After */
+      n_rejected_after: number;
+      /** N Samples After */
+      n_samples_after: number;
+      /** N Samples Before */
+      n_samples_before: number;
+      /** N Streams */
+      n_streams: number;
+      /** N Streams Done */
+      n_streams_done: number;
+      /** Spec */
+      spec: string | null;
+      state: components["schemas"]["JobState"];
+      /** Stream Id */
+      stream_id: number | null;
+    };
+    /**
+     * ReparseCreate
+     * @description What to read again: streams of a host, of a spec, one alone, or all; of these only the outdated ones, if that is wished.
+     */
+    ReparseCreate: {
+      /** Host */
+      host?: string | null;
+      /**
+       * Is Outdated Only
+       * @default false
+       */
+      is_outdated_only: boolean;
+      /** Spec */
+      spec?: string | null;
+      /** Stream Id */
+      stream_id?: number | null;
+    };
+    /**
+     * ReparseList
+     * @description The newest reparses, the newest first; at most 100.
+     */
+    ReparseList: {
+      /** Reparses */
+      reparses: components["schemas"]["Reparse"][];
+    };
+    /**
      * Resolution
      * @description raw: every sample; envelope: for each pixel column the first, lowest, highest and last sample, as they are.
      * @enum {string}
@@ -1293,6 +1520,125 @@ export interface components {
       start: string;
       /** Stat */
       stat: string;
+    };
+    /**
+     * SpecDetail
+     * @description A spec with its text.
+     */
+    SpecDetail: {
+      /** Is Builtin */
+      is_builtin: boolean;
+      /** N Streams */
+      n_streams: number;
+      /** N Streams Outdated */
+      n_streams_outdated: number;
+      /** Name */
+      name: string;
+      /** Os */
+      os: string;
+      /** Stats */
+      stats: string[];
+      /** Title */
+      title: string;
+      /** Toml */
+      toml: string;
+      /** Tool */
+      tool: string;
+      /** Version */
+      version: number;
+    };
+    /**
+     * SpecDraft
+     * @description A spec to be corrected and added.
+     */
+    SpecDraft: {
+      /** Columns */
+      columns: components["schemas"]["DraftColumn"][];
+      /** Toml */
+      toml: string;
+    };
+    /**
+     * SpecDraftRequest
+     * @description A sample of what a tool prints. `instance_column`, a header or a place from 1, says what the rows of a report are about.
+     */
+    SpecDraftRequest: {
+      /** Command */
+      command?: string | null;
+      /** Instance Column */
+      instance_column?: string | null;
+      /** Name */
+      name: string;
+      /** Sample */
+      sample: string;
+      shape: components["schemas"]["Form"];
+      /** Tool */
+      tool?: string | null;
+    };
+    /**
+     * SpecInfo
+     * @description A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again.
+     */
+    SpecInfo: {
+      /** Is Builtin */
+      is_builtin: boolean;
+      /** N Streams */
+      n_streams: number;
+      /** N Streams Outdated */
+      n_streams_outdated: number;
+      /** Name */
+      name: string;
+      /** Os */
+      os: string;
+      /** Stats */
+      stats: string[];
+      /** Title */
+      title: string;
+      /** Tool */
+      tool: string;
+      /** Version */
+      version: number;
+    };
+    /**
+     * SpecList
+     * @description All specs by name: the built-in ones and those that were added.
+     */
+    SpecList: {
+      /** Specs */
+      specs: components["schemas"]["SpecInfo"][];
+    };
+    /**
+     * SpecPreview
+     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by what they are.
+     */
+    SpecPreview: {
+      /** N Lines */
+      n_lines: { [key: string]: number };
+      /** N Rejected */
+      n_rejected: number;
+      /** N Rows */
+      n_rows: number;
+      /** Rejected */
+      rejected: components["schemas"]["PreviewLine"][];
+      /** Rows */
+      rows: components["schemas"]["PreviewRow"][];
+    };
+    /**
+     * SpecPreviewRequest
+     * @description A spec as text, and what it is to be tried on.
+     */
+    SpecPreviewRequest: {
+      /** Sample */
+      sample: string;
+      /** Toml */
+      toml: string;
+    };
+    /**
+     * SpecPut
+     * @description A spec as text; its version is counted by the server.
+     */
+    SpecPut: {
+      /** Toml */
+      toml: string;
     };
     /**
      * StatCoverage
@@ -2399,6 +2745,230 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReparses: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReparseList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createReparse: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReparseCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Reparse"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getReparse: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Reparse"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  stopReparse: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      204: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listSpecs: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  draftSpec: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SpecDraftRequest"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecDraft"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  previewSpec: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SpecPreviewRequest"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecPreview"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getSpec: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the spec */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecDetail"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putSpec: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the spec */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody: { content: { "application/json": components["schemas"]["SpecPut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteSpec: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the spec */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      204: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -1,0 +1,111 @@
+"""Specs: the built-in ones, and those that users add from a sample of what their tool prints."""
+
+from datetime import datetime
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Path
+
+from normstat.api.deps import NEEDS_ADMINISTRATOR, NEEDS_OPERATOR, NEEDS_VIEWER, Administrator, ReadSession, State, WriteSession
+from normstat.api.handlers import guarded_answers
+from normstat.api.schemas import NO_NUL
+from normstat.api.spec_schemas import (
+    DraftColumn,
+    PreviewLine,
+    PreviewRow,
+    SpecDetail,
+    SpecDraft,
+    SpecDraftRequest,
+    SpecInfo,
+    SpecList,
+    SpecPreview,
+    SpecPreviewRequest,
+    SpecPut,
+)
+from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.ingest.preview import preview_apart
+from normstat.query import specs
+from normstat.query.specs import SpecRecord
+from normstat.stats import draft
+from normstat.stats.draft import DraftWish
+from normstat.store import user_specs
+from normstat.store.session import open_read_session
+from normstat.window import from_us
+
+router = APIRouter(prefix="/specs", tags=["specs"])
+NamePath = Annotated[str, Path(description="name of the spec", min_length=1, max_length=63, pattern=NO_NUL)]
+
+
+@router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+async def list_specs(session: ReadSession) -> SpecList:
+    """Lists all specs by name."""
+    return SpecList(specs=[_to_info(record) for record in await specs.list_specs(session)])
+
+
+@router.post("/draft", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
+async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
+    """Drafts a spec from a sample of what a tool prints, to be corrected."""
+    wish = DraftWish(
+        name=body.name,
+        sample=body.sample,
+        form=body.shape,
+        tool=body.tool or "",
+        command=body.command or "",
+        instance_column=body.instance_column or "",
+    )
+    found = await anyio.to_thread.run_sync(draft.draft_spec, wish)
+    columns = [
+        DraftColumn(key=column.key, column=column.column, kind=column.kind, unit=column.unit, decimals=column.decimals)
+        for column in found.columns
+    ]
+    return SpecDraft(toml=found.toml, columns=columns)
+
+
+@router.post("/preview", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
+async def preview_spec(body: SpecPreviewRequest, state: State) -> SpecPreview:
+    """Shows what a spec makes of a sample; nothing is kept."""
+    # In a session of its own: none is held while the sample is read.
+    async with open_read_session(state.sessions) as session:
+        name = await user_specs.check_text(session, body.toml)
+    found = await preview_apart(name, body.toml, body.sample.encode("utf-8", "replace"), slots=state.preview_slots)
+    return SpecPreview(
+        rows=[
+            PreviewRow(stat=row.stat, time=_to_instant(row.time_us), instance=row.instance, values=row.values) for row in found.rows
+        ],
+        rejected=[PreviewLine.model_validate(line) for line in found.rejected],
+        n_lines=found.n_lines,
+        n_rows=found.n_rows,
+        n_rejected=found.n_rejected,
+    )
+
+
+@router.get("/{name}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def get_spec(name: NamePath, session: ReadSession) -> SpecDetail:
+    """Shows a spec with its text."""
+    record, toml = await specs.read_spec(session, name)
+    return SpecDetail(**_to_info(record).model_dump(), toml=toml)
+
+
+@router.put("/{name}", responses=guarded_answers(BadRequest))
+async def put_spec(name: NamePath, body: SpecPut, principal: Administrator, session: WriteSession) -> SpecInfo:
+    """Adds a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then."""
+    row = await user_specs.put_user_spec(session, name=name, toml=body.toml, created_by=principal.name)
+    return _to_info(await specs.describe(session, row))
+
+
+@router.delete("/{name}", status_code=204, dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound, Conflict))
+async def delete_spec(name: NamePath, session: WriteSession) -> None:
+    """Removes a spec that was added and that no stream needs."""
+    await user_specs.delete_user_spec(session, name)
+
+
+def _to_info(record: SpecRecord) -> SpecInfo:
+    return SpecInfo.model_validate(record)
+
+
+def _to_instant(time_us: int | None) -> datetime | None:
+    try:
+        return None if time_us is None else from_us(time_us)
+    except OverflowError:
+        # A time beyond the year 9999: ingest would reject the row, as it does without a time.
+        return None

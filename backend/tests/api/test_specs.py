@@ -1,0 +1,222 @@
+"""Add-ons from the page: drafted, tried, added, sent by agents, seen in graphs, exported, compared; then changed and read again."""
+
+import csv
+import io
+import json
+
+import httpx
+import pytest
+
+from normstat.api.spec_schemas import Reparse, ReparseList, SpecDetail, SpecDraft, SpecInfo, SpecList, SpecPreview
+from normstat.api.state import AppState
+from normstat.auth.roles import Role
+from normstat.ingest.reparse_jobs import work_off
+from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.stats.catalogue import built_in_catalogue
+from tests.addons import APP_USER, app_time_spec, app_time_text, app_user_text
+from tests.api.people import People
+from tests.api.samples import HOST, VMSTAT, frames_of, send
+from tests.api.test_access import assert_envelope
+
+API = "/api/v1"
+WINDOW = {"start": "2026-11-21T12:00:00Z", "end": "2026-11-21T12:10:00Z"}
+APP_TIME = "\n".join(line for line in app_time_text(4).decode().splitlines() if " " in line)
+
+
+@pytest.fixture
+async def admin(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.ADMINISTRATOR)
+
+
+async def put(admin: httpx.AsyncClient, name: str, toml: str) -> SpecInfo:
+    response = await admin.put(f"{API}/specs/{name}", json={"toml": toml})
+    assert response.status_code == 200, response.text
+    return SpecInfo.model_validate(response.json())
+
+
+async def deliver(people: People, spec: str, data: bytes, *, key: str = "1", offset: int = 0) -> None:
+    frame = Frame(FrameKind.STREAM, spec, f"{spec}.1795262400.1-{key}", offset, len(data), f"{spec} 10", data)
+    async with await people.agent() as agent:
+        response = await send(agent, format_frames([frame]))
+    assert response.status_code == 200, response.text
+    assert response.text.endswith(f" {offset + len(data)}\n")
+
+
+async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncClient, people: People) -> None:
+    """dim_STAT's `app_time 10`."""
+    wish = {"name": "app_time", "tool": "app_time", "command": "app_time 10", "sample": APP_TIME, "shape": "single"}
+    drafted = SpecDraft.model_validate((await admin.post(f"{API}/specs/draft", json=wish)).json())
+    assert [column.decimals for column in drafted.columns] == [2] * 6
+    tried = {"toml": drafted.toml, "sample": APP_TIME}
+    preview = SpecPreview.model_validate((await admin.post(f"{API}/specs/preview", json=tried)).json())
+    assert (preview.n_rows, preview.n_rejected, preview.n_lines) == (4, 0, {"sample": 4})
+    assert [row.time for row in preview.rows] == [None] * 4
+    assert list(preview.rows[0].values.values()) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+
+    # The person names the columns and says what is worse; then it is added, and the tool's output comes live.
+    info = await put(admin, "app_time", app_time_spec())
+    assert (info.version, info.is_builtin, info.stats, info.n_streams) == (1, False, ["app_time"], 0)
+    usual = app_time_text(30)
+    await deliver(people, "app_time", usual)
+    await deliver(people, "app_time", app_time_text(30, 1_795_262_700, slow=5.0), offset=len(usual))
+
+    stats = {stat["name"]: stat for stat in (await admin.get(f"{API}/stats")).json()["stats"]}
+    assert [field["key"] for field in stats["app_time"]["fields"]][:2] == ["login_s", "search_s"]
+    assert stats["app_time"]["panels"][0]["title"] == "Response times"
+    params = httpx.QueryParams(WINDOW | {"width": 1000}).add("field", "login_s").add("field", "logout_s")
+    block = (await admin.get(f"{API}/hosts/{HOST}/stats/app_time/series", params=params)).json()
+    assert [(series["field"], series["unit"], series["n_raw"]) for series in block["series"]] == [
+        ("login_s", "s", 60),
+        ("logout_s", "s", 60),
+    ]
+    exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_time"})).text
+    rows = list(csv.reader(io.StringIO(exported)))
+    assert rows[0][3:5] == ["login_s[s]", "search_s[s]"]
+    assert rows[1] == ["2026-11-21T12:00:00Z", "1795262400", "", "0.00", "0.10", "0.20", "0.30", "0.40", "0.50"]
+    assert len(rows) == 61
+
+    windows = {
+        "baseline_start": WINDOW["start"],
+        "baseline_end": "2026-11-21T12:05:00Z",
+        "start": "2026-11-21T12:05:00Z",
+        "end": WINDOW["end"],
+    }
+    compared = await admin.get(f"{API}/comparison", params={"host": HOST} | windows)
+    assert compared.status_code == 200, compared.text
+    findings = compared.json()["findings"]
+    assert {finding["field"] for finding in findings} == {
+        f"{name}_s" for name in ("login", "search", "order", "pay", "mail", "logout")
+    }
+    assert all(finding["is_worse"] for finding in findings)
+
+
+async def test_a_tool_of_several_lines_with_users_that_come_and_go(admin: httpx.AsyncClient, people: People) -> None:
+    """dim_STAT's `app_user 10`."""
+    sample = app_user_text(5).decode()
+    wish = {"name": "app_user", "sample": sample, "shape": "multi", "instance_column": "User"}
+    drafted = SpecDraft.model_validate((await admin.post(f"{API}/specs/draft", json=wish)).json())
+    assert [column.key for column in drafted.columns] == ["calls", "wait"]
+    preview = SpecPreview.model_validate(
+        (await admin.post(f"{API}/specs/preview", json={"toml": drafted.toml, "sample": sample})).json()
+    )
+    assert [(row.instance, row.time is not None) for row in preview.rows[:3]] == [("user0", True), ("user0", True), ("user1", True)]
+    await put(admin, "app_user", drafted.toml)
+    text = app_user_text(20)
+    await deliver(people, "app_user", text)
+    instances = (await admin.get(f"{API}/hosts/{HOST}/stats/app_user/instances", params=WINDOW)).json()["instances"]
+    assert [instance["name"] for instance in instances] == ["user0", "user1", "user2"]
+    exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_user"})).text
+    rows = list(csv.reader(io.StringIO(exported)))[1:]
+    printed = [line.split() for line in text.decode().splitlines() if line.startswith("user")]
+    assert [row[2:] for row in rows] == printed
+
+
+async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
+    admin: httpx.AsyncClient, people: People, state: AppState
+) -> None:
+    await put(admin, "app_user", APP_USER)
+    await deliver(people, "app_user", app_user_text(20))
+    changed = await put(admin, "app_user", APP_USER.replace('key = "wait"', 'key = "waited"'))
+    assert (changed.version, changed.n_streams, changed.n_streams_outdated) == (2, 1, 1)
+    listed = SpecList.model_validate((await admin.get(f"{API}/specs")).json()).specs
+    assert next(spec for spec in listed if spec.name == "app_user") == changed
+    accounts = (await admin.get(f"{API}/hosts/{HOST}/accounts")).json()
+    assert [stream["is_outdated"] for stream in accounts["streams"]] == [True]
+
+    async with await people.enter(Role.OPERATOR) as operator:
+        wished = await operator.post(f"{API}/reparses", json={"spec": "app_user"})
+        assert wished.status_code == 202, wished.text
+        reparse = Reparse.model_validate(wished.json())
+        assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
+            "waiting",
+            "app_user",
+            None,
+            1,
+            "operator",
+        )
+        assert reparse.n_bytes == len(app_user_text(20))
+    assert await work_off(state.settings.database_url)
+    done = Reparse.model_validate((await admin.get(f"{API}/reparses/{reparse.id}")).json())
+    assert (done.state, done.message, done.n_streams_done, done.n_bytes_done) == ("done", "", 1, reparse.n_bytes)
+    assert done.n_samples_before == done.n_samples_after > 0
+    assert ReparseList.model_validate((await admin.get(f"{API}/reparses")).json()).reparses == [done]
+    exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_user"})).text
+    assert exported.splitlines()[0] == "time,epoch,instance,calls,waited[ms]"
+    again = SpecDetail.model_validate((await admin.get(f"{API}/specs/app_user")).json())
+    assert (again.version, again.n_streams_outdated, again.toml) == (2, 0, APP_USER.replace('key = "wait"', 'key = "waited"'))
+
+
+async def test_a_reparse_is_stopped(admin: httpx.AsyncClient, people: People, state: AppState) -> None:
+    async with await people.agent() as agent:
+        await send(agent, frames_of(VMSTAT))
+    reparse = (await admin.post(f"{API}/reparses", json={"host": HOST})).json()
+    assert reparse["host"] == HOST
+    stopped = await admin.delete(f"{API}/reparses/{reparse['id']}")
+    assert (stopped.status_code, stopped.content) == (204, b"")
+    assert await work_off(state.settings.database_url)
+    after = (await admin.get(f"{API}/reparses/{reparse['id']}")).json()
+    assert (after["state"], after["message"], after["n_streams_done"]) == ("stopped", "stopped by administrator", 0)
+    assert_envelope(await admin.delete(f"{API}/reparses/999999"), 404, "not_found")
+    assert_envelope(await admin.post(f"{API}/reparses", json={"host": "nobody"}), 404, "not_found")
+    assert_envelope(await admin.post(f"{API}/reparses", json={"spec": "nothing"}), 400, "bad_request")
+
+
+async def test_built_in_specs_are_shown_and_never_changed(admin: httpx.AsyncClient) -> None:
+    specs = SpecList.model_validate((await admin.get(f"{API}/specs")).json()).specs
+    assert [spec.name for spec in specs] == sorted(built_in_catalogue().specs)
+    detail = SpecDetail.model_validate((await admin.get(f"{API}/specs/vmstat_linux")).json())
+    assert detail.is_builtin
+    assert 'name = "vmstat_linux"' in detail.toml
+    refused = await admin.put(f"{API}/specs/vmstat_linux", json={"toml": detail.toml})
+    assert_envelope(refused, 400, "bad_request")
+    assert_envelope(await admin.delete(f"{API}/specs/vmstat_linux"), 409, "conflict")
+    assert_envelope(await admin.get(f"{API}/specs/nothing"), 404, "not_found")
+
+
+async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient, people: People) -> None:
+    await put(admin, "app_user", APP_USER)
+    removed = await admin.delete(f"{API}/specs/app_user")
+    assert (removed.status_code, removed.content) == (204, b"")
+    assert_envelope(await admin.get(f"{API}/specs/app_user"), 404, "not_found")
+    await put(admin, "app_user", APP_USER)
+    await deliver(people, "app_user", app_user_text(2))
+    assert_envelope(await admin.delete(f"{API}/specs/app_user"), 409, "conflict")
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("name = ", "The spec is no TOML"),
+        ("[" * 5000, "The spec is no TOML"),
+        ('title = "x"', "name: is missing"),
+        (APP_USER.replace('unit = "ms"', 'unit = "ms"\nhlep = "x"'), "hlep: is not known"),
+        (APP_USER.replace('"app_user"', '"vmstat_linux"'), "built-in"),
+        (APP_USER.replace("'^.{0,3}$'", "'(a+)+b'"), "repeat inside of a repeat"),
+    ],
+)
+async def test_what_is_wrong_with_a_spec_is_said(admin: httpx.AsyncClient, toml: str, words: str) -> None:
+    response = await admin.post(f"{API}/specs/preview", json={"toml": toml, "sample": "1 2\n"})
+    assert_envelope(response, 400, "bad_request")
+    assert words in response.json()["error"]["message"]
+
+
+async def test_a_sample_that_is_none_is_refused(admin: httpx.AsyncClient) -> None:
+    body = json.dumps({"name": "app", "sample": "hello\ud800\0", "shape": "single"})
+    response = await admin.post(f"{API}/specs/draft", content=body, headers={"Content-Type": "application/json"})
+    assert_envelope(response, 422, "invalid_request")
+    response = await admin.post(f"{API}/specs/draft", json={"name": "app", "sample": "hello\0\n", "shape": "single"})
+    assert_envelope(response, 400, "bad_request")
+    response = await admin.post(f"{API}/specs/draft", json={"name": "app", "sample": "1 2\n", "shape": "triple"})
+    assert_envelope(response, 422, "invalid_request")
+
+
+async def test_a_large_sample_is_taken_and_a_larger_one_refused(admin: httpx.AsyncClient) -> None:
+    sample = app_user_text(50_000).decode()[: (1 << 20) - 30]
+    sample = sample[: sample.rindex("\n") + 1]
+    response = await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample})
+    preview = SpecPreview.model_validate(response.json())
+    assert (len(preview.rows), preview.n_rejected) == (200, 0)
+    assert preview.n_rows > 30_000
+    assert_envelope(
+        await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample + "x" * 100}), 422, "invalid_request"
+    )

@@ -1,0 +1,85 @@
+"""`normstat stat` as an administrator would use it, with dim_STAT's two worked examples as files."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+from typer.testing import CliRunner, Result
+
+from normstat.cli import app
+from normstat.settings import load_settings
+from normstat.stats.catalogue import built_in_catalogue
+from tests.addons import APP_USER, app_time_spec, app_user_text
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import query
+
+
+@pytest.fixture(autouse=True)
+def _database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NORMSTAT_DATABASE_URL", database_url)
+    load_settings.cache_clear()
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, ["stat", *words])
+
+
+def test_a_spec_is_added_changed_shown_listed_and_removed(tmp_path: Path) -> None:
+    file = tmp_path / "any name.toml"
+    file.write_text(app_time_spec())
+    assert (added := run("add", str(file))).exit_code == 0, added.stderr
+    assert added.stdout == "app_time is there in version 1: app_time\n"
+    assert run("add", str(file)).stdout == "app_time is there in version 1: app_time\n"
+    file.write_text(app_time_spec().replace("Response times", "Times"))
+    assert run("add", str(file)).stdout == "app_time is there in version 2: app_time\n"
+    assert run("show", "app_time").stdout == app_time_spec().replace("Response times", "Times")
+    listed = run("list").stdout.splitlines()
+    assert listed[0].split() == ["spec", "version", "streams", "outdated", "title", "stats"]
+    assert [line.split() for line in listed[1:]] == [["app_time", "2", "0", "0", "Times", "app_time"]]
+    assert len(run("list", "--all").stdout.splitlines()) == 2 + len(built_in_catalogue().specs)
+    assert run("remove", "app_time").stdout == "app_time is removed\n"
+    assert run("list").stdout.splitlines()[1:] == []
+
+
+def test_mistakes_are_said_and_nothing_is_added(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    for text, words in (
+        (APP_USER.replace('kind = "gauge"', 'kind = "speed"', 1), "kind: 'speed' is none of"),
+        (APP_USER.replace("app_user", "mpstat_linux"), "built-in"),
+        ("x = [", "no TOML"),
+    ):
+        file.write_text(text)
+        failed = run("add", str(file))
+        assert (failed.exit_code, failed.stdout) == (1, "")
+        assert words in failed.stderr
+    file.write_bytes(b"\xff\xfe")
+    assert "UTF-8" in run("add", str(file)).stderr
+    assert "No such file" in run("add", str(tmp_path / "none")).stderr
+    assert run("remove", "app_user").exit_code == run("show", "app_user").exit_code == 1
+    assert "built in" in run("remove", "vmstat_linux").stderr
+    assert run("list").stdout.splitlines()[1:] == []
+
+
+def test_built_in_specs_are_shown() -> None:
+    assert 'name = "vmstat_linux"' in run("show", "vmstat_linux").stdout
+
+
+async def test_streams_that_came_before_are_outdated(tmp_path: Path, engine: AsyncEngine, database_url: str) -> None:
+    await Agent(engine).send_file(app_user_text(4), "app_user")
+    file = tmp_path / "app_user.toml"
+    file.write_text(APP_USER)
+    added = await _in_thread("add", str(file))
+    assert added.stdout.splitlines() == [
+        "app_user is there in version 1: app_user",
+        "1 stream was read with another version; `normstat reparse --spec app_user` reads it again",
+    ]
+    assert "needs" not in (await _in_thread("list")).stdout
+    refused = await _in_thread("remove", "app_user")
+    assert (refused.exit_code, "1 stream has bytes" in refused.stderr) == (1, True)
+    assert query(database_url, "SELECT name, version, created_by FROM user_specs") == [("app_user", 1, "command line")]
+
+
+async def _in_thread(*words: str) -> Result:
+    """The command has an event loop of its own."""
+    return await asyncio.to_thread(run, *words)
