@@ -31,7 +31,8 @@ from normstat.stats.lines import Line
 from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import Stamp
-from normstat.stats.trace.reading import TraceReading, check_layout
+from normstat.stats.trace.layout import build_trace_layout
+from normstat.stats.trace.reading import TraceReading
 from normstat.stats.trace.stack import SEPARATOR, TOO_DEEP, fold_stack, is_frame
 from normstat.stats.trace.text import is_integer, is_number, parse_pairs
 
@@ -46,7 +47,6 @@ COUNT: Final = re.compile(r" *(-?(?:0|[1-9]\d{0,18}))")
 # What stands between the stacks of kernel and user, or before the name of the process.
 DELIMITER: Final = re.compile(r" +-{1,2}(?: +-{1,2})?")
 LAST_LINE: Final = re.compile(r" +- +(\S.*)")
-FOLDED: Final = re.compile(r"(\S[^ ].*;.*\S) (\d{1,19})")
 LEAK: Final = re.compile(r" +(\d{1,19}) bytes in (\d{1,19}) allocations? from stack")
 INDENT: Final = "  "
 DEEP: Final = " " * 9
@@ -54,7 +54,7 @@ DEEP: Final = " " * 9
 
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    check_layout(spec)
+    build_trace_layout(spec)
 
 
 def read(
@@ -113,8 +113,10 @@ class Reading(TraceReading):
             or self.take_self_talk(line)
             or self.take_stamp(line)
         )
-        kind = kind or self.take_row(line) or self.take_known_line(line) or self._take_section(line) or self.take_pairs(line)
-        return kind or self._take_folded(line) or self.take_title(line)
+        kind = (
+            kind or self.take_known_line(line) or self.take_pairs(line, least=2) or self.take_row(line) or self._take_section(line)
+        )
+        return kind or self.take_pairs(line) or self._take_folded(line) or self.take_title(line)
 
     def take_behind_stamp(self, stamp: Stamp, rest: Line) -> LineKind | str | None:
         """A time and a title: `[11:16:33] Top 2 stacks with outstanding allocations:`."""
@@ -194,11 +196,10 @@ class Reading(TraceReading):
 
     def _take_folded(self, line: Line) -> LineKind | str | None:
         """`comm;root;leaf 12`: a stack that is folded already (options -f of profile, offcputime, stackcount)."""
-        found = FOLDED.fullmatch(line.text)
-        if found is None or not is_integer(found[2]) or self.layout.stacks is None:
+        frames, _, count = line.text.rpartition(" ")
+        if SEPARATOR not in frames or frames.startswith(" ") or not is_integer(count) or self.layout.stacks is None:
             return None
-        frames = found[1].split(SEPARATOR)
-        return self.add_stack(fold_stack(frames, []), [found[2]], line.offset)
+        return self.add_stack(fold_stack(frames.split(SEPARATOR), []), [count], line.offset)
 
     def take_title(self, line: Line) -> LineKind | str:
         """Frames may hold numbers, as in `waker:  vmstat 3212`."""

@@ -27,9 +27,10 @@ from normstat.stats.lines import Line
 from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.stamp import Stamp
-from normstat.stats.trace.reading import HeldRow, TraceReading, check_layout
+from normstat.stats.trace.layout import build_trace_layout
+from normstat.stats.trace.reading import HeldRow, TraceReading
 from normstat.stats.trace.stack import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, fold_stack
-from normstat.stats.trace.text import is_integer
+from normstat.stats.trace.text import find_stamp, is_integer
 
 MAP: Final = re.compile(r" *(@\w{0,100})(\[|: ?|:$)")
 KEY_END: Final = re.compile(r"\]:(?: |$)")
@@ -41,7 +42,7 @@ NO_VALUE: Final = "the value of a map is no number"
 
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    check_layout(spec)
+    build_trace_layout(spec)
     if "statistics" not in {stat.name.rpartition("_")[2] for stat in spec.stats}:
         raise ValueError("a stat whose name ends in _statistics is needed")
 
@@ -76,21 +77,17 @@ class Reading(TraceReading):
         """The state for the next piece."""
         return {**super().save(), "key": [self._name, self._parts, self._frames, self._offset_of_key]}
 
-    def see_blank(self) -> None:
-        """No blank line stands in a key."""
-        super().see_blank()
-        self._name = ""
-
     def take(self, line: Line) -> LineKind | str:
         """What the line is: part of a key, a bucket, a map, or what scripts print."""
-        if self._name:
+        if self._name and MAP.match(line.text) is None and find_stamp(line.text) is None:
             return self._take_key(line)
+        self._name = ""
         if self.bucket_key is not None:
             found = BUCKET.fullmatch(line.text)
             if found is not None:
                 return self.add_bucket(found[1], found[2], line.offset)
         kind = self._take_map(line) or self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line)
-        return kind or self.take_row(line) or self.take_pairs(line) or self.take_title(line)
+        return kind or self.take_pairs(line, least=2) or self.take_row(line) or self.take_pairs(line) or self.take_title(line)
 
     def take_behind_stamp(self, stamp: Stamp, rest: Line) -> LineKind | str | None:
         """`06:33:40 PIDs/sec: @: 2314`: a time, a title and a map; the title says what the map's name does not."""

@@ -26,13 +26,14 @@ from typing import Final
 from normstat.stats.lines import Line
 from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Spec
-from normstat.stats.trace.reading import HeldRow, TraceReading, check_layout, count_reason
+from normstat.stats.trace.layout import build_trace_layout
+from normstat.stats.trace.reading import HeldRow, TraceReading, count_reason
 from normstat.stats.trace.stack import TOO_DEEP, fold_lines, fold_stack, is_frame
 from normstat.stats.trace.text import is_integer, is_number
 
 DISTRIBUTION: Final = re.compile(r" *(?:value|key) +-+ Distribution -+ +count")
 # The bar of a count below zero grows to the left.
-BUCKET: Final = re.compile(r" *((?:[<>]=? )?-?\d{1,19}) [@ ]*\|(?:[@ ]* )?(-?\d{1,19})")
+BUCKET: Final = re.compile(r" *((?:[<>]=? )?-?\d{1,40}) [@ ]*\|(?:[@ ]* )?(-?\d{1,19})")
 NAMED_BUCKET: Final = re.compile(r" *(\S[^|]{0,200}?) [@ ]*\|(?:[@ ]* )?(-?\d{1,19})")
 PROBES: Final = re.compile(r" *CPU +ID +FUNCTION:NAME")
 PROBE: Final = re.compile(r" *\d+ +\d+ +\S*:\S+( .*)?")
@@ -41,13 +42,17 @@ DIGITS: Final = re.compile(r"-?[0-9]{19,}")
 UNIT: Final = re.compile(r"(.*\S) +(-?\d{1,19}) ([KMG]B|[KMG]?bytes|Kb|Mb|pages|[mnu]s|secs?|ticks)")
 # dtrace prints at most so many numbers in a row without saying what they are; more are a table whose header was not seen.
 MAX_NUMBERS: Final = 8
-NO_HEADER: Final = "a row of numbers under no header"
+NO_HEADER: Final = "a row of numbers under no header that it fits"
+NO_DECIMALS: Final = "a number with decimals under no header: dtrace has none"
+# So many numbers under so many words are a row under a header, and not a block under a title, which has a colon or an aside.
+LEAST_ROW: Final = 3
+TITLE_ENDS: Final = ":,;)."
 FRAME_INDENT: Final = 10
 
 
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    check_layout(spec)
+    build_trace_layout(spec)
 
 
 def read(
@@ -92,6 +97,8 @@ class Reading(TraceReading):
             found = (NAMED_BUCKET if self._is_by_name else BUCKET).fullmatch(line.text)
             if found is not None:
                 return self._add_bucket(found, line.offset)
+            if "|" in line.text:
+                return "a bucket that cannot be read"
             self.bucket_key = None
         if line.text.startswith(BY_DTRACE):
             return self.take_self_talk(line) or self._ignore()
@@ -125,7 +132,7 @@ class Reading(TraceReading):
         texts = [line.text for line in self.take_texts()]
         if any(map(is_frame, texts)):
             return fold_lines(texts)
-        return " ".join(texts[-1].split()) if texts else ""
+        return " ".join(texts[-1].split()).rstrip(",") if texts else ""
 
     def _add_bucket(self, found: re.Match[str], offset: int) -> LineKind | str:
         if not self._is_by_name:
@@ -165,9 +172,16 @@ class Reading(TraceReading):
             return self._take_stack(words)
         if self.has_gap and self.has_frames():
             self.forget_texts()
-        if len(words) > MAX_NUMBERS and all(map(is_number, words)):
-            return NO_HEADER
-        return self._hold_key(" ".join(words[:-1]), words[-1], line.offset)
+        return self._doubt(words) or self._hold_key(" ".join(words[:-1]), words[-1], line.offset)
+
+    def _doubt(self, words: list[str]) -> str | None:
+        """Why a row is none of dtrace, or one that lacks its header. Missing: None when nothing speaks against it."""
+        numbers = [word for word in words if is_number(word)]
+        if any(not is_integer(word) for word in numbers):
+            return NO_DECIMALS
+        is_under_text = bool(self.texts) and not self.has_gap and self.texts[-1].text[-1] not in TITLE_ENDS
+        is_row = is_under_text and len(numbers) == len(words) >= LEAST_ROW and len(self.texts[-1].text.split()) >= LEAST_ROW
+        return NO_HEADER if is_row or len(numbers) > MAX_NUMBERS else None
 
     def _take_unit(self, line: Line) -> LineKind | str | None:
         """`RAM  Kernel  112 MB`"""

@@ -22,7 +22,8 @@ from typing import Final
 from normstat.stats.lines import Line
 from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Spec
-from normstat.stats.trace.reading import HeldRow, TraceReading, check_layout
+from normstat.stats.trace.layout import build_trace_layout
+from normstat.stats.trace.reading import HeldRow, TraceReading
 from normstat.stats.trace.text import is_integer, is_number
 
 DISTRIBUTION: Final = re.compile(r" *value \|-+ count")
@@ -33,7 +34,7 @@ KEY_ROW: Final = re.compile(r" *(\S(?:.{0,400}?\S)?) +(-?[0-9]{1,19})")
 
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    check_layout(spec)
+    build_trace_layout(spec)
 
 
 def read(
@@ -65,8 +66,8 @@ class Reading(TraceReading):
                 # Buckets that are all zero.
                 return LineKind.IGNORED
             self.bucket_key = None
-        kind = self.take_self_talk(line) or self.take_stamp(line) or self.take_row(line) or self.take_known_line(line)
-        return kind or self.take_pairs(line) or self._take_count(line) or self.take_title(line)
+        kind = self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line) or self.take_pairs(line, least=2)
+        return kind or self.take_row(line) or self.take_pairs(line) or self._take_count(line) or self.take_title(line)
 
     def _take_distribution(self) -> LineKind | str:
         """The key of a distribution is the text above it."""

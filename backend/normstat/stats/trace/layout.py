@@ -12,12 +12,13 @@ keys, stacks, histogram, table, summary   the stat of counted keys, counted stac
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.spec import Shape, Spec, Stat
-from normstat.stats.trace.table import Cell, Role, Table, begin_table
+from normstat.stats.trace.header import Cell
+from normstat.stats.trace.table import Role, Table, begin_table
 
 ROLES: Final[Mapping[str, tuple[Shape, ...]]] = {
     "keys": (Shape.KEYS,),
@@ -88,25 +89,27 @@ def build_trace_layout(spec: Spec) -> TraceLayout:
     )
 
 
-def begin_known_table(layout: TraceLayout, cells: Sequence[Cell], title: str) -> Table | None:
-    """The table that a header begins: one with a stat of its own, else one of the stat for any.
-
-    Missing: None when the spec has no stat for it.
-    """
-    names = {cell.text for cell in cells}
-    for known in layout.tables:
-        if known.header <= names:
-            kept = [cell for cell in cells if cell.text not in known.titles]
-            table = begin_table(known.stat, kept, title=title)
-            roles = "".join(_role(known, cell.text, role) for cell, role in zip(kept, table.roles, strict=True))
-            return Table(table.stat, title, table.columns, roles, is_strong=True)
-    return None if layout.table is None else begin_table(layout.table, cells, title=title)
+def begin_tables(layout: TraceLayout, headers: Sequence[Sequence[Cell]], title: str) -> Iterator[Table]:
+    """The tables that a line may be the header of, by the ways to read it: those with a stat of their own first."""
+    for cells in headers:
+        names = {cell.text for cell in cells}
+        for known in layout.tables:
+            if known.header <= names:
+                kept = [cell for cell in cells if cell.text not in known.titles]
+                table = begin_table(known.stat, kept, title=title)
+                roles = "".join(_role(known, cell.text, role) for cell, role in zip(kept, table.roles, strict=True))
+                yield Table(table.stat, title, table.columns, roles, is_strong=True)
+    for cells in headers:
+        if layout.table is not None:
+            yield begin_table(layout.table, cells, title=title)
 
 
 def _role(known: KnownTable, name: str, guess: str) -> str:
     if name in known.labels:
         return Role.LABEL
     if name in known.instance:
+        if guess == Role.NUMBER_KEY:
+            return guess
         return Role.BOTH if guess in (Role.VALUE, Role.BOTH, Role.OPEN_BOTH) else Role.KEY
     return guess
 

@@ -14,12 +14,13 @@ from normstat.errors import shorten
 from normstat.stats.histogram import bucket_bounds, bucket_instance
 from normstat.stats.lines import ABSENT, Line, LineReading
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec, Stat, Storage
+from normstat.stats.spec import Stat, Storage
 from normstat.stats.stamp import Stamp
-from normstat.stats.trace.layout import TraceLayout, begin_known_table, build_trace_layout
+from normstat.stats.trace.header import is_strong_header, split_headers
+from normstat.stats.trace.layout import TraceLayout, begin_tables, build_trace_layout
 from normstat.stats.trace.marks import Marks, mark_of
 from normstat.stats.trace.stack import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
-from normstat.stats.trace.table import Table, TableRow, cut_row, is_strong_header, split_headers, stat_column
+from normstat.stats.trace.table import Table, TableRow, cut_row, stat_column
 from normstat.stats.trace.text import (
     TIME_NAMES,
     Pairs,
@@ -158,12 +159,12 @@ class TraceReading(LineReading):
     def take_stamp(self, line: Line) -> LineKind | str | None:
         """A time, perhaps with numbers behind it. Missing: None for other lines."""
         found = split_stamp(line.text)
-        if found is None or (found[1] and self._has_time_column()):
+        if found is None:
             return None
         stamp, rest = found
         pairs = parse_pairs(rest) if rest else None
         if rest and pairs is None:
-            return self.take_behind_stamp(stamp, Line(rest, line.offset))
+            return None if self._has_time_column() else self.take_behind_stamp(stamp, Line(rest, line.offset))
         self._leave_parts()
         self.mark_time(stamp)
         return LineKind.TIMESTAMP if pairs is None else self.add_pairs(pairs, line.offset)
@@ -184,10 +185,10 @@ class TraceReading(LineReading):
             return self.texts[-1].text.split()[0].upper() in TIME_NAMES
         return self._table is not None and self._table.columns[0].text.upper() in TIME_NAMES
 
-    def take_pairs(self, line: Line) -> LineKind | str | None:
-        """A line of numbers with names. Missing: None for other lines."""
+    def take_pairs(self, line: Line, least: int = 1) -> LineKind | str | None:
+        """A line of numbers with names, at least so many. Missing: None for other lines."""
         pairs = parse_pairs(line.text) if self.layout.summary is not None else None
-        if pairs is None:
+        if pairs is None or len(pairs.columns) < least:
             return None
         self.flush_block()
         self.forget_texts()
@@ -239,13 +240,12 @@ class TraceReading(LineReading):
         return not any(is_integer(word) for word in text.split()) or _is_header(text)
 
     def _take_first_row(self, line: Line) -> LineKind | str | None:
-        for cells in split_headers(self.texts[-1].text):
-            title = self.texts[-2].text if len(self.texts) > 1 else self._title
-            table = begin_known_table(self.layout, cells, _trim(title))
-            row = None if table is None else cut_row(table, line.text)
+        headers = split_headers(self.texts[-1].text, line.text)
+        title = self.texts[-2].text if len(self.texts) > 1 and not _is_header(self.texts[-2].text) else self._title
+        for table in begin_tables(self.layout, headers, _trim(title)):
+            row = cut_row(table, line.text)
             if isinstance(row, TableRow) and row.columns:
-                self.texts.clear()
-                self._n_characters = 0
+                self.forget_texts()
                 self._is_title_used = True
                 self.enter("table", row.table.title, *(column.text for column in row.table.columns))
                 return self._add_row(row, line.offset)
@@ -271,7 +271,7 @@ class TraceReading(LineReading):
         if self._is_too_deep:
             return TOO_DEEP
         if self.texts and self.has_gap and not self.has_frames():
-            self._title, self._is_title_used = self.texts[-1].text, False
+            self._title, self._is_title_used = "" if _is_header(self.texts[-1].text) else self.texts[-1].text, False
             self.forget_texts()
         if len(self.texts) >= MAX_FRAMES or self._n_characters + len(line.text) > MAX_CHARACTERS:
             self.forget_texts()
@@ -388,11 +388,6 @@ class TraceReading(LineReading):
 def count_reason(word: str) -> str:
     """Why a word is no count."""
     return f"column count: {shorten(word, 40)} is no number that it can hold"
-
-
-def check_layout(spec: Spec) -> None:
-    """Raises ValueError, TypeError or re.error for a layout that makes no sense."""
-    build_trace_layout(spec)
 
 
 def _is_header(text: str) -> bool:

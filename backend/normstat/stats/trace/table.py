@@ -7,8 +7,7 @@ A header is only believed when the line below it fits: as many cells as columns,
 and exactly one way of cutting fits what is known. A row that fits in no way, or in two, is not cut.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -16,26 +15,22 @@ from typing import Final
 from normstat.stats.header import slug
 from normstat.stats.spec import Field, Stat
 from normstat.stats.stamp import Stamp
+from normstat.stats.trace.header import Cell, are_aligned, is_strong_header, split_cells
 from normstat.stats.trace.text import TIME_NAMES, find_stamp, is_number
 
-MAX_COLUMNS: Final = 64
-MAX_HEADER: Final = 400
-WORD: Final = re.compile(r"[^\s|]+")
-GAPPED: Final = re.compile(r"[^\s|]+(?: [^\s|]+)*")
-# A word that stands in a header and hardly in a sentence: FUNC, %RAN, R_Kb, EXEC/s, HIT%, (ns).
-HEADER_WORD: Final = re.compile(
-    r"%\S+|\S+%|[A-Z][A-Z0-9_/.#-]+(?:\(\S+\))?|[#>]\S+|\S+/s|.*\((?:[num]?s|[num]?secs?|[KMGkmg]?[Bb](?:ytes)?|bytes|count)\)"
-)
-# Numbers that name something: they are the key and no value.
-NAMING: Final = frozenset({"PID", "TID", "LWP", "LWPID", "LWP/ID", "TGID", "PID/LWP", "TPID", "CPUID", "CORE", "IRQ", "CHIP"})
-# Numbers that tell rows apart and may be wanted as numbers as well.
-NAMING_TOO: Final = frozenset(
-    {"MAJ", "MIN", "ERR", "SIG", "PORT", "LPORT", "RPORT", "FPORT", "DPORT", "SPORT", "ZONE", "PROJ", "NODE", "FD"}
-)
+# What names something: it is the key and no value, numbers or not.
+NAMING: Final = frozenset({"LWP/ID", "PID/LWP", "CPUID", "CORE", "IRQ", "CHIP"})
+NAMING_NUMBERS: Final = frozenset({"PID", "TID", "LWP", "LWPID", "TGID", "TPID"})
+# Documented where they are numbers, but some tools print a name there.
+NUMBER_OR_NAME: Final = frozenset({"UID"})
+# Numbers that tell rows apart and may be wanted as numbers as well; MAJ and MIN only where a device has both.
+NAMING_TOO: Final = frozenset({"ERR", "SIG", "PORT", "LPORT", "RPORT", "FPORT", "DPORT", "SPORT", "ZONE", "PROJ", "NODE", "FD"})
+DEVICE_NUMBERS: Final = frozenset({"MAJ", "MIN"})
 # Text that may hold blanks: names of programs and files, and what is said of them.
 BLANKED: Final = frozenset({
     "CMD", "COMM", "COMMAND", "EXEC", "EXECNAME", "PROCESS", "PROCESS NAME", "NAME", "FILE", "PATH", "PATHNAME", "FILENAME", "ARGS",
-    "DESC", "QUERY", "EVENT", "THREAD", "FUNC", "FUNCTION", "CALL", "TEXT", "DATA", "STATISTIC", "HOST", "PARENT",
+    "CMDLINE", "DESC", "QUERY", "EVENT", "THREAD", "FUNC", "FUNCTION", "CALL", "TEXT", "DATA", "STATISTIC", "HOST",
+    "PARENT",
 })  # fmt: skip
 # Other columns of text, which may look like numbers (a program called 17287).
 TEXTS: Final = BLANKED | {
@@ -50,6 +45,7 @@ class Role(StrEnum):
 
     VALUE = "v"
     KEY = "k"
+    NUMBER_KEY = "n"
     BOTH = "b"
     LABEL = "l"
     TIME = "t"
@@ -58,13 +54,8 @@ class Role(StrEnum):
     OPEN_BOTH = "o"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A piece of a line and where it stands in it."""
-
-    text: str
-    start: int
-    end: int
+NUMBERS: Final = frozenset({Role.VALUE, Role.BOTH, Role.NUMBER_KEY})
+KEYS: Final = frozenset({Role.KEY, Role.NUMBER_KEY, Role.BOTH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,38 +94,12 @@ class TableRow:
     table: Table
 
 
-def split_headers(text: str) -> list[tuple[Cell, ...]]:
-    """The ways in which a line may name columns: each word one, or words with one blank between them one.
-
-    Missing: [] when the line cannot be a header.
-
-    >>> [[cell.text for cell in cells] for cells in split_headers("     DEVICE           TIME (ns)")]
-    [['DEVICE', 'TIME (ns)']]
-    >>> [[cell.text for cell in cells] for cells in split_headers("#SysCalls  Process Name")]
-    [['#SysCalls', 'Process', 'Name'], ['#SysCalls', 'Process Name']]
-    """
-    if len(text) > MAX_HEADER or text.rstrip().endswith((".", ":", ",", ";", ")]", "'")) or "..." in text:
-        return []
-    words = _join_units([Cell(found[0], found.start(), found.end()) for found in WORD.finditer(text)])
-    if any(is_number(cell.text) or not any(sign.isalpha() or sign == "%" for sign in cell.text) for cell in words):
-        return []
-    gapped = [Cell(found[0], found.start(), found.end()) for found in GAPPED.finditer(text)]
-    ways = [tuple(words)]
-    if [cell.text for cell in gapped] != [cell.text for cell in words]:
-        ways.append(tuple(gapped))
-    return [way for way in ways if 2 <= len(way) <= MAX_COLUMNS]
-
-
-def is_strong_header(cells: Sequence[Cell]) -> bool:
-    """Whether the words are those of a header; others are believed only when they stand right above the cells of a row."""
-    return any(HEADER_WORD.fullmatch(cell.text) is not None for cell in cells)
-
-
 def begin_table(stat: Stat, cells: Sequence[Cell], *, title: str, roles: str = "") -> Table:
     """A table with these columns; `roles` are those that its spec says, else they are guessed by names and by the first rows."""
     if not roles:
         known = {slug(column) for field in stat.fields for column in (field.column, *field.aliases)}
-        roles = "".join(_role(cell.text, at, len(cells), known) for at, cell in enumerate(cells))
+        names = [cell.text for cell in cells]
+        roles = "".join(_role(names, at, known) for at in range(len(names)))
     return Table(stat.name, title, tuple(cells), roles, is_strong_header(cells))
 
 
@@ -150,11 +115,11 @@ def cut_row(table: Table, text: str) -> TableRow | str | None:
     if timed is not None:
         stamp, start = timed
         columns, roles = columns[1:], roles[1:]
-    cells = [Cell(found[0], found.start(), found.end()) for found in WORD.finditer(text, start)]
+    cells = split_cells(text, start)
     found = _fit(columns, roles, cells)
     if found is None:
         return _disagreement(columns, roles, [cell.text for cell in cells]) if len(cells) == len(columns) else None
-    if not table.is_strong and not _are_aligned(columns, found):
+    if not table.is_strong and not are_aligned(columns, found):
         return None
     learnt = "".join(_learn(role, cell.text) for role, cell in zip(roles, found, strict=True))
     values = [
@@ -162,7 +127,7 @@ def cut_row(table: Table, text: str) -> TableRow | str | None:
         for column, role, cell in zip(columns, learnt, found, strict=True)
         if role in (Role.VALUE, Role.BOTH)
     ]
-    key = [" ".join(cell.text.split()) for role, cell in zip(learnt, found, strict=True) if role in (Role.KEY, Role.BOTH)]
+    key = [" ".join(cell.text.split()) for role, cell in zip(learnt, found, strict=True) if role in KEYS]
     return TableRow(
         key=" ".join(part for part in key if part != ABSENT),
         columns=tuple(name for name, _ in values),
@@ -181,13 +146,15 @@ def stat_column(stat: Stat, name: str) -> Field | None:
     return None
 
 
-def _role(name: str, at: int, n_columns: int, known: set[str]) -> Role:
-    upper = name.upper()
-    if upper in NAMING_TOO:
+def _role(names: Sequence[str], at: int, known: set[str]) -> Role:
+    name, upper = names[at], names[at].upper()
+    if name in NAMING_TOO or (name in DEVICE_NUMBERS and DEVICE_NUMBERS.issubset(names)):
         return Role.OPEN_BOTH
-    if slug(name) in known:
+    if slug(name) in known and name not in NUMBER_OR_NAME:
         return Role.VALUE
-    return Role.KEY if upper in NAMING or upper in TEXTS or (upper == "CPU" and at < n_columns - 1) else Role.OPEN
+    if upper in NAMING_NUMBERS:
+        return Role.NUMBER_KEY
+    return Role.KEY if upper in NAMING or upper in TEXTS or (upper == "CPU" and at < len(names) - 1) else Role.OPEN
 
 
 def _learn(role: str, text: str) -> str:
@@ -198,23 +165,9 @@ def _learn(role: str, text: str) -> str:
     return Role.VALUE if role == Role.OPEN else Role.BOTH
 
 
-def _join_units(cells: Iterable[Cell]) -> list[Cell]:
-    """`TIME (ns)` is one name; what stands in parentheses and holds a number is a remark."""
-    joined: list[Cell] = []
-    is_open = False
-    for cell in cells:
-        if joined and (is_open or cell.text.startswith("(")):
-            last = joined[-1]
-            joined[-1] = Cell(f"{last.text} {cell.text}", last.start, cell.end)
-            is_open = not cell.text.endswith(")")
-        else:
-            joined.append(cell)
-    return [replace(cell, text=re.sub(r" \([^()]*\d[^()]*\)", "", cell.text)) for cell in joined]
-
-
 def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> str | None:
     for column, role, text in zip(columns, roles, texts, strict=True):
-        if role in (Role.VALUE, Role.BOTH) and text != ABSENT and not is_number(text):
+        if role in NUMBERS and text != ABSENT and not is_number(text):
             return f"column {column.text}: {text[:40]!r} is no number"
     return None
 
@@ -228,19 +181,15 @@ def _fit(columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cel
         return None if _disagreement(columns, roles, [cell.text for cell in cells]) else list(cells)
     ways = []
     for at, role in enumerate(roles):
-        if role not in (Role.VALUE, Role.BOTH):
+        if role not in NUMBERS:
             first, last = cells[at], cells[at + n_extra]
             whole = Cell(" ".join(cell.text for cell in cells[at : at + n_extra + 1]), first.start, last.end)
             way = [*cells[:at], whole, *cells[at + n_extra + 1 :]]
-            if not is_number(whole.text) and _disagreement(columns, roles, [cell.text for cell in way]) is None:
+            is_text = not all(is_number(cell.text) for cell in cells[at : at + n_extra + 1])
+            if is_text and _disagreement(columns, roles, [cell.text for cell in way]) is None:
                 ways.append((at, way))
-    aligned = [way for _, way in ways if _are_aligned(columns, way)]
+    aligned = [way for _, way in ways if are_aligned(columns, way)]
     if len(aligned) == 1:
         return aligned[0]
     named = [way for at, way in ways if columns[at].text.upper() in BLANKED]
     return named[0] if len(named) == 1 else None
-
-
-def _are_aligned(columns: Sequence[Cell], cells: Sequence[Cell]) -> bool:
-    """Whether every cell stands under the name of its column."""
-    return all(cell.start < column.end and column.start < cell.end for column, cell in zip(columns, cells, strict=True))

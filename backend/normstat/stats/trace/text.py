@@ -37,17 +37,21 @@ IN_WORDS: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\
 DAY_AND_CLOCK: Final = re.compile(rf"(\d{{4}}-\d\d-\d\d)[ T]({CLOCK})")
 CLOCK_ALONE: Final = re.compile(rf"(?:\[({CLOCK})\]|(?:[Tt]ime:? )?({CLOCK})):?")
 
-LOADAVG: Final = re.compile(r"loadavg: ([0-9.]{1,9}) ([0-9.]{1,9}) ([0-9.]{1,9}) (\d{1,9})/(\d{1,9}) (\d{1,10})")
+LOAD: Final = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)"
+LOADAVG: Final = re.compile(rf"loadavg: {LOAD} {LOAD} {LOAD} ([0-9]{{1,9}})/([0-9]{{1,9}}) ([0-9]{{1,10}})")
 LOADAVG_COLUMNS: Final = ("load 1 min", "load 5 min", "load 15 min", "running", "tasks", "last pid")
-LOADS: Final = re.compile(r"load(?: averages?)?: ([0-9.]{1,9})(?:,? ([0-9.]{1,9}),? ([0-9.]{1,9}))?(?=[,\s]|$)")
+LOADS: Final = re.compile(rf"load(?: averages?)?: {LOAD}(?:,? {LOAD},? {LOAD})?(?=[,\s]|$)")
 UNIT: Final = (
     r"[KMG]i?[Bb](?:ytes)?(?:/s(?:ec)?)?|Mb/sec|bytes|kbytes|pages|[nmu]?secs?|[nmu]s|seconds|ticks|Hz|hertz|times|events|counts?"
 )
 PAIR: Final = re.compile(
-    rf"\s*(?P<name>[A-Za-z_%][^:=,;\d]{{0,60}}?) ?[:=] {{0,40}}(?P<number>[-+]?[0-9]{{1,20}}(?:\.[0-9]{{0,12}})?)"
-    rf"(?P<unit>%| ?(?:{UNIT}))?"
+    rf"\s*(?P<name>[A-Za-z_%][^][{{}}()@|:=,;\d]{{0,60}}?) ?[:=] {{0,40}}(?P<number>[-+]?[0-9]{{1,20}}(?:\.[0-9]{{0,12}})?)"
+    rf"(?P<unit>%| ?(?:{UNIT}))?(?: {{1,4}}\([^()]{{1,40}}\))?"
     r"(?=[\s,;/]|$)\s*[,;/]?"
 )
+# `Buffers MB: 125 / Cached MB: 1543 / Sort: HITS`
+PARTED: Final = " / "
+WORD_PAIR: Final = re.compile(r"[A-Za-z]{1,20}: [A-Za-z_%]{1,20}")
 MAX_PAIRS: Final = 40
 
 
@@ -148,6 +152,8 @@ def parse_pairs(text: str) -> Pairs | None:
     True
     """
     text = text.strip(" \t,")
+    if PARTED in text:
+        text = ", ".join(part for part in text.split(PARTED) if WORD_PAIR.fullmatch(part.strip()) is None)
     found = LOADAVG.fullmatch(text)
     if found is not None:
         return Pairs(LOADAVG_COLUMNS, found.groups())

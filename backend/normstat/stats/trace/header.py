@@ -1,0 +1,140 @@
+"""Which words of a line name columns. A header is believed for what stands below it, so there is more than one way to read it.
+
+  PID COMM             # CALLS TIME (us)    Max wait
+ 1520 java                   9       210        12.5
+
+Every word may be a name, words with one blank between them may be one, and names may be as wide as the cells below them say: when
+each cell begins where a word begins, or ends where one ends, the words around it are its name.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from normstat.stats.trace.text import is_number
+
+MAX_COLUMNS: Final = 64
+MAX_HEADER: Final = 400
+# Bars between columns are blanks.
+WORD: Final = re.compile(r"[^\s|]+")
+GAPPED: Final = re.compile(r"[^\s|]+(?: [^\s|]+)*")
+# Ends of sentences, titles and lists.
+SENTENCE_ENDS: Final = (".", ":", ",", ";", ")]", "'")
+# A word that stands in a header and hardly in a sentence: FUNC, %RAN, R_Kb, EXEC/s, HIT%, (ns).
+HEADER_WORD: Final = re.compile(
+    r"%\S+|\S+%|[A-Z][A-Z0-9_/.#-]+(?:\(\S+\))?|[#>]\s?\S+|\S+/s|.*\((?:[num]?s|[num]?secs?|[KMGkmg]?[Bb](?:ytes)?|bytes|count)\)"
+)
+REMARK: Final = re.compile(r" \([^()]*\d[^()]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A piece of a line and where it stands in it."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_cells(text: str, start: int = 0) -> list[Cell]:
+    """The words of a line from a place on."""
+    return [Cell(found[0], found.start(), found.end()) for found in WORD.finditer(text, start)]
+
+
+def split_headers(text: str, row: str = "") -> list[tuple[Cell, ...]]:
+    """The ways in which a line may name columns, the likeliest first; `row` is the line below it.
+
+    Missing: [] when the line cannot be a header.
+
+    >>> [[cell.text for cell in cells] for cells in split_headers("     DEVICE           TIME (ns)")]
+    [['DEVICE', 'TIME (ns)']]
+    >>> [[cell.text for cell in cells] for cells in split_headers("#SysCalls  Process Name", "1577       java")]
+    [['#SysCalls', 'Process Name'], ['#SysCalls', 'Process', 'Name']]
+    """
+    if len(text) > MAX_HEADER or text.rstrip().endswith(SENTENCE_ENDS) or "..." in text:
+        return []
+    words = tuple(_join_units(split_cells(text)))
+    gapped = tuple(_join_units([Cell(found[0], found.start(), found.end()) for found in GAPPED.finditer(text)]))
+    cells = split_cells(row)
+    below = _name_by_row(words, cells)
+    ways = [words, below, gapped] if below is None or are_aligned(words, cells) else [below, words, gapped]
+    found: list[tuple[Cell, ...]] = []
+    for way in ways:
+        if way is not None and way not in found and _names_columns(way):
+            found.append(way)
+    return found
+
+
+def is_strong_header(cells: Sequence[Cell]) -> bool:
+    """Whether the words are those of a header; others are believed only when they stand right above the cells of a row."""
+    return any(HEADER_WORD.fullmatch(cell.text) is not None for cell in cells)
+
+
+def are_aligned(columns: Sequence[Cell], cells: Sequence[Cell]) -> bool:
+    """Whether every cell stands under the name of its column."""
+    return len(columns) == len(cells) and all(
+        cell.start < column.end and column.start < cell.end for column, cell in zip(columns, cells, strict=True)
+    )
+
+
+def _names_columns(cells: Sequence[Cell]) -> bool:
+    if not 2 <= len(cells) <= MAX_COLUMNS:
+        return False
+    return all(not is_number(cell.text) and any(sign.isalpha() or sign == "%" for sign in cell.text) for cell in cells)
+
+
+def _join_units(cells: Iterable[Cell]) -> list[Cell]:
+    """`TIME (ns)` and `# CALLS` are one name; what stands in parentheses and holds a number is a remark."""
+    joined: list[Cell] = []
+    is_open = False
+    for cell in cells:
+        if joined and (is_open or cell.text.startswith("(") or joined[-1].text == "#"):
+            last = joined[-1]
+            joined[-1] = Cell(f"{last.text} {cell.text}", last.start, cell.end)
+            is_open = "(" in joined[-1].text and not cell.text.endswith(")")
+        else:
+            joined.append(cell)
+    return [replace(cell, text=REMARK.sub("", cell.text)) for cell in joined]
+
+
+def _name_by_row(words: Sequence[Cell], cells: Sequence[Cell]) -> tuple[Cell, ...] | None:
+    """The words as names of the cells below them.
+
+    Missing: None when a cell neither begins nor ends where a word does, or it does not follow to which of two cells a word belongs.
+    """
+    if not 2 <= len(cells) < len(words) <= MAX_COLUMNS:
+        return None
+    starts = {word.start: at for at, word in enumerate(words)}
+    ends = {word.end: at for at, word in enumerate(words)}
+    first = [starts.get(cell.start) for cell in cells]
+    last = [ends.get(cell.end) for cell in cells]
+    bounds = [0]
+    for at in range(len(cells) - 1):
+        end, begin = last[at], first[at + 1]
+        if end is not None and begin is not None and begin != end + 1:
+            # One of the two is chance, that of a cell which is aligned at its other side.
+            if last[at + 1] is not None:
+                begin = None
+            elif first[at] is not None:
+                end = None
+            else:
+                return None
+        if end is not None:
+            bounds.append(end + 1)
+        elif begin is not None:
+            bounds.append(begin)
+        else:
+            return None
+    return _joined(words, bounds)
+
+
+def _joined(words: Sequence[Cell], bounds: Sequence[int]) -> tuple[Cell, ...] | None:
+    """The names that begin at the words with these numbers."""
+    names = []
+    for first, behind in zip(bounds, [*bounds[1:], len(words)], strict=True):
+        if first >= behind:
+            return None
+        text = " ".join(word.text for word in words[first:behind])
+        names.append(Cell(text, words[first].start, words[behind - 1].end))
+    return tuple(names)
