@@ -36,6 +36,9 @@ SQL_TYPES: Final[Mapping[Storage, str]] = {
 # A stream of garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in
 # twenty years, or any host has disks in one line of Solaris vmstat.
 MOST_EXTRA_COLUMNS: Final = 200
+# Columns that only the host names but the spec describes, such as one for each CPU, may be as many as fit: a row of PostgreSQL has
+# 8 kB, a number up to 8 bytes.
+MOST_COLUMNS: Final = 900
 # With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
 LONGEST_NAME: Final = 40
 # Any number that no other advisory lock has.
@@ -104,8 +107,11 @@ class TablePlan:
         reserved = RESERVED_KEYS & extra.keys()
         if reserved:
             return f"a column unknown to the spec is called like one that every table has: {', '.join(sorted(reserved))}"
-        if len(known) + len(extra) - len(stat.fields) > MOST_EXTRA_COLUMNS:
+        planned = [*extra.values(), *wanted.values(), *(stored.columns.values() if stored else ())]
+        if len({column.key for column in planned if not column.is_documented}) > MOST_EXTRA_COLUMNS:
             return f"more than {MOST_EXTRA_COLUMNS} columns unknown to the spec: not the text of this tool"
+        if len(known) + len(extra) > MOST_COLUMNS:
+            return f"more than {MOST_COLUMNS} columns, which is more than a table can have"
         wanted |= extra
         return None
 

@@ -15,6 +15,7 @@ from normstat.store.printed import format_printed, parse_printed
 from normstat.store.samples import Place, copy_block, instance_spans
 from normstat.store.session import driver_of, make_sessions, open_read_session, open_write_session
 from normstat.store.stat_tables import (
+    MOST_COLUMNS,
     MOST_EXTRA_COLUMNS,
     TablePlan,
     WantedTable,
@@ -184,6 +185,14 @@ def test_plan_admits_what_a_table_can_have() -> None:
     assert "time" in (plan.admit(make_block({make_field("time", Storage.FLOAT8, 0, is_documented=False): [1]})) or "")
     (wanted,) = plan.lacking([STAT.name])
     assert len(wanted.fields) == len(STAT.fields) + MOST_EXTRA_COLUMNS
+
+
+async def test_a_table_has_room_for_a_column_for_each_of_many_cpus(engine: AsyncEngine) -> None:
+    fields = {make_field(f"cpu{number}", Storage.INT8, 0): [2**60 + number] for number in range(MOST_COLUMNS - len(STAT.fields))}
+    assert TablePlan([SPEC], {}).admit(make_block(fields)) is None
+    await store(engine, make_block(fields))
+    more = {make_field(f"cpu{number}", Storage.INT8, 0): [1] for number in range(MOST_COLUMNS)}
+    assert "more than" in (TablePlan([SPEC], {}).admit(make_block(more)) or "")
 
 
 def test_spans_are_of_all_blocks() -> None:
