@@ -46,7 +46,11 @@ TITLE: Final = re.compile(
 )
 # A title that was wrapped; the rest of it stands in the next line.
 TITLE_BEGIN: Final = re.compile(r"\s*[A-Z][^:|]{2,60}: \d+ events in(?: \d+\.\d+(?: seconds(?: \(\d+)?)?)?\s*", re.ASCII)
-TITLE_ONLY: Final = re.compile(r"(?:Mutex|R/W reader|R/W writer) (?:hold|block|spin|unsuccessful spin)")
+TITLE_ONLY: Final = re.compile(
+    r"(?:(?:Adaptive )?[Mm]utex|(?:Spin|Thread) lock|R/W reader|R/W writer) (?:hold|block|spin|unsuccessful spin)"
+    r"|Profiling interrupt"
+)
+WIDE_GAP: Final = re.compile(r"\s{2,}")
 # lockstat -D 0 prints nothing but this.
 TOTAL_ONLY: Final = re.compile(
     r"\s*(?P<events>\d{1,18}) (?P<title>[A-Z][a-zA-Z/ ]{2,60}"
@@ -256,8 +260,13 @@ class Reading(LineReading):
 
     def _take_row(self, line: Line) -> LineKind | str:
         self._close_record()
-        words = line.text.split()
         n_values = len(self._columns)
+        words = line.text.split()
+        if len(words) > n_values + 2:
+            # Names may have blanks (threads of FreeBSD), but not two of them.
+            *numbers, rest = line.text.strip().split(maxsplit=n_values)
+            names = WIDE_GAP.split(rest)
+            words = [*numbers, *names] if len(names) == 2 else words
         if len(words) != n_values + 2:
             found = TOTAL_ONLY.fullmatch(line.text)
             if found is not None and self._sections is not None:

@@ -6,7 +6,7 @@
       0006d431 12        0.9693
 
 Several events have a pair of columns each. Without -l there is no header, or one with bars; images that a program used stand below
-it, behind a tab.
+it, farther to the right.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> text = b'''samples  %        image name               symbol name
@@ -45,6 +45,7 @@ MESSAGE: Final = re.compile(
     re.IGNORECASE,
 )
 MAX_LINE: Final = 1000
+NEAR: Final = 2
 MAX_ARCS: Final = 1024
 
 
@@ -92,6 +93,7 @@ class Reading(LineReading):
         columns, callers = own.get("columns"), own.get("callers")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
         self._indent = int(str(own.get("indent", 0)))
+        self._end = int(str(own.get("end", 0)))
         self._owner = str(own.get("owner", ""))
         self._is_graph = own.get("is_graph") is True
         self._is_open = own.get("is_open") is True
@@ -103,6 +105,7 @@ class Reading(LineReading):
         return {
             "columns": self._columns,
             "indent": self._indent,
+            "end": self._end,
             "owner": self._owner,
             "is_graph": self._is_graph,
             "is_open": self._is_open,
@@ -113,7 +116,7 @@ class Reading(LineReading):
     def begin_call(self) -> None:
         """The next report begins."""
         self._close_arcs("")
-        self._columns, self._owner, self._is_graph, self._is_open = [], "", False, False
+        self._columns, self._owner, self._is_graph, self._is_open, self._end = [], "", False, False, 0
 
     def finish(self) -> None:
         """Callers whose callee was cut off."""
@@ -163,7 +166,12 @@ class Reading(LineReading):
             self._indent = len(text) - len(text.lstrip())
             self._open_report()
             return True
-        return BAR_EVENTS.fullmatch(text) is not None or BAR_HEADER.fullmatch(text) is not None
+        is_summary = BAR_HEADER.fullmatch(text) is not None
+        if is_summary and self._columns:
+            self.begin_call()
+        if is_summary and not self._end:
+            self._end = text.expandtabs().index("|")
+        return is_summary or BAR_EVENTS.fullmatch(text) is not None
 
     # Summaries by image.
 
@@ -176,7 +184,11 @@ class Reading(LineReading):
         if not at or not name:
             return None
         numbers = [spell_out(word) for word in words[:at]]
-        if line.text.startswith("\t") and self._owner:
+        # The numbers of programs end at one place, those of the images that they used farther right.
+        text = line.text.expandtabs()
+        end = len(text) - len(text.lstrip()) + len(words[0])
+        self._end = self._end or end
+        if end > self._end + NEAR and self._owner:
             name = f"{self._owner}: {name}"
         else:
             self._owner = name

@@ -40,13 +40,16 @@ TEXTS: Final = (
 # Long names before those that they begin with.
 COLUMN: Final = "|".join(map(re.escape, sorted((*NUMBERS, *TEXTS), key=len, reverse=True)))
 COLUMNS: Final = re.compile(COLUMN)
-HEADER: Final = re.compile(rf"#\s*((?:{'|'.join(NUMBERS)})(?:(?:\s*[;,|]\s*|\s+)(?:{COLUMN}))+)\s*")
+# perf top has no #.
+HEADER: Final = re.compile(rf"(?:#\s*)?((?:{'|'.join(NUMBERS)})(?:(?:\s*[;,|]\s*|\s+)(?:{COLUMN}))+)\s*")
 SEPARATOR: Final = re.compile(r"[;,|]")
 SAMPLES: Final = re.compile(
     r"#\s*(?:Samples|Events):\s*(?P<n>\d+(?:\.\d+)?[KMG]?)\s+(?:of events? '(?P<event>[^']{1,200})'|(?P<old>\S{1,200})).*", re.ASCII
 )
 EVENT_COUNT: Final = re.compile(r"#\s*Event count \(approx\.\):\s*(?P<n>[\d,]{1,23})\s*", re.ASCII)
 CAPTURED: Final = re.compile(r"#\s*captured on\s*:\s*(?P<time>.{10,60}?)\s*")
+# What the browser of perf report prints before rows that can be opened.
+FOLDED: Final = re.compile(r"\s*[-+]\s+(?=\d)", re.ASCII)
 VALUE: Final = re.compile(r"(\d{1,19}(?:[.,]\d{1,6})?)%?", re.ASCII)
 MAX_LINE: Final = 8192
 
@@ -121,10 +124,13 @@ class Reading(LineReading):
             return "longer than any line of perf report"
         if text.lstrip().startswith("#"):
             return self._take_comment(line)
+        if (found := HEADER.fullmatch(text.strip())) is not None:
+            return self._take_header(found[1])
         if self._columns:
+            text = FOLDED.sub("", text, count=1)
             words = text.split(maxsplit=1)
             if VALUE.fullmatch(words[0].split(self._separator or "%", 1)[0]) is not None:
-                return self._take_row(line)
+                return self._take_row(text, line.offset)
             # A call graph, or [...] where someone left out rows.
             return LineKind.IGNORED
         if self.see_time_line(text):
@@ -184,12 +190,10 @@ class Reading(LineReading):
             columns = ("samples", "event count")
             self.add_row(self._events, columns, [n_samples, n_events], instance=self._event, offset=offset)
 
-    def _take_row(self, line: Line) -> LineKind | str:
+    def _take_row(self, text: str, offset: int) -> LineKind | str:
         n_numbers = len(self._columns)
-        if self._separator:
-            words = [part.strip() for part in line.text.split(self._separator)]
-        else:
-            words = line.text.split(maxsplit=n_numbers)
+        parts = text.split(self._separator) if self._separator else text.split(maxsplit=n_numbers)
+        words = [part.strip() for part in parts]
         found = [VALUE.fullmatch(word) for word in words[:n_numbers]]
         numbers = [value[1] for value in found if value is not None]
         rest = " ".join(" ".join(words[n_numbers:]).split())
@@ -200,4 +204,4 @@ class Reading(LineReading):
         if len(self._seen) > 1:
             rest = f"{rest} ({self._event})"
         name = self._repeats.name(rest)
-        return self.add_row(self._rows, self._columns, numbers, instance=name, offset=line.offset) or LineKind.SAMPLE
+        return self.add_row(self._rows, self._columns, numbers, instance=name, offset=offset) or LineKind.SAMPLE
