@@ -127,7 +127,8 @@ class Reading(LineReading):
         if (found := HEADER.fullmatch(text.strip())) is not None:
             return self._take_header(found[1])
         if self._columns:
-            text = FOLDED.sub("", text, count=1)
+            mark = FOLDED.match(text)
+            text = text[mark.end() :] if mark is not None else text
             words = text.split(maxsplit=1)
             if VALUE.fullmatch(words[0].split(self._separator or "%", 1)[0]) is not None:
                 return self._take_row(text, line.offset)
