@@ -2,21 +2,6 @@
 
 import type { components } from "../api/types.gen";
 
-export type {
-  DraftColumn,
-  JobState,
-  PreviewRow,
-  Reparse,
-  ReparseCreate,
-  ReparseList,
-  SpecDetail,
-  SpecDraft,
-  SpecDraftRequest,
-  SpecInfo,
-  SpecList,
-  SpecPreview,
-} from "../api/types.coming";
-
 type Schemas = components["schemas"];
 
 export type AgentTokenCreate = Schemas["AgentTokenCreate"];
@@ -38,23 +23,34 @@ export type HostDetail = Schemas["HostDetail"];
 export type HostInfo = Schemas["HostInfo"];
 export type HostList = Schemas["HostList"];
 export type Import = Schemas["Import"];
-export type ImportedFile = Schemas["ImportedFile"];
 export type ImportList = Schemas["ImportList"];
+export type ImportedFile = Schemas["ImportedFile"];
 export type InstanceList = Schemas["InstanceList"];
 export type Interval = Schemas["Interval"];
+export type JobState = Schemas["JobState"];
 export type LineCounts = Schemas["LineCounts"];
 export type Me = Schemas["Me"];
 export type NewToken = Schemas["NewToken"];
 export type OneSidedSeries = Schemas["OneSidedSeries"];
 export type PanelInfo = Schemas["PanelInfo"];
 export type PasswordChange = Schemas["PasswordChange"];
+export type PreviewRow = Schemas["PreviewRow"];
 export type ReasonCount = Schemas["ReasonCount"];
 export type ReasonTotal = Schemas["ReasonTotal"];
 export type RejectedLineInfo = Schemas["RejectedLineInfo"];
 export type RejectedLineList = Schemas["RejectedLineList"];
+export type Reparse = Schemas["Reparse"];
+export type ReparseCreate = Schemas["ReparseCreate"];
+export type ReparseList = Schemas["ReparseList"];
 export type Role = Schemas["Role"];
 export type Series = Schemas["Series"];
 export type SeriesBlock = Schemas["SeriesBlock"];
+export type SpecDetail = Schemas["SpecDetail"];
+export type SpecDraft = Schemas["SpecDraft"];
+export type SpecDraftRequest = Schemas["SpecDraftRequest"];
+export type SpecInfo = Schemas["SpecInfo"];
+export type SpecList = Schemas["SpecList"];
+export type SpecPreview = Schemas["SpecPreview"];
 export type StatInfo = Schemas["StatInfo"];
 export type StatList = Schemas["StatList"];
 export type StreamAccount = Schemas["StreamAccount"];

@@ -8,6 +8,7 @@ function reparse(change: Partial<Reparse>): Reparse {
     host: null,
     stream_id: null,
     spec: null,
+    is_outdated_only: false,
     state: "running",
     message: "",
     n_streams: 1,
@@ -43,19 +44,20 @@ describe("work in the background", () => {
 
 describe("a reparse", () => {
   it("belongs to the wish that it was made for, and to no wider one", () => {
-    expect(isForWish(reparse({ stream_id: 7 }), { stream_id: 7 })).toBe(true);
-    expect(isForWish(reparse({ host: "web1" }), { host: "web1" })).toBe(true);
-    expect(isForWish(reparse({ host: "web1", spec: "a" }), { host: "web1" })).toBe(false);
-    expect(isForWish(reparse({}), { stream_id: 7 })).toBe(false);
+    expect(isForWish(reparse({ stream_id: 7 }), { stream_id: 7, is_outdated_only: false })).toBe(true);
+    expect(isForWish(reparse({ host: "web1" }), { host: "web1", is_outdated_only: false })).toBe(true);
+    expect(isForWish(reparse({ host: "web1" }), { host: "web1", is_outdated_only: true })).toBe(false);
+    expect(isForWish(reparse({ host: "web1", spec: "a" }), { host: "web1", is_outdated_only: false })).toBe(false);
+    expect(isForWish(reparse({}), { stream_id: 7, is_outdated_only: false })).toBe(false);
   });
 
   it("that is on its way is spoken of, whoever started it; one that is over only where it was started", () => {
     const old = reparse({ id: 1, stream_id: 7, state: "done" });
     const now = reparse({ id: 2, stream_id: 7 });
-    expect(findReparse([old, now], { stream_id: 7 }, null)).toBe(now);
-    expect(findReparse([old], { stream_id: 7 }, null)).toBeNull();
-    expect(findReparse([old], { stream_id: 7 }, 1)).toBe(old);
-    expect(findReparse([old], { stream_id: 8 }, 1)).toBeNull();
+    expect(findReparse([old, now], { stream_id: 7, is_outdated_only: false }, null)).toBe(now);
+    expect(findReparse([old], { stream_id: 7, is_outdated_only: false }, null)).toBeNull();
+    expect(findReparse([old], { stream_id: 7, is_outdated_only: false }, 1)).toBe(old);
+    expect(findReparse([old], { stream_id: 8, is_outdated_only: false }, 1)).toBeNull();
   });
 
   it("says in words what it does and what came of it", () => {

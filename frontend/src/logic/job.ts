@@ -38,7 +38,10 @@ export function describeBytesDone(job: Job): string {
 /** Whether a reparse was asked for by exactly this wish. */
 export function isForWish(reparse: Reparse, wish: ReparseCreate): boolean {
   return (
-    reparse.host === (wish.host ?? null) && reparse.spec === (wish.spec ?? null) && reparse.stream_id === (wish.stream_id ?? null)
+    reparse.host === (wish.host ?? null) &&
+    reparse.spec === (wish.spec ?? null) &&
+    reparse.stream_id === (wish.stream_id ?? null) &&
+    reparse.is_outdated_only === wish.is_outdated_only
   );
 }
 

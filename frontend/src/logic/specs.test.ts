@@ -63,7 +63,7 @@ describe("a preview", () => {
     const tables = previewTables([
       row({ values: { x: 1, y: null } }),
       row({ stat: "b", instance: "sda", time: "2026-11-21T10:00:00Z" }),
-      row({ values: { z: "1K" } }),
+      row({ values: { z: 1.5 } }),
     ]);
     expect(
       tables.map(({ stat, columns, hasInstances, hasTimes, rows }) => [stat, columns, hasInstances, hasTimes, rows.length]),

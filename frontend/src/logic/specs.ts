@@ -110,6 +110,6 @@ export function previewAdvice(preview: SpecPreview): string | null {
     return "Lines that are rejected are kept and counted, and can be read again later; those that never hold data can be left out by a pattern.";
   }
   return preview.rows.every(({ time }) => time === null)
-    ? "The lines print no time. An agent sends one before each report; for files, the import asks for the first instant and the interval."
+    ? "The lines print no time. As they are, they would be rejected: let the agent call the tool in a loop, which prints the time before each report, or tell the import the first instant and the interval."
     : null;
 }

@@ -24,7 +24,9 @@ export function StreamDetails({ host, account, zone, onShow }: StreamDetailsProp
       <section aria-label="The stream">
         <Title order={3}>The stream</Title>
         <StreamFacts account={account} zone={zone} />
-        {isWorthReadingAgain(account) && <ReadAgain wish={{ stream_id: stream.id }} what={`${stream.spec}, ${stream.key}`} />}
+        {isWorthReadingAgain(account) && (
+          <ReadAgain wish={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
+        )}
       </section>
       <section aria-label="Every byte">
         <Title order={3}>Every byte</Title>

@@ -158,7 +158,7 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
               ? "One stream was read by another version of its spec than there is now."
               : `${formatCount(n_streams_outdated)} streams were read by other versions of their specs than there are now.`}
           </Text>
-          <ReadAgain wish={{ host }} what={`all streams of ${host}`} label="Read all again" />
+          <ReadAgain wish={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Read them again" />
         </Group>
       )}
     </>
