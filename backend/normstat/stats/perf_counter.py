@@ -7,9 +7,9 @@
 Shadow metrics (what stands behind #) are kept as (value, text): 2.001 K/sec is the value "2.001K" of "/sec".
 
 >>> parse_text("    2,809,725,593 cycles                    (scaled from 74.98%)")
-Counter(time=None, place='', n_places='', event='cycles', column='count', word='2809725593', variance='', running='74.98', run_ns='', metric=None)
+Counter(time=None, place='', n_places='', event='cycles', column='count', word='2809725593', variance='', running='74.98', run_ns='', metric=None, is_group=False)
 >>> parse_fields(["CPU1", "<not supported>", "", "cycles", "0", "100.00", "", ""])
-Counter(time=None, place='CPU1', n_places='', event='cycles', column='count', word='<not supported>', variance='', running='100.00', run_ns='0', metric=None)
+Counter(time=None, place='CPU1', n_places='', event='cycles', column='count', word='<not supported>', variance='', running='100.00', run_ns='0', metric=None, is_group=False)
 """  # noqa: E501 (a doctest)
 
 import json
@@ -34,6 +34,8 @@ THREAD_ROW: Final = re.compile(
     rf"\s*(?:{TIME}\s+)?(?P<place>[^\s\d#][^#]{{0,40}}?-\d{{1,9}})\s+{COUNT}\s+(?P<rest>[^\d\s#(].*)", re.ASCII
 )
 METRIC_ROW: Final = re.compile(rf"\s*(?:{TIME}\s+)?(?:(?P<place>{PLACE})\s+(?:\d{{1,6}}\s+)?)?#(?P<comment>\s.*)", re.ASCII)
+# Metrics of a group that needs no counter of its own: TopdownL1 (cpu_core)   #  36.4 %  tma_backend_bound.
+GROUP_ROW: Final = re.compile(rf"\s*(?:{TIME}\s+)?(?P<place>[A-Z]\w{{2,30}}(?: \(\w{{1,30}}\))?)\s+#(?P<comment>\s.*)", re.ASCII)
 TAILS: Final = (
     ("variance", re.compile(r"\(\s*\+-\s*(\d{1,9}[.,]\d+)%\s*\)$", re.ASCII)),
     ("running", re.compile(r"(?:\((?:scaled from\s+)?|\[\s*)(\d{1,3}[.,]\d\d)%\s*[\])]$", re.ASCII)),
@@ -75,26 +77,28 @@ MAX_JSON: Final = 10_000
 class Counter:
     """What a line says. `time` is seconds since perf began; `word` the count in the plain form, or perf's words for none.
 
-    Missing: "" for what is not printed; `event` is "" for a line that has but a further metric of the event before.
+    Missing: "" for what is not printed; `event` is "" for a line that has but a further metric of the event before, or of a group
+    of metrics, which is its `place` then.
     """
 
     time: str | None
     place: str
-    n_places: str
-    event: str
-    column: str
-    word: str
-    variance: str
-    running: str
-    run_ns: str
-    metric: tuple[str, str] | None
+    n_places: str = ""
+    event: str = ""
+    column: str = ""
+    word: str = ""
+    variance: str = ""
+    running: str = ""
+    run_ns: str = ""
+    metric: tuple[str, str] | None = None
+    is_group: bool = False
 
 
 def parse_text(text: str) -> Counter | None:
     """The counter of a line for people. Missing: None when the line is none."""
     found = ROW.fullmatch(text) or THREAD_ROW.fullmatch(text)
     if found is None:
-        found = METRIC_ROW.fullmatch(text)
+        found = METRIC_ROW.fullmatch(text) or GROUP_ROW.fullmatch(text)
         return None if found is None else _metric_only(found)
     left, _, comment = found["rest"].partition("#")
     tails: dict[str, str] = {}
@@ -123,7 +127,8 @@ def parse_text(text: str) -> Counter | None:
 def _metric_only(found: re.Match[str]) -> Counter | None:
     tails: dict[str, str] = {}
     metric = _metric(_strip_tails(found["comment"], tails))
-    return None if metric is None else Counter(found["time"], found["place"] or "", "", "", "", "", "", "", "", metric)
+    is_group = found.re is GROUP_ROW
+    return None if metric is None else Counter(found["time"], found["place"] or "", metric=metric, is_group=is_group)
 
 
 def parse_fields(fields: Sequence[str]) -> Counter | None:
@@ -147,7 +152,7 @@ def parse_fields(fields: Sequence[str]) -> Counter | None:
     if not parts[0] and not any(parts[:3]):
         *_, value, unit = parts
         metric = _metric(f"{value} {unit}")
-        return None if metric is None else Counter(time, place, "", "", "", "", "", "", "", metric)
+        return None if metric is None else Counter(time, place, metric=metric)
     if not _is_count(parts[0]):
         return None
     word, rest = parts[0], parts[1:]
@@ -189,7 +194,7 @@ def parse_json(text: str) -> Counter | None:
     word = items.get("counter-value", "")
     if "event" not in items or not word:
         known = metric is not None and word == "" and "metric-unit" in items
-        return Counter(items.get("interval"), place, "", "", "", "", "", "", "", metric) if known else None
+        return Counter(items.get("interval"), place, metric=metric) if known else None
     whole, _, fraction = word.partition(".")
     if not items.get("unit") and not fraction.strip("0"):
         word = whole

@@ -200,6 +200,8 @@ class Reading(LineReading):
         if counter.time is not None and counter.time != self._interval:
             self._begin_interval(counter.time)
         if not counter.event:
+            if counter.is_group:
+                self._event = counter.place
             if not self._event:
                 return "a metric of no event"
             return self._add_metric(counter, self._event, offset)
@@ -210,6 +212,7 @@ class Reading(LineReading):
         name = f"{place} {counter.event}" if place else counter.event
         name = self._repeats.name(name)
         others = {
+            "time": counter.time or "",
             "cpus": counter.n_places,
             "+- %": counter.variance,
             "running ns": counter.run_ns,
