@@ -38,6 +38,8 @@ NAMED_BUCKET: Final = re.compile(r" *(\S[^|]{0,200}?) [@ ]*\|(?:[@ ]* )?(-?\d{1,
 PROBES: Final = re.compile(r" *CPU +ID +FUNCTION:NAME")
 PROBE: Final = re.compile(r" *\d+ +\d+ +\S*:\S+( .*)?")
 BY_DTRACE: Final = "dtrace: "
+# dtruss: `read(0x3, "x", 0x1)   = 1 0`.
+CALL: Final = re.compile(r"\) +=")
 DIGITS: Final = re.compile(r"-?[0-9]{19,}")
 UNIT: Final = re.compile(r"(.*\S) +(-?\d{1,19}) ([KMG]B|[KMG]?bytes|Kb|Mb|pages|[mnu]s|secs?|ticks)")
 # dtrace prints at most so many numbers in a row without saying what they are; more are a table whose header was not seen.
@@ -172,6 +174,8 @@ class Reading(TraceReading):
             return self._take_stack(words)
         if self.has_gap and self.has_frames():
             self.forget_texts()
+        if CALL.search(line.text) is not None:
+            return "a single call, no aggregation"
         return self._doubt(words) or self._hold_key(" ".join(words[:-1]), words[-1], line.offset)
 
     def _doubt(self, words: list[str]) -> str | None:

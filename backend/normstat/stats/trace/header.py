@@ -16,6 +16,8 @@ from normstat.stats.trace.text import is_number
 
 MAX_COLUMNS: Final = 64
 MAX_HEADER: Final = 400
+LONGEST_TITLE: Final = 120
+TITLE_ENDS: Final = (":", ",", ")")
 # Bars between columns are blanks.
 WORD: Final = re.compile(r"[^\s|]+")
 GAPPED: Final = re.compile(r"[^\s|]+(?: [^\s|]+)*")
@@ -69,6 +71,28 @@ def split_headers(text: str, row: str = "") -> list[tuple[Cell, ...]]:
 def is_strong_header(cells: Sequence[Cell]) -> bool:
     """Whether the words are those of a header; others are believed only when they stand right above the cells of a row."""
     return any(HEADER_WORD.fullmatch(cell.text) is not None for cell in cells)
+
+
+def is_header(text: str) -> bool:
+    """Whether the line has a word that is hardly one of a title."""
+    return any(is_strong_header(cells) for cells in split_headers(text))
+
+
+def trim_title(text: str) -> str:
+    """The title without its end. Missing: "" for a text that is too long for one."""
+    text = " ".join(text.split()).rstrip(" :,;")
+    return text if len(text) <= LONGEST_TITLE else ""
+
+
+def find_title(texts: Sequence[str], title: str) -> str:
+    """The title of a table: the line right above its header, the last of the texts, or else the title that was there before.
+
+    The line above small words may be the upper line of a header of two lines, unless it ends like a title.
+    """
+    above = texts[0] if len(texts) > 1 else ""
+    if above and not is_header(above) and (is_header(texts[-1]) or above.endswith(TITLE_ENDS)):
+        return trim_title(above)
+    return trim_title(title)
 
 
 def are_aligned(columns: Sequence[Cell], cells: Sequence[Cell]) -> bool:

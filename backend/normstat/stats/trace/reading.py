@@ -16,7 +16,7 @@ from normstat.stats.lines import ABSENT, Line, LineReading
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat, Storage
 from normstat.stats.stamp import Stamp
-from normstat.stats.trace.header import is_strong_header, split_headers
+from normstat.stats.trace.header import find_title, is_header, split_headers, trim_title
 from normstat.stats.trace.layout import TraceLayout, begin_tables, build_trace_layout
 from normstat.stats.trace.marks import Marks, mark_of
 from normstat.stats.trace.stack import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
@@ -37,7 +37,6 @@ TOO_LONG: Final = f"line of more than {MAX_CHARACTERS} characters"
 MISFIT: Final = "does not fit under the columns of its header"
 UNKNOWN: Final = "no line that {tool} is known to print"
 NO_STAT: Final = "nothing of this kind is known of {tool}"
-LONGEST_TITLE: Final = 120
 # Rows that wait for their block to end.
 MAX_BLOCK: Final = 500
 
@@ -192,6 +191,7 @@ class TraceReading(LineReading):
             return None
         self.flush_block()
         self.forget_texts()
+        self._table = None
         return self.add_pairs(pairs, line.offset)
 
     def add_pairs(self, pairs: Pairs, offset: int) -> LineKind | str:
@@ -210,6 +210,7 @@ class TraceReading(LineReading):
             if found is not None:
                 self.flush_block()
                 self.forget_texts()
+                self._table = None
                 instance = " ".join(" ".join(found[name].split()) for name in known.instance)
                 self.enter("line", known.stat.name, instance)
                 columns = [column for name, column in known.columns if found[name] is not None]
@@ -228,7 +229,7 @@ class TraceReading(LineReading):
             return None if self.has_gap else self._take_first_row(line)
         if self._table is None:
             return None
-        row = cut_row(self._table, line.text)
+        row = cut_row(self._table, line.text, is_exact=self._is_dormant)
         if isinstance(row, TableRow) and row.columns:
             return self._add_row(row, line.offset)
         if self._is_dormant or isinstance(row, TableRow) or self._is_text(line.text):
@@ -237,12 +238,12 @@ class TraceReading(LineReading):
         return row or MISFIT
 
     def _is_text(self, text: str) -> bool:
-        return not any(is_integer(word) for word in text.split()) or _is_header(text)
+        return not any(is_integer(word) for word in text.split()) or is_header(text)
 
     def _take_first_row(self, line: Line) -> LineKind | str | None:
         headers = split_headers(self.texts[-1].text, line.text)
-        title = self.texts[-2].text if len(self.texts) > 1 and not _is_header(self.texts[-2].text) else self._title
-        for table in begin_tables(self.layout, headers, _trim(title)):
+        title = find_title([text.text for text in self.texts[-2:]], self._title)
+        for table in begin_tables(self.layout, headers, title):
             row = cut_row(table, line.text)
             if isinstance(row, TableRow) and row.columns:
                 self.forget_texts()
@@ -271,7 +272,7 @@ class TraceReading(LineReading):
         if self._is_too_deep:
             return TOO_DEEP
         if self.texts and self.has_gap and not self.has_frames():
-            self._title, self._is_title_used = "" if _is_header(self.texts[-1].text) else self.texts[-1].text, False
+            self._title, self._is_title_used = "" if is_header(self.texts[-1].text) else self.texts[-1].text, False
             self.forget_texts()
         if len(self.texts) >= MAX_FRAMES or self._n_characters + len(line.text) > MAX_CHARACTERS:
             self.forget_texts()
@@ -284,7 +285,7 @@ class TraceReading(LineReading):
 
     def take_title(self, line: Line) -> LineKind | str:
         """A title or a header. Numbers that nothing names must not be lost in one."""
-        if line.text.endswith(":") or not any(map(is_number, line.text.split())) or _is_header(line.text):
+        if line.text.endswith(":") or not any(map(is_number, line.text.split())) or is_header(line.text):
             return self.hold_text(line)
         return UNKNOWN.format(tool=self.spec.tool)
 
@@ -310,7 +311,7 @@ class TraceReading(LineReading):
             self._title = self.texts[-1].text
             self.forget_texts()
         self._is_title_used = True
-        return _trim(self._title)
+        return trim_title(self._title)
 
     @property
     def is_too_deep(self) -> bool:
@@ -388,12 +389,3 @@ class TraceReading(LineReading):
 def count_reason(word: str) -> str:
     """Why a word is no count."""
     return f"column count: {shorten(word, 40)} is no number that it can hold"
-
-
-def _is_header(text: str) -> bool:
-    return any(is_strong_header(cells) for cells in split_headers(text))
-
-
-def _trim(title: str) -> str:
-    text = " ".join(title.split()).rstrip(" :,;")
-    return text if len(text) <= LONGEST_TITLE else ""

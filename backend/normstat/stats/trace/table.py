@@ -103,8 +103,8 @@ def begin_table(stat: Stat, cells: Sequence[Cell], *, title: str, roles: str = "
     return Table(stat.name, title, tuple(cells), roles, is_strong_header(cells))
 
 
-def cut_row(table: Table, text: str) -> TableRow | str | None:
-    """The row that the line is under the table's columns, with what it teaches about them.
+def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | str | None:
+    """The row that the line is under the table's columns, with what it teaches about them; `is_exact`: no cell has a blank in it.
 
     Missing: None when the line is no row of the table; a reason when it has as many cells, but no numbers where numbers belong.
     """
@@ -116,7 +116,7 @@ def cut_row(table: Table, text: str) -> TableRow | str | None:
         stamp, start = timed
         columns, roles = columns[1:], roles[1:]
     cells = split_cells(text, start)
-    found = _fit(columns, roles, cells)
+    found = None if is_exact and len(cells) != len(columns) else _fit(columns, roles, cells)
     if found is None:
         return _disagreement(columns, roles, [cell.text for cell in cells]) if len(cells) == len(columns) else None
     if not table.is_strong and not are_aligned(columns, found):
