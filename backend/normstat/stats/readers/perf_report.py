@@ -30,18 +30,16 @@ from normstat.stats.stamp import parse_stamp
 
 SHARES: Final = ("Overhead", "Children", "Self", "sys", "usr", "guest sys", "guest usr", "Latency")
 NUMBERS: Final = (*SHARES, "Samples", "Period")
-TEXTS: Final = (
-    "Command", "Shared Object", "Symbol", "Source:Line", "Source File", "Parent symbol", "CPU", "Socket", "Pid:Command", "Pid",
-    "Tid", "Cgroup", "cgroup id (dev/inode)", "Thread", "IPC", "Trace output", "Comm", "Time", "Type", "Data Symbol", "Snoop",
-    "TLB access", "Memory access", "Locked", "Local Weight", "Weight", "Source Symbol", "Target Symbol", "Basic Block Cycles",
-    "Source Shared Object", "Target Shared Object", "Branch Mispredicted", "Predicted", "Transaction", "DSO size", "Data Object",
-    "Local INSTR Latency", "INSTR Latency", "Pipeline Stage Cycle", "Dso", "Object", "Tid:Command", "Hypervisor",
-)  # fmt: skip
 # Long names before those that they begin with.
-COLUMN: Final = "|".join(map(re.escape, sorted((*NUMBERS, *TEXTS), key=len, reverse=True)))
-COLUMNS: Final = re.compile(COLUMN)
-# perf top has no #.
-HEADER: Final = re.compile(rf"(?:#\s*)?((?:{'|'.join(NUMBERS)})(?:(?:\s*[;,|]\s*|\s+)(?:{COLUMN}))+)\s*")
+NUMBER: Final = "|".join(sorted(NUMBERS, key=len, reverse=True))
+NUMBER_NAMES: Final = re.compile(NUMBER)
+GAP: Final = r"(?:\s*[;,|]\s*|\s+)"
+# Behind the columns of numbers come those that name a row, whatever perf was told to sort by.
+HEADER: Final = re.compile(rf"#\s*(?P<numbers>(?:{NUMBER})(?:{GAP}(?:{NUMBER}))*){GAP}[A-Z\[].*")
+# perf top and the browser print no #.
+BARE_HEADER: Final = re.compile(
+    rf"(?P<numbers>(?:{NUMBER})(?:{GAP}(?:{NUMBER}))*)(?:\s+(?:Command|Shared Object|Symbol|Pid|CPU|Source:Line))+"
+)
 SEPARATOR: Final = re.compile(r"[;,|]")
 SAMPLES: Final = re.compile(
     r"#\s*(?:Samples|Events):\s*(?P<n>\d+(?:\.\d+)?[KMG]?)\s+(?:of events? '(?P<event>[^']{1,200})'|(?P<old>\S{1,200})).*", re.ASCII
@@ -124,8 +122,8 @@ class Reading(LineReading):
             return "longer than any line of perf report"
         if text.lstrip().startswith("#"):
             return self._take_comment(line)
-        if (found := HEADER.fullmatch(text.strip())) is not None:
-            return self._take_header(found[1])
+        if (found := BARE_HEADER.fullmatch(text.strip())) is not None:
+            return self._take_header(found["numbers"], text)
         if self._columns:
             mark = FOLDED.match(text)
             text = text[mark.end() :] if mark is not None else text
@@ -148,7 +146,7 @@ class Reading(LineReading):
     def _take_comment(self, line: Line) -> LineKind | str:
         text = line.text.strip()
         if (found := HEADER.fullmatch(text)) is not None:
-            return self._take_header(found[1])
+            return self._take_header(found["numbers"], text)
         if (found := SAMPLES.fullmatch(text)) is not None:
             event = found["event"] or found["old"]
             self._add_event("")
@@ -172,13 +170,12 @@ class Reading(LineReading):
             return "a header whose columns are not known, or not in an order that can be read"
         return LineKind.IGNORED
 
-    def _take_header(self, text: str) -> LineKind | str:
+    def _take_header(self, names: str, text: str) -> LineKind | str:
         self._add_event("")
-        columns = COLUMNS.findall(text)
-        numbers = [column for column in columns if column in NUMBERS]
-        if columns[: len(numbers)] != numbers or len(set(numbers)) != len(numbers):
+        numbers = NUMBER_NAMES.findall(names)
+        if len(set(numbers)) != len(numbers):
             self._columns = []
-            return "columns of numbers behind columns of text"
+            return "a column of numbers twice"
         self._open_report()
         found = SEPARATOR.search(text)
         self._columns, self._separator = numbers, found[0] if found is not None else ""
