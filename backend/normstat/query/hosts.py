@@ -23,11 +23,12 @@ OLD_AFTER: Final = timedelta(days=7)
 
 
 class StreamState(StrEnum):
-    """live: data within 30 s; late: within 10 min; silent: longer ago."""
+    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: a file that was loaded to its end, nothing will come."""
 
     LIVE = "live"
     LATE = "late"
     SILENT = "silent"
+    RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +218,10 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """Sums over all streams of a host."""
+    """Sums over all streams of a host; `n_recorded` are files, which do not count for `n_live` and `last_received_at`."""
 
     n_streams: int
+    n_recorded: int
     n_live: int
     n_rejected: int
     last_received_at: datetime | None
@@ -227,23 +229,24 @@ class _Totals:
     last_sample_at: datetime | None
 
 
-NO_STREAMS: Final = _Totals(0, 0, 0, None, None, None)
+NO_STREAMS: Final = _Totals(0, 0, 0, 0, None, None, None)
 
 
 async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, _Totals]:
     statement = select(
         Stream.host_id,
         func.count(Stream.id),
-        func.count(Stream.id).filter(Stream.last_received_at > now - LIVE_WITHIN),
+        func.count(Stream.id).filter(Stream.is_finished),
+        func.count(Stream.id).filter(~Stream.is_finished, Stream.last_received_at > now - LIVE_WITHIN),
         func.sum(Stream.n_rejected),
-        func.max(Stream.last_received_at),
+        func.max(Stream.last_received_at).filter(~Stream.is_finished),
         func.min(Stream.first_sample_at),
         func.max(Stream.last_sample_at),
     ).group_by(Stream.host_id)
     if host_id is not None:
         statement = statement.where(Stream.host_id == host_id)
     rows = await session.execute(statement)
-    return {row[0]: _Totals(row[1], row[2], int(row[3]), *row[4:]) for row in rows}
+    return {row[0]: _Totals(row[1], row[2], row[3], int(row[4]), *row[5:]) for row in rows}
 
 
 async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
@@ -258,8 +261,10 @@ async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mappin
     return names
 
 
-def to_state(last_received_at: datetime | None, now: datetime) -> StreamState:
+def to_state(last_received_at: datetime | None, now: datetime, *, is_recorded: bool = False) -> StreamState:
     """The state of a stream that last sent at that time, by the server's clock."""
+    if is_recorded:
+        return StreamState.RECORDED
     if last_received_at is None or last_received_at <= now - LATE_WITHIN:
         return StreamState.SILENT
     return StreamState.LIVE if last_received_at > now - LIVE_WITHIN else StreamState.LATE
@@ -275,7 +280,7 @@ def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence
         first_sample_at=totals.first_sample_at,
         last_sample_at=totals.last_sample_at,
         clock_offset_s=host.clock_offset_s,
-        state=to_state(totals.last_received_at, now),
+        state=to_state(totals.last_received_at, now, is_recorded=0 < totals.n_streams == totals.n_recorded),
         n_streams_live=totals.n_live,
         n_streams=totals.n_streams,
         n_rejected=totals.n_rejected,
@@ -295,7 +300,7 @@ def to_stream(stream: Stream, now: datetime) -> StreamRecord:
         stats=[] if spec is None else [stat.name for stat in spec.stats],
         key=stream.key,
         command=stream.command,
-        state=to_state(stream.last_received_at, now),
+        state=to_state(stream.last_received_at, now, is_recorded=stream.is_finished),
         created_at=stream.created_at,
         last_received_at=stream.last_received_at,
         last_sample_at=stream.last_sample_at,

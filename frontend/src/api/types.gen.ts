@@ -1765,10 +1765,10 @@ export interface components {
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago.
+     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: a file that was loaded to its end, nothing will come.
      * @enum {string}
      */
-    StreamState: "live" | "late" | "silent";
+    StreamState: "live" | "late" | "silent" | "recorded";
     /**
      * Summary
      * @description One side of a finding. Missing: None where there is no sample.

@@ -6,9 +6,10 @@ const STATES: Readonly<Record<StreamState, { readonly letter: string; readonly t
   live: { letter: "L", text: "live", help: "data within the last 30 seconds" },
   late: { letter: "T", text: "late", help: "data within the last 10 minutes, but not the last 30 seconds" },
   silent: { letter: "S", text: "silent", help: "no data for more than 10 minutes" },
+  recorded: { letter: "R", text: "recorded", help: "loaded from files; nothing more will come" },
 };
 
-/** A state by letter, shape (circle, triangle, square), word and colour. */
+/** A state by letter, shape (circle, triangle, square, diamond), word and colour. */
 export function StateBadge({ state }: { readonly state: StreamState }) {
   const { letter, text, help } = STATES[state];
   return (
@@ -18,6 +19,7 @@ export function StateBadge({ state }: { readonly state: StreamState }) {
           {state === "live" && <circle cx="9" cy="9" r="8" />}
           {state === "late" && <path d="M9 1 L17.5 17 L0.5 17 Z" />}
           {state === "silent" && <rect x="1.5" y="1.5" width="15" height="15" className="state-badge-hollow" />}
+          {state === "recorded" && <path d="M9 0.5 L17.5 9 L9 17.5 L0.5 9 Z" className="state-badge-hollow" />}
           <text x="9" y={state === "late" ? 14.6 : 12.7} textAnchor="middle">
             {letter}
           </text>

@@ -103,7 +103,7 @@ export function Panel({ plan, graph, onChoose, onRemove }: PanelProps) {
             />
           </div>
         ) : isBlockEmpty(block.data) && !block.isPlaceholderData ? (
-          <div className="panel-pending">
+          <div className="panel-pending panel-empty">
             <EmptyPanel plan={plan} graph={graph} />
           </div>
         ) : plan.stat.shape === "histogram" ? (
