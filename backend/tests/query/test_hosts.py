@@ -49,6 +49,23 @@ async def test_hosts_are_listed_with_the_state_of_their_best_stream(sessions: Se
     assert [host.stats for host in hosts] == [[], [], ["mpstat_linux"]]
 
 
+async def test_files_that_were_loaded_are_recorded_and_never_late(sessions: Sessions) -> None:
+    async with sessions() as session, session.begin():
+        files, both = Host(name="files"), Host(name="with an agent too")
+        session.add_all([files, both])
+        await session.flush()
+        session.add_all([stream(host, "import-1", 5, is_finished=True) for host in (files, both)])
+        session.add(stream(both, "agent", 7200))
+    async with sessions() as session:
+        hosts = await list_hosts(session, NOW)
+        found = await read_host(session, "with an agent too", NOW)
+    assert [(host.name, host.state, host.n_streams_live) for host in hosts] == [
+        ("files", "recorded", 0),
+        ("with an agent too", "silent", 0),
+    ]
+    assert [(stream.key, stream.state) for stream in found.streams] == [("import-1", "recorded"), ("agent", "silent")]
+
+
 async def test_a_host_shows_its_streams_the_newest_first_and_counts_the_old(sessions: Sessions) -> None:
     async with sessions() as session, session.begin():
         host = Host(name="web1")
