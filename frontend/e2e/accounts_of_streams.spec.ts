@@ -1,11 +1,10 @@
-import type { APIRequestContext } from "@playwright/test";
+import { sendStream } from "./agent";
 import { expect, expectAccessible, test } from "./fixture";
 import { HOST } from "./story";
 
 const BROKEN = "broken1";
 const KEY = "vmstat_linux.1795255200.7-1";
 const N_GARBAGE = 12;
-const OURS = { "X-Normstat-Request": "1" };
 
 const HEADER = [
   "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
@@ -25,22 +24,8 @@ function captureWithGarbage(): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Sends it as an agent does; sending it again changes nothing. */
-async function sendCapture(request: APIRequestContext): Promise<void> {
-  const made = await request.post("/api/v1/agent-tokens", { headers: OURS, data: { name: "browser tests" } });
-  expect(made.status()).toBe(201);
-  const { token } = (await made.json()) as { token: string };
-  const data = captureWithGarbage();
-  const body = Buffer.from(`stream vmstat_linux ${KEY} 0 ${String(data.length)} vmstat -t 1\n${data}`);
-  const answer = await request.post("/api/v1/ingest", {
-    headers: { Authorization: `Bearer ${token}`, "Normstat-Host": BROKEN, "Content-Type": "application/x-normstat-frames" },
-    data: body,
-  });
-  expect(answer.status(), await answer.text()).toBe(200);
-}
-
 test.beforeAll(async ({ request }) => {
-  await sendCapture(request);
+  await sendStream(request, { host: BROKEN, spec: "vmstat_linux", key: KEY, command: "vmstat -t 1", text: captureWithGarbage() });
 });
 
 test("a sudden rise of rejected lines is said on the hosts page, in words", async ({ page }) => {
@@ -85,6 +70,14 @@ test("a stream opens to its accounts, its rejected lines, and the lines around o
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
   await expect(kinds).toBeVisible();
+});
+
+test("a stream is read again from its kept bytes", async ({ page }) => {
+  await page.goto(`/hosts/${BROKEN}?tab=streams`);
+  await page.getByRole("button", { name: /Details of vmstat_linux/ }).click();
+  await page.getByRole("button", { name: `Read again: vmstat_linux, ${KEY}` }).click();
+  await expect(page.getByText(`Read again: 59 samples, as before; ${String(N_GARBAGE)} lines still rejected`)).toBeVisible();
+  await expect(page.getByRole("table", { name: "Lines rejected for this reason" }).getByRole("row")).toHaveCount(N_GARBAGE + 1);
 });
 
 test("rejected lines lead to their context from the list of all, too", async ({ page }) => {

@@ -1,11 +1,11 @@
-import { expect, expectAccessible, test } from "./fixture";
+import { OURS, sendStream } from "./agent";
+import { drawnPanel, expect, expectAccessible, test } from "./fixture";
 
-const OURS = { "X-Normstat-Request": "1" };
 const NAME = "shop_time";
 const SAMPLE = `time      logins  orders  wait_ms
 10:00:10      12     340     12.5
 10:00:20      14     355     11.9
-10:00:30    oops     351     11.9
+10:00:30 restarting the shop after a crash
 `;
 
 test("every spec is listed; one shows what its fields mean", async ({ page }) => {
@@ -36,7 +36,7 @@ test("an add-on is made from a pasted sample, read with a preview, saved, change
   const rows = page.getByRole("table", { name: `Rows of ${NAME}` });
   await expect(rows.getByRole("row")).toHaveCount(3);
   const rejected = page.getByRole("table", { name: "Rejected lines" });
-  await expect(rejected).toContainText("oops");
+  await expect(rejected).toContainText("restarting the shop");
   await expectAccessible(page);
 
   // What is changed in the table stands in the text, and in the preview at once.
@@ -64,6 +64,35 @@ test("an add-on is made from a pasted sample, read with a preview, saved, change
   await expect(page.getByRole("link", { name: NAME, exact: true })).toBeHidden();
   const gone = await request.get(`/api/v1/specs/${NAME}`, { headers: OURS });
   expect(gone.status()).toBe(404);
+});
+
+test("what an add-on reads is drawn; after a change of it, its streams are read again", async ({ page, request }) => {
+  const name = "shop_rate";
+  const text = "time      logins  orders\n2026-11-21 10:00:10 12 340\n2026-11-21 10:00:20 14 355\n2026-11-21 10:00:30 11 351\n";
+  const draft = await request.post("/api/v1/specs/draft", { headers: OURS, data: { name, sample: text, shape: "single" } });
+  expect(draft.status(), await draft.text()).toBe(200);
+  const { toml } = (await draft.json()) as { toml: string };
+  const put = async (changed: string): Promise<void> => {
+    const answer = await request.put(`/api/v1/specs/${name}`, { headers: OURS, data: { toml: changed } });
+    expect(answer.status(), await answer.text()).toBe(200);
+  };
+  await put(toml);
+  await sendStream(request, { host: "shop1", spec: name, key: `${name}.1795255200.1-1`, command: "shop_rate 10", text });
+  await page.goto("/hosts/shop1?from=2026-11-21T09:59:00Z&to=2026-11-21T10:02:00Z");
+  await drawnPanel(page, `${name}.first`);
+
+  await put(toml.replace('unit = ""', 'unit = "1/s"'));
+  await page.goto("/specs");
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+  await expect(row.getByText("1 outdated stream")).toBeVisible();
+  await expectAccessible(page);
+  await page.goto("/hosts/shop1?tab=streams&only=outdated");
+  await expect(page.getByRole("table", { name: "Streams" }).getByText("outdated", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Read them again: outdated streams of shop1" }).click();
+  await expect(page.getByText("Of 1 stream none is “outdated”")).toBeVisible();
+  await page.goto("/specs");
+  await expect(row).toBeVisible();
+  await expect(row.getByText("1 outdated stream")).toBeHidden();
 });
 
 test.describe("a spec that contradicts itself", () => {
