@@ -117,6 +117,7 @@ def test_a_row_above_a_distribution_is_its_key_and_no_sample() -> None:
         "  1 2 3 4 5 6 7 8 9\n",
         "  a 1.5 2\n",
         "reads writes commits\n   277337  14073874   272504\n",
+        "   total   used   free   shared\nMem:   3861332   222820   3364176\n",
         "  a\n" + DISTRIBUTION.replace(" 3\n", " x\n"),
     ],
 )

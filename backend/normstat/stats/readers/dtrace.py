@@ -184,7 +184,7 @@ class Reading(TraceReading):
         if any(not is_integer(word) for word in numbers):
             return NO_DECIMALS
         is_under_text = bool(self.texts) and not self.has_gap and self.texts[-1].text[-1] not in TITLE_ENDS
-        is_row = is_under_text and len(numbers) == len(words) >= LEAST_ROW and len(self.texts[-1].text.split()) >= LEAST_ROW
+        is_row = is_under_text and min(len(numbers), len(self.texts[-1].text.split())) >= LEAST_ROW
         return NO_HEADER if is_row or len(numbers) > MAX_NUMBERS else None
 
     def _take_unit(self, line: Line) -> LineKind | str | None:

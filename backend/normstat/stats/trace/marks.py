@@ -44,13 +44,13 @@ class Marks:
             self.is_fresh = True
             self.is_stamped = False
 
-    def begin(self, marks: Sequence[int], *, is_known_report: bool = False) -> bool:
-        """Whether these begin a new report; they belong to the present one from now on.
+    def starts_report(self, marks: Sequence[int], *, is_known_report: bool = False) -> bool:
+        """Whether these start a new report; they belong to the present one from now on.
 
         With `is_known_report` they are of the present report even if they come again.
 
         >>> marks = Marks(None)
-        >>> marks.begin([1, 2]), marks.begin([3]), marks.begin([4, 2]), marks.begin([3])
+        >>> marks.starts_report([1, 2]), marks.starts_report([3]), marks.starts_report([4, 2]), marks.starts_report([3])
         (True, False, True, False)
         """
         is_new = self.is_fresh or (not is_known_report and any(mark in self._seen for mark in marks))

@@ -118,7 +118,7 @@ class TraceReading(LineReading):
 
     def enter(self, *parts: str, is_row: bool = False) -> None:
         """Something of a report comes. Rows of one table may be alike in the report of one time (two events of one process)."""
-        if self._marks.begin([mark_of(*parts)], is_known_report=is_row and self._marks.is_stamped):
+        if self._marks.starts_report([mark_of(*parts)], is_known_report=is_row and self._marks.is_stamped):
             self.begin_report()
 
     def mark_report(self) -> None:
@@ -334,7 +334,7 @@ class TraceReading(LineReading):
         stat = self.layout.keys
         if self.block and stat is not None:
             marks = [mark_of("key", row.instance) for row in self.block]
-            if self._marks.begin(marks, is_known_report=self._is_block_continued):
+            if self._marks.starts_report(marks, is_known_report=self._is_block_continued):
                 self.begin_report()
             for row in self.block:
                 self.add(stat, ["count"], [row.word], instance=row.instance, offset=row.offset)
