@@ -19,12 +19,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NormstatError, NotAllowed, TooLarge, shorten
-from normstat.ingest.pieces import Piecewise, Taken, line_text
+from normstat.ingest.pieces import Piecewise, Taken, show_unseen
 from normstat.ingest.restate import NO_VERSION, count_lines, next_spec_version, read_state
 from normstat.ingest.wire import Ack, Frame, FrameKind
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.gap import state_after_gap
-from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
+from normstat.stats.records import LineKind, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store import chunks, samples, streams
 from normstat.store.models import Host, Stream
@@ -315,8 +315,8 @@ class Request:
             version = delivery.spec.version if delivery.spec else NO_VERSION
             stream.spec_version, stream.reader_version = next_spec_version(stream, version), version
             stream.acked_offset, stream.reader_state = delivery.end, delivery.state
-        if self._recording is not None:
-            stream.is_finished = self._recording.is_final
+            # Bytes that were there already end nothing, and begin nothing anew.
+            stream.is_finished = self._recording is not None and self._recording.is_final
 
     async def _look_up_unseen(self, stream: Stream, taken: Taken) -> None:
         """Fills in the rejected lines that came in an earlier request, so that they do not depend on how the stream was cut."""
@@ -326,14 +326,7 @@ class Request:
             if start > first + len(text):
                 break
             text += data[max(0, first - start) :]
-        for number, line in enumerate(taken.rejected):
-            begin = line.offset - first
-            if line.offset < taken.start and begin < len(text):
-                end = text.find(b"\n", begin) + 1 or len(text)
-                line_no = line.line_no - text.count(b"\n", begin, taken.start - first)
-                taken.rejected[number] = RejectedLine(line.offset, line_no, end - begin, line_text(text[begin:end]), line.reason)
-                taken.n_bytes[LineKind.SAMPLE] -= end - begin
-                taken.n_bytes[LineKind.REJECTED] += end - begin
+        show_unseen(taken, first, text)
 
 
 def _accept(delivery: Delivery, frame: Frame) -> None:

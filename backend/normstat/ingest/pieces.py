@@ -190,6 +190,18 @@ class Piecewise:
         self.taken.n_bytes[kind] += n_bytes
 
 
+def show_unseen(taken: Taken, first: int, text: bytes) -> None:
+    """Fills in the rejected lines that began before `taken.start`, from the stream's bytes from `first` up to there at least."""
+    for number, line in enumerate(taken.rejected):
+        begin = line.offset - first
+        if line.offset < taken.start and 0 <= begin < len(text):
+            end = text.find(b"\n", begin) + 1 or len(text)
+            line_no = line.line_no - text.count(b"\n", begin, taken.start - first)
+            taken.rejected[number] = RejectedLine(line.offset, line_no, end - begin, line_text(text[begin:end]), line.reason)
+            taken.n_bytes[LineKind.SAMPLE] -= end - begin
+            taken.n_bytes[LineKind.REJECTED] += end - begin
+
+
 def line_text(line: bytes) -> str:
     """The line as it is kept when it was rejected."""
     return line[:REJECTED_TEXT_LIMIT].rstrip(b"\r\n").decode("utf-8", "backslashreplace")[:REJECTED_TEXT_LIMIT]

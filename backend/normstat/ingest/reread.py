@@ -9,14 +9,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
-from normstat.ingest.pieces import Piecewise, Taken
+from normstat.ingest.pieces import Piecewise, Taken, show_unseen
 from normstat.stats.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store.chunks import KeptChunk
 from normstat.store.stat_tables import TablePlan
 from normstat.store.streams import MOST_KEPT_PER_REASON, MOST_KEPT_PER_STREAM, clean_text
+
+# A sample of many lines that cannot be kept is shown by its first line, which may have been read before.
+BEHIND_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,10 @@ class _Kept(Piecewise):
 
 @dataclass(slots=True)
 class Rereading:
-    """Where the reading stands: bytes below `end` are read; `rest` is the unfinished line behind them, which came at `last_at`."""
+    """Where the reading stands: bytes below `end` are read, and `behind` are the last of them.
+
+    `rest` is the unfinished line that comes next; the last bytes came at `last_at`.
+    """
 
     spec: Spec
     command: str
@@ -44,6 +51,7 @@ class Rereading:
     end: int = 0
     state: State = field(default_factory=dict)
     rest: bytes = b""
+    behind: bytes = b""
     last_at: datetime | None = None
     n_lines: Counter[LineKind] = field(default_factory=Counter)
     n_bytes: Counter[LineKind] = field(default_factory=Counter)
@@ -89,6 +97,7 @@ class Rereading:
     def _pass_gap(self, end: int, plan: TablePlan) -> list[SampleBlock]:
         blocks = self._read_run([], plan, is_final=True) if self.rest else []
         self.end = end
+        self.behind = b""
         self.state = state_after_gap(self.state)
         return blocks
 
@@ -109,10 +118,14 @@ class Rereading:
             n_lines_before=self.n_lines.total(),
         )
         taken = reading.read(data, is_final=is_final)
+        if taken.n_unseen:
+            show_unseen(taken, self.end - len(self.behind), self.behind + data[: taken.end - self.end])
         for line in taken.rejected:
             # The first of the starts is that of the rest, which may be empty: then the first chunk begins there as well.
             self._keep(line, times[max(0, bisect.bisect_right(starts, line.offset) - 1)] or times[-1])
         self._book(taken)
+        read = data[: taken.end - self.end]
+        self.behind = (self.behind + read)[-BEHIND_BYTES:] if len(read) < BEHIND_BYTES else read[-BEHIND_BYTES:]
         self.rest = data[taken.end - self.end :]
         self.last_at = times[-1]
         self.end, self.state = taken.end, taken.state

@@ -1,0 +1,77 @@
+"""A capture of every spec, sent in pieces and read again: the same samples, accounts and rejected lines, byte for byte."""
+
+import datetime as dt
+import random
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.ingest.intake import Recording, take_request
+from normstat.stats.records import Timing
+from normstat.store.reparses import JobState
+from tests.golden_captures import Capture, captures
+from tests.ingest.rereading import books, export, reparse
+from tests.ingest.sending import ANY_HOST, stream
+from tests.ingest.test_intake import query
+
+# What tools that print no times, or no days, must be told.
+TIMING = Timing(date=dt.date(2026, 11, 21), start_us=1_795_262_400_000_000, interval_us=10_000_000)
+# One of each spec: all of them take minutes on each database (and were tried).
+MOST_BYTES = 15_000
+
+
+def chosen() -> list[Capture]:
+    by_spec: dict[str, list[Capture]] = {}
+    for capture in captures():
+        if len(capture.data) <= MOST_BYTES:
+            by_spec.setdefault(capture.spec, []).append(capture)
+    return [found[-1] for found in by_spec.values()]
+
+
+async def load(engine: AsyncEngine, capture: Capture, numbers: random.Random, *, is_timed: bool) -> None:
+    """Sends the capture in pieces of any size; with timing as an import does, to its end."""
+    data = capture.data
+    at = 0
+    # What is left of a line is sent again with more behind it.
+    size = numbers.randrange(500, 5000)
+    recording = Recording(TIMING) if is_timed else None
+    while at < len(data):
+        is_last = at + size >= len(data)
+        (ack,) = await take_request(
+            engine,
+            agent=ANY_HOST,
+            host_name="alpha",
+            os="",
+            agent_version="",
+            host_time=None,
+            frames=[stream(data[at : at + size], capture.spec, capture.name, offset=at, command=capture.command())],
+            recording=Recording(TIMING, is_final=True) if is_timed and is_last else recording,
+        )
+        if ack.offset == at and is_last:
+            return
+        size = numbers.randrange(500, 5000) if ack.offset > at else size * 2
+        at = ack.offset
+
+
+@pytest.mark.parametrize("is_timed", [False, True])
+async def test_reading_again_changes_nothing(
+    engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], database_url: str, *, is_timed: bool
+) -> None:
+    numbers = random.Random(1)
+    for capture in chosen():
+        await load(engine, capture, numbers, is_timed=is_timed)
+    before, books_before = await export(engine), books(database_url)
+    ids = query(database_url, "SELECT id, name FROM instances ORDER BY id")
+    record = await reparse(sessions, database_url)
+    assert (record.state, record.message) == (JobState.DONE, "")
+    assert record.n_samples_before == record.n_samples_after > 500
+    assert await export(engine) == before
+    books_after = books(database_url)
+    for name, rows in books_before.items():
+        for old, new in zip(rows, books_after[name], strict=True):
+            if name == "rejected":
+                # A sample of many lines came when its first line did, not when its last one showed that it cannot be kept.
+                assert str(new["received_at"]) <= str(old["received_at"])
+                old["received_at"] = new["received_at"]
+            assert new == old
+    assert query(database_url, "SELECT id, name FROM instances ORDER BY id") == ids
