@@ -111,6 +111,7 @@ def _short(path: str) -> str:
 
 def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
     """The table: a block of lines for each file that was loaded, one line for each that was not."""
+    results = sorted(results, key=lambda result: result.path)
     loaded = [result for result in results if result.spec is not None]
     others = [result for result in results if result.spec is None]
     if loaded:
@@ -129,10 +130,11 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
         sys.stdout.write(f"{'not loaded':>41}  {result.path}: {result.note}\n")
     if len(shown) < len(others):
         sys.stdout.write(f"{'':>41}  and {len(others) - len(shown)} more that were not loaded (--all lists them)\n")
+    n_loaded = sum(1 for result in loaded if result.stats or result.n_rejected)
     n_new = sum(result.n_samples_new for result in loaded)
     n_rejected = sum(result.n_rejected for result in loaded)
     sys.stdout.write(
-        f"{len(loaded)} of {len(results)} files loaded: {sum(result.n_samples for result in loaded)} samples, {n_new} of them new,"
+        f"{n_loaded} of {len(results)} files loaded: {sum(result.n_samples for result in loaded)} samples, {n_new} of them new,"
         f" {n_rejected} rejected lines\n"
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from normstat.ingest.archive import without_packing
 from normstat.ingest.options import ImportOptions
-from normstat.stats.catalogue import require_spec
+from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
@@ -16,6 +16,11 @@ from normstat.stats.spec import Spec
 from normstat.window import from_us
 
 HEAD_BYTES: Final = 1 << 16
+# A tool's first header stands near the beginning, a summary (strace -c) at the end.
+QUICK_BYTES: Final = 6144
+QUICK_TAIL_BYTES: Final = 2048
+MARKED_LINES: Final = 400
+LONGEST_MARKED: Final = 4096
 # Stands for a day that is not known yet.
 SOME_DAY: Final = dt.date(2000, 1, 1)
 SECONDS_A_DAY: Final = 86400
@@ -27,6 +32,11 @@ CALL: Final = re.compile(rb"^zzz +\*\*\*", re.MULTILINE)
 SAMPLE_INTERVAL: Final = re.compile(rb"^.{0,80}\bSample interval: *(\d{1,6})\b", re.MULTILINE | re.IGNORECASE)
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 TEXT_BYTES: Final = 4096
+# A log may have a hole of zeros where the system went down.
+CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+MOST_CONTROL: Final = 0.1
+SINCE_BOOT_NOTE: Final = "nothing but the report about the time since boot, which is kept and is no sample"
+NOT_LOADED: Final = "not loaded: "
 NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
 NO_START_NOTE: Final = "prints no times: give --start and --interval"
 # The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
@@ -41,13 +51,14 @@ class Look:
     """What the beginning of a file tells.
 
     `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
-    that `needs_date` it is counted from SOME_DAY.
+    that `needs_date` it is counted from SOME_DAY. With `lacks_times` none of it would be a sample until somebody says when it was.
     """
 
     spec: Spec | None = None
     timing: Timing = NO_TIMING
     needs_date: bool = False
     first_us: int | None = None
+    lacks_times: bool = False
     note: str = ""
 
 
@@ -55,12 +66,14 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool) -> 
     """Looks at the first HEAD_BYTES of a file; `is_all` when it has no more. The path's last parts may name the tool."""
     if not head:
         return Look(note="empty")
-    if b"\0" in head[:TEXT_BYTES]:
+    if options.spec is None and len(CONTROL.findall(head[:TEXT_BYTES])) > MOST_CONTROL * len(head[:TEXT_BYTES]):
         return Look(note="UTF-16; convert it to UTF-8 first" if head[:2] in UTF16 else "not text")
     name = "/".join(without_packing(path).split("/")[-2:])
-    spec = require_spec(options.spec) if options.spec is not None else guess_spec(head, name)
+    spec = require_spec(options.spec) if options.spec is not None else _guess(head, name)
     if spec is None:
         return Look(note="nothing that a known tool prints")
+    if options.spec is None and spec.is_fallback and not _is_plainly(spec, head, name):
+        return Look(note=f"{spec.name} might print this, and many others; --spec {spec.name} loads it")
     trial = _Trial(spec, head, is_final=is_all)
     timing = Timing(zone=options.zone)
     result = trial.read(timing)
@@ -69,12 +82,38 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool) -> 
     return _look_at_times(trial, result, timing, options)
 
 
+def _guess(head: bytes, name: str) -> Spec | None:
+    """Who printed it. Most files of a sosreport are nobody's, and a part of each is enough to see that."""
+    is_long = len(head) > QUICK_BYTES + QUICK_TAIL_BYTES
+    if is_long and not _words(name) & _tools():
+        begin = head[:QUICK_BYTES].rpartition(b"\n")
+        end = head[-QUICK_TAIL_BYTES:].partition(b"\n")
+        if guess_spec(begin[0] + begin[1] + end[2], name) is None:
+            return None
+    return guess_spec(head, name)
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", name.lower()))
+
+
+def _tools() -> set[str]:
+    return {spec.tool.lower() for spec in load_catalogue().specs.values()}
+
+
+def _is_plainly(spec: Spec, head: bytes, name: str) -> bool:
+    """Whether the name says the tool of a spec that reads nearly anything, or a line bears one of its marks."""
+    if spec.tool.lower() in _words(name):
+        return True
+    lines = head.decode("utf-8", "replace").splitlines()[:MARKED_LINES]
+    return any(re.fullmatch(mark, line[:LONGEST_MARKED]) for mark in spec.marks for line in lines)
+
+
 def _is_read(result: ReadResult) -> bool:
-    """Whether more of it was understood than refused."""
+    """Whether there are more bytes of rows than of refused lines."""
     n_bytes = result.accounts.n_bytes
-    n_refused = n_bytes.get(LineKind.REJECTED, 0)
-    n_understood = sum(n_bytes.values()) - n_refused - n_bytes.get(LineKind.IGNORED, 0)
-    return bool(result.blocks or result.since_boot) and n_understood >= n_refused
+    n_rows = n_bytes.get(LineKind.SAMPLE, 0) + n_bytes.get(LineKind.SINCE_BOOT, 0)
+    return bool(result.blocks or result.since_boot) and n_rows >= n_bytes.get(LineKind.REJECTED, 0)
 
 
 def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:
@@ -95,15 +134,20 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
     firsts = [int(times.min()) for block in result.blocks if len(times := block.time_us[block.time_us != NO_TIME])]
     needs_date = best.date is not None
     note = ""
+    n_rows = sum(map(len, result.blocks))
+    # Whoever names the spec has looked at the file, and may want its rejected lines.
+    lacks_times = 0 < n_without == n_rows and options.spec is None
     if n_without:
-        n_rows = sum(map(len, result.blocks))
         how_many = "it" if n_without == n_rows else f"some of it ({n_without} of the first {n_rows} rows)"
-        note = f"{how_many} {NO_START_NOTE}"
+        note = f"{NOT_LOADED if lacks_times else ''}{how_many} {NO_START_NOTE}"
+    if trial.is_final and not n_rows and result.since_boot:
+        note = SINCE_BOOT_NOTE
     return Look(
         spec=trial.spec,
         timing=replace(best, date=options.date) if needs_date else best,
         needs_date=needs_date and options.date is None,
         first_us=min(firsts, default=None),
+        lacks_times=lacks_times,
         note=note,
     )
 

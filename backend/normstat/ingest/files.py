@@ -118,7 +118,7 @@ class _Run:
         self._watch = watch
         self._found = found
         self._loader = Loader(engine, job.host, job.since)
-        self._n_bytes = sum(file.n_bytes for file in found if file.spec is not None)
+        self._n_bytes = sum(file.n_bytes for file in found if file.is_loadable)
         self._n_bytes_done = 0
 
     async def run(self) -> None:
@@ -126,10 +126,13 @@ class _Run:
         await self._watch.loading(self._n_bytes, 0, "")
         roots: dict[Path, list[int]] = {}
         for position, file in enumerate(self._found):
-            if file.spec is not None and position not in self._job.skipped:
+            if position in self._job.skipped:
+                continue
+            if file.is_loadable:
                 roots.setdefault(file.root, []).append(position)
-            elif position not in self._job.skipped:
-                await self._watch.done(position, ImportedFile(file.path, note=file.look.note))
+            else:
+                name = file.spec.name if file.spec is not None else None
+                await self._watch.done(position, ImportedFile(file.path, name, note=file.look.note))
         for root, positions in roots.items():
             await self._load_root(root, positions)
 

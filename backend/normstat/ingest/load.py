@@ -66,7 +66,7 @@ class Loader:
         key = stream_key(found.hashes[found.n_bytes], found.timing)
         async with open_read_session(self._sessions) as session:
             known = await imports.find_loads(session, self._host, found.spec.name, found.hashes)
-        stream = await imports.read_stream(self._sessions, self._host, found.spec.name, key)
+            stream = await imports.find_stream(session, self._host, found.spec.name, key)
         for load in known:
             # What is there begins with this content, or this content with what is there.
             is_same = load.timing == found.timing and load.n_bytes >= min(load.acked_offset, found.n_bytes)
@@ -74,14 +74,14 @@ class Loader:
                 return Plan(load.key, load.stream_id, min(load.acked_offset, found.n_bytes), load.is_finished)
         if stream is None:
             return Plan(key)
-        return Plan(key, stream.stream_id, min(stream.acked_offset, found.n_bytes), stream.is_finished)
+        return Plan(key, stream.id, min(stream.acked_offset, found.n_bytes), stream.is_finished)
 
     async def load(self, found: Found, plan: Plan, pieces: "Pieces", moved: Moved) -> ImportedFile:
         """Loads the file; gives what is there of it then. `moved` is told how many of its bytes are committed.
 
         Raises: DatabaseAway when the database stays away; Unreadable, Stopped from the pieces
         """
-        before = await self.read(found, plan)
+        before = await self.read(found, plan) if plan.stream_id is not None else None
         n_before = before.n_samples if before is not None and not self._is_ours(before) else 0
         is_there = plan.n_known >= found.n_bytes
         if plan.stream_id is not None:
@@ -99,8 +99,14 @@ class Loader:
         assert found.spec is not None
         return await imports.read_stream(self._sessions, self._host, found.spec.name, plan.key)
 
+    async def _stream_id(self, spec: str, key: str) -> int:
+        async with open_read_session(self._sessions) as session:
+            stream = await imports.find_stream(session, self._host, spec, key)
+            assert stream is not None
+            return stream.id
+
     def _is_ours(self, stream: LoadedStream) -> bool:
-        return self._since is not None and stream.created_at is not None and stream.created_at >= self._since
+        return self._since is not None and stream.created_at >= self._since
 
     async def _note(self, found: Found, stream_id: int) -> None:
         async with open_write_session(self._sessions) as session:
@@ -130,9 +136,7 @@ class Loader:
                 is_final = False
                 continue
             if not is_noted:
-                stream = await self.read(found, plan)
-                assert stream is not None
-                await self._note(found, stream.stream_id)
+                await self._note(found, await self._stream_id(found.spec.name, plan.key))
                 is_noted = True
             n_taken = max(0, min(end - pieces.offset, len(data)))
             pieces.drop(n_taken)

@@ -16,6 +16,7 @@ from normstat.ingest.batchload import Section, Splitter, is_batchload, times_of
 from normstat.ingest.detect import (
     HEAD_BYTES,
     NO_DATE_NOTE,
+    NOT_LOADED,
     SOME_DAY,
     Look,
     day_in_name,
@@ -58,6 +59,11 @@ class Found:
     def n_bytes(self) -> int:
         """How many bytes there are to load."""
         return self.end - self.begin
+
+    @property
+    def is_loadable(self) -> bool:
+        """Whether it is worth loading."""
+        return self.look.spec is not None and not self.look.lacks_times
 
     @property
     def spec(self) -> Spec | None:
@@ -200,8 +206,13 @@ class Survey:
             if day is None and self._options.takes_date_from_mtime:
                 day, how = _day_of_change(file, tzinfo), "the time of its last change"
             if day is None:
-                timing = replace(file.timing, date=None)
-                file.look = replace(file.look, timing=timing, note=_join(file.look.note, f"it {NO_DATE_NOTE}"))
+                is_forced = self._options.spec is not None
+                file.look = replace(
+                    file.look,
+                    timing=replace(file.timing, date=None),
+                    lacks_times=not is_forced,
+                    note=_join(file.look.note, f"{'' if is_forced else NOT_LOADED}it {NO_DATE_NOTE}"),
+                )
             else:
                 note = _join(file.look.note, f"its first day is {day}, by {how}")
                 file.look = replace(file.look, timing=replace(file.timing, date=day), note=note)

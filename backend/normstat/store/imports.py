@@ -1,7 +1,7 @@
 """Rows of imports and of loads: what was handed over, what became of it, and which bytes are in which stream already."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -44,17 +44,14 @@ class KnownLoad:
 class LoadedStream:
     """What the database has of a stream."""
 
-    stream_id: int
-    stats: list[str] = field(default_factory=list)
-    n_reports: int = 0
-    n_samples: int = 0
-    n_rejected: int = 0
-    reasons: list[tuple[str, int]] = field(default_factory=list)
-    first_sample_at: datetime | None = None
-    last_sample_at: datetime | None = None
-    acked_offset: int = 0
-    is_finished: bool = False
-    created_at: datetime | None = None
+    stats: list[str]
+    n_reports: int
+    n_samples: int
+    n_rejected: int
+    reasons: list[tuple[str, int]]
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    created_at: datetime
 
 
 async def list_lengths(session: AsyncSession, host: str) -> dict[str, list[int]]:
@@ -91,18 +88,22 @@ async def note_load(session: WriteSession, stream_id: int, n_bytes: int, content
     await session.execute(statement.on_conflict_do_nothing(index_elements=["stream_id", "n_bytes"]))
 
 
+async def find_stream(session: AsyncSession, host: str, spec: str, key: str) -> Stream | None:
+    """The stream of that name."""
+    query = select(Stream).join(Host, Host.id == Stream.host_id).where(Host.name == host, Stream.spec == spec, Stream.key == key)
+    return await session.scalar(query)
+
+
 async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spec: str, key: str) -> LoadedStream | None:
     """What the database has of the stream of that name. Missing: None when there is no such stream."""
-    query = select(Stream).join(Host, Host.id == Stream.host_id).where(Host.name == host, Stream.spec == spec, Stream.key == key)
     async with open_read_session(sessions) as session:
-        stream = await session.scalar(query)
+        stream = await find_stream(session, host, spec, key)
         if stream is None:
             return None
         reasons = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream.id).group_by(RejectedLine.reason)
         found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MOST_REASONS))]
     counts = [await _count_samples(sessions, stream, name) for name in stream.stat_names]
     return LoadedStream(
-        stream_id=stream.id,
         stats=list(stream.stat_names),
         n_reports=max((n_reports for _, n_reports in counts), default=0),
         n_samples=sum(n_samples for n_samples, _ in counts),
@@ -110,8 +111,6 @@ async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spe
         reasons=found,
         first_sample_at=stream.first_sample_at,
         last_sample_at=stream.last_sample_at,
-        acked_offset=stream.acked_offset,
-        is_finished=stream.is_finished,
         created_at=stream.created_at,
     )
 

@@ -55,6 +55,7 @@ def times(text: str, found: Look) -> list[str]:
     [
         (b"", "empty"),
         (b"\x7fELF\2\1\1\0\0\0", "not text"),
+        (b"cat  17\ndog   4\n", "might print this, and many others"),
         ("procs\n".encode("utf-16"), "UTF-16"),
         (b"Dear customer,\n\nplease send us vmstat.\n", "nothing that a known tool prints"),
     ],
@@ -63,6 +64,15 @@ def test_what_nobody_reads_has_a_word_why(data: bytes, note: str) -> None:
     found = look(data)
     assert found.spec is None
     assert note in found.note
+
+
+def test_a_hole_of_zeros_does_not_hide_a_log() -> None:
+    found = look(VMSTAT.encode() + bytes(50) + b"\n" + VMSTAT.encode())
+    assert found.spec is not None
+
+
+def test_one_report_is_no_sample() -> None:
+    assert "since boot" in look("\n".join(VMSTAT.splitlines()[:3]) + "\n").note
 
 
 def test_a_spec_that_was_named_reads_anything() -> None:
@@ -93,6 +103,8 @@ def test_clocks_without_a_day() -> None:
 def test_no_times_at_all() -> None:
     found = look(VMSTAT)
     assert NO_START_NOTE in found.note
+    assert found.lacks_times
+    assert not look(VMSTAT, options=ImportOptions(spec="vmstat_linux")).lacks_times
     start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
     options = ImportOptions(start_us=int(start.timestamp()) * 1_000_000, interval_us=5_000_000)
     told = look(VMSTAT, options=options)
@@ -233,6 +245,7 @@ def test_days_come_from_the_name_the_neighbours_or_the_last_change(tmp_path: Pat
     (tmp_path / "mpstat.out").write_text(MPSTAT)
     (alone,) = survey(tmp_path)
     assert NO_DATE_NOTE in alone.look.note
+    assert not alone.is_loadable
     assert times(MPSTAT, alone.look) == ["none", "none"]
     (tmp_path / "banner.out").write_text(BANNER + MPSTAT)
     with_neighbour = survey(tmp_path)[1]

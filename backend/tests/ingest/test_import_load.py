@@ -78,7 +78,11 @@ def rows_of(url: str, host: str) -> dict[str, list[tuple[object, ...]]]:
             "SELECT s.spec, i.name, {} FROM {} AS t JOIN hosts h ON h.id = t.host_id JOIN instances i ON i.id = t.instance_id"
             " JOIN streams s ON s.id = t.stream_id WHERE h.name = {} ORDER BY 1, t.line_offset, 2, t.time"
         )
-        found[str(stat)] = query(url, rows.format(kept, table, sql.Literal(host)))
+        found[str(stat)] = [
+            # The words of a row that its columns do not give back: in any order.
+            tuple(" ".join(sorted(value.split())) if isinstance(value, str) else value for value in row)
+            for row in query(url, rows.format(kept, table, sql.Literal(host)))
+        ]
     for name, statement in {
         "rejected": "SELECT s.spec, r.line_offset, r.line_no, r.n_bytes, r.line_text, r.reason FROM rejected_lines r"
         " JOIN streams s ON s.id = r.stream_id JOIN hosts h ON h.id = s.host_id WHERE h.name = {} ORDER BY 1, 2, r.id",
