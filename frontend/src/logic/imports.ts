@@ -63,10 +63,14 @@ export function isComplete(problems: OptionProblems): boolean {
   return Object.keys(problems).length === 0;
 }
 
-/** The list with what was heard since of those that were on their way. */
+/** The list with what is known better of some: those on their way were heard of since, those asked for alone have all their files. */
 export function withNews(imports: readonly Import[], news: readonly (Import | undefined)[]): readonly Import[] {
   const byId = new Map(news.flatMap((item) => (item === undefined ? [] : [[item.id, item] as const])));
-  return imports.map((item) => (isActive(item) ? (byId.get(item.id) ?? item) : item));
+  return imports.map((item) => {
+    const known = byId.get(item.id);
+    // What the list says is over is newer than an answer by which it still ran.
+    return known !== undefined && (isActive(item) || !isActive(known)) ? known : item;
+  });
 }
 
 /** Sums over the files of an import. */
