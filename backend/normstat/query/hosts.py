@@ -23,7 +23,7 @@ OLD_AFTER: Final = timedelta(days=7)
 
 
 class StreamState(StrEnum):
-    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: a file that was loaded to its end, nothing will come."""
+    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come."""
 
     LIVE = "live"
     LATE = "late"

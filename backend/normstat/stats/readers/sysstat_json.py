@@ -18,7 +18,8 @@ Keys of `[[layout.tables]]`:
     pairs      ["name", "value"]: the row's numbers are in a list of objects that hold a name and a number
 
 >>> from normstat.stats.catalogue import require_spec
->>> text = b'{"sysstat": {"hosts": [{"date": "11/21/26", "statistics": [{"timestamp": "12:00:01", "cpu-load": [{"cpu": "0", "usr": 5.0}]}]}]}}'
+>>> loads = b'{"timestamp": "12:00:01", "cpu-load": [{"cpu": "0", "usr": 5.0}]}'
+>>> text = b'{"sysstat": {"hosts": [{"date": "11/21/26", "statistics": [' + loads + b"]}]}}"
 >>> block = read(require_spec("mpstat_json_linux"), text + b"\\n", state={}, offset=0).blocks[0]
 >>> block.stat.name, block.instances, block.values[0].tolist(), block.time_us.tolist()
 ('mpstat_json_linux', ['0'], [5.0], [1795262401000000])
