@@ -116,6 +116,8 @@ describe("an import", () => {
       done,
       waiting,
     ]);
+    const whole = item({ id: 1, files: [file(), file()] });
+    expect(withNews([over, waiting], [whole])).toEqual([whole, waiting]);
   });
 
   it("is summed up over its files", () => {

@@ -36,7 +36,9 @@ export function ImportsPage() {
   const nSent = uploads.filter(({ state }) => state === "sent").length;
   const listed = imports.data?.imports ?? [];
   const news = useQueries({
-    queries: listed.filter(isActive).map(({ id }) => ({ ...importQuery(id), retry: false })),
+    queries: listed
+      .filter((item) => isActive(item) || item.id === view.importId)
+      .map(({ id }) => ({ ...importQuery(id), retry: false })),
     combine: (answers) => answers.map(({ data }) => data),
   });
   const shown = withNews(listed, news);
