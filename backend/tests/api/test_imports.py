@@ -1,0 +1,380 @@
+"""Files handed to the server: kept, loaded in the background, told of, stopped; also across the end of a server."""
+
+import asyncio
+import gzip
+import io
+import tarfile
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
+from normstat.api.deps import SESSION_COOKIE
+from normstat.api.state import AppState
+from normstat.app import create_app, make_state
+from normstat.auth.roles import Role
+from normstat.errors import DatabaseAway
+from normstat.ingest import load, queue
+from normstat.ingest.queue import ImportQueue
+from normstat.settings import Settings
+from normstat.store.session import open_read_session, open_write_session
+from tests.api.people import People
+from tests.api.samples import N_SAMPLES, VMSTAT
+from tests.api.server import serving
+from tests.api.test_access import assert_envelope
+from tests.generated import vmstat_text, vmstat_times
+
+HOST = "web1"
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings(
+        NORMSTAT_DATABASE_URL=database_url,
+        database_pool_size=4,
+        page_dir=Path("/nonexistent"),
+        import_dir=tmp_path / "imports",
+        import_max_upload_bytes=3 << 20,
+    )
+
+
+@pytest.fixture
+async def app(settings: Settings) -> AsyncIterator[FastAPI]:
+    app = create_app(settings)
+    state = app.state.normstat = make_state(settings)
+    async with open_write_session(state.sessions) as session:
+        await session.execute(text("TRUNCATE users, sessions, hosts, imports CASCADE"))
+    yield app
+    await state.engine.dispose()
+
+
+@pytest.fixture
+async def running(state: AppState) -> AsyncIterator[None]:
+    """The queue at work, as in a server."""
+    task = asyncio.create_task(state.imports.run())
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture
+async def operator(people: People) -> AsyncIterator[httpx.AsyncClient]:
+    async with await people.enter(Role.OPERATOR) as client:
+        yield client
+
+
+async def hand_over(client: httpx.AsyncClient, data: bytes | AsyncIterator[bytes], **params: str | float) -> httpx.Response:
+    headers = {"Content-Type": "application/octet-stream"}
+    return await client.post("/api/v1/imports", params={"host": HOST, "name": "vmstat.out"} | params, content=data, headers=headers)
+
+
+async def until(client: httpx.AsyncClient, import_id: int, *states: str) -> dict[str, Any]:
+    async with asyncio.timeout(60):
+        while True:
+            found: dict[str, Any] = (await client.get(f"/api/v1/imports/{import_id}")).json()
+            if found["state"] in (states or ("done", "failed", "stopped")):
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def until_begun(client: httpx.AsyncClient, import_id: int) -> None:
+    """Until something of it is loaded."""
+    async with asyncio.timeout(60):
+        while not (await until(client, import_id, "running"))["n_bytes_done"]:  # noqa: ASYNC110 (it is another process's)
+            await asyncio.sleep(0.01)
+
+
+def waiting_files(settings: Settings) -> list[str]:
+    assert settings.import_dir is not None
+    return sorted(path.name for path in settings.import_dir.iterdir()) if settings.import_dir.exists() else []
+
+
+async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, running: None, settings: Settings) -> None:
+    answer = await hand_over(operator, gzip.compress(VMSTAT), name="folder/vmstat.out.gz")
+    assert answer.status_code == 202, answer.text
+    handed = answer.json()
+    assert (handed["host"], handed["name"], handed["state"], handed["created_by"]) == (
+        HOST,
+        "folder/vmstat.out.gz",
+        "waiting",
+        "operator",
+    )
+    assert handed["n_bytes"] == len(gzip.compress(VMSTAT))
+    done = await until(operator, handed["id"])
+    assert (done["state"], done["message"], done["n_files"]) == ("done", "", 1)
+    assert done["n_bytes"] == done["n_bytes_done"] == len(VMSTAT)
+    assert done["finished_at"] >= done["created_at"]
+    (file,) = done["files"]
+    assert file == {
+        "path": "folder/vmstat.out.gz",
+        "spec": "vmstat_linux",
+        "stats": ["vmstat_linux"],
+        "n_reports": N_SAMPLES,
+        "n_samples": N_SAMPLES,
+        "n_samples_new": N_SAMPLES,
+        "n_rejected": 0,
+        "reasons": [],
+        "first_sample_at": "2026-11-21T10:00:00Z",
+        "last_sample_at": "2026-11-21T10:00:59Z",
+        "note": "",
+    }
+    assert waiting_files(settings) == []
+    again = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
+    assert again["files"][0]["note"] == "already loaded"
+    listed = (await operator.get("/api/v1/imports", params={"host": HOST})).json()["imports"]
+    assert [item["id"] for item in listed] == [again["id"], handed["id"]]
+    assert listed[1] == done
+    assert (await operator.get("/api/v1/imports", params={"host": "other"})).json() == {"imports": []}
+
+
+async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operator: httpx.AsyncClient, running: None) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
+        for name, content in {"README": b"Dear customer\n", "vmstat.out": VMSTAT, "../outside": b"x"}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    handed = (await hand_over(operator, packed.getvalue(), name="all.tar.xz")).json()
+    done = await until(operator, handed["id"])
+    assert [file["path"] for file in done["files"]] == ["all.tar.xz/vmstat.out", "all.tar.xz/README", "all.tar.xz/../outside"]
+    assert "leads out of the archive" in done["files"][2]["note"]
+
+
+async def test_what_is_said_of_the_times_counts(operator: httpx.AsyncClient, running: None) -> None:
+    first, second, *rows = VMSTAT.decode().splitlines()
+    heads = [first.replace(" -----timestamp-----", ""), second.replace("UTC", "").rstrip()]
+    plain = "\n".join(heads + [row.rsplit(" ", 2)[0] for row in rows]) + "\n"
+    silent = await until(operator, (await hand_over(operator, plain.encode())).json()["id"])
+    assert "give --start and --interval" in silent["files"][0]["note"]
+    told = (await hand_over(operator, plain.encode(), start="2026-11-21T12:00:00Z", interval_s=5, zone="Europe/Berlin")).json()
+    (file,) = (await until(operator, told["id"]))["files"]
+    assert (file["n_samples"], file["first_sample_at"]) == (N_SAMPLES, "2026-11-21T12:00:05Z")
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "code"),
+    [
+        ({"host": "a b"}, 400, "bad_request"),
+        ({"host": ""}, 422, "invalid_request"),
+        ({"name": ""}, 422, "invalid_request"),
+        ({"zone": "Mars/Base"}, 400, "bad_request"),
+        ({"date": "yesterday"}, 422, "invalid_request"),
+        ({"start": "2026-11-21T12:00:00"}, 422, "invalid_request"),
+        ({"interval_s": 0}, 422, "invalid_request"),
+        ({"interval_s": 1e9}, 400, "bad_request"),
+        ({"spec": "nothing"}, 404, "not_found"),
+    ],
+)
+async def test_impossible_wishes_keep_nothing(
+    operator: httpx.AsyncClient, settings: Settings, params: dict[str, str | float], status: int, code: str
+) -> None:
+    assert_envelope(await hand_over(operator, VMSTAT, **params), status, code)
+    assert waiting_files(settings) == []
+
+
+async def test_too_large_and_no_room_keep_nothing(
+    operator: httpx.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unannounced() -> AsyncIterator[bytes]:
+        for _ in range(5):
+            yield bytes(1 << 20)
+
+    assert_envelope(await hand_over(operator, bytes((3 << 20) + 1)), 413, "too_large")
+    assert_envelope(await hand_over(operator, unannounced()), 413, "too_large")
+    monkeypatch.setattr(queue, "LEAST_FREE_BYTES", 1 << 60)
+    assert_envelope(await hand_over(operator, VMSTAT), 507, "no_space")
+    assert waiting_files(settings) == []
+    assert (await operator.get("/api/v1/imports")).json() == {"imports": []}
+
+
+async def test_an_upload_that_breaks_off_keeps_nothing(operator: httpx.AsyncClient, app: FastAPI, settings: Settings) -> None:
+    messages: list[dict[str, Any]] = [{"type": "http.request", "body": b"x" * 100, "more_body": True}, {"type": "http.disconnect"}]
+    answers: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        answers.append(message)
+
+    cookie = f"{SESSION_COOKIE}={operator.cookies[SESSION_COOKIE]}"
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/v1/imports",
+        "query_string": b"host=web1&name=x",
+        "headers": [(b"cookie", cookie.encode()), (b"x-normstat-request", b"1"), (b"host", b"normstat.test")],
+    }
+    await app(scope, receive, send)  # type: ignore[arg-type]
+    assert answers[0]["status"] == 400
+    assert waiting_files(settings) == []
+    assert (await operator.get("/api/v1/imports")).json() == {"imports": []}
+
+
+async def test_forgetting_what_waits_removes_its_file(operator: httpx.AsyncClient, settings: Settings) -> None:
+    handed = (await hand_over(operator, VMSTAT)).json()
+    assert len(waiting_files(settings)) == 1
+    answer = await operator.delete(f"/api/v1/imports/{handed['id']}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert waiting_files(settings) == []
+    assert_envelope(await operator.delete(f"/api/v1/imports/{handed['id']}"), 404, "not_found")
+    assert_envelope(await operator.get(f"/api/v1/imports/{handed['id']}"), 404, "not_found")
+
+
+async def test_forgetting_what_runs_stops_it_and_what_it_loaded_stays(
+    operator: httpx.AsyncClient, running: None, state: AppState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "PIECE_BYTES", 4096)
+    monkeypatch.setattr(queue, "PROGRESS_S", 0.0)
+    data = vmstat_text(vmstat_times(30_000))
+    handed = (await hand_over(operator, data)).json()
+    await until_begun(operator, handed["id"])
+    await operator.delete(f"/api/v1/imports/{handed['id']}")
+    following = (await hand_over(operator, VMSTAT, host="next")).json()
+    await until(operator, following["id"])
+    async with open_read_session(state.sessions) as session:
+        acked = (
+            await session.execute(
+                text("SELECT acked_offset FROM streams JOIN hosts h ON h.id = host_id WHERE h.name = :h"), {"h": HOST}
+            )
+        ).scalar_one()
+    assert 0 < acked < len(data)
+
+
+async def test_a_running_import_goes_on_in_the_next_process(
+    operator: httpx.AsyncClient, state: AppState, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "PIECE_BYTES", 4096)
+    monkeypatch.setattr(queue, "PROGRESS_S", 0.0)
+    data = vmstat_text(vmstat_times(5001))
+    first = asyncio.create_task(state.imports.run())
+    handed = (await hand_over(operator, data)).json()
+    await until_begun(operator, handed["id"])
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    assert (await until(operator, handed["id"], "running"))["finished_at"] is None
+    second = ImportQueue(state.engine, settings.import_dir, 1 << 40)
+    task = asyncio.create_task(second.run())
+    done = await until(operator, handed["id"])
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert done["state"] == "done"
+    # Those of the first process count as new too: it is one import.
+    assert (done["files"][0]["n_samples"], done["files"][0]["n_samples_new"]) == (5000, 5000)
+
+
+async def test_an_import_whose_file_is_gone_fails(operator: httpx.AsyncClient, state: AppState, settings: Settings) -> None:
+    handed = (await hand_over(operator, VMSTAT)).json()
+    assert settings.import_dir is not None
+    for path in settings.import_dir.iterdir():
+        path.unlink()
+    task = asyncio.create_task(state.imports.run())
+    await asyncio.sleep(0.2)
+    # Another machine may hold it; only after a while nobody does.
+    assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "waiting"
+    async with open_write_session(state.sessions) as session:
+        seen_at = datetime.now(UTC) - timedelta(minutes=3)
+        await session.execute(text("UPDATE imports SET seen_at = :seen_at"), {"seen_at": seen_at})
+    state.imports.wake()
+    failed = await until(operator, handed["id"])
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert (failed["state"], failed["message"]) == (
+        "failed",
+        "The server ended, and the file that was handed over is gone; hand it over again",
+    )
+
+
+async def test_two_processes_load_a_file_once(operator: httpx.AsyncClient, state: AppState, settings: Settings) -> None:
+    tasks = [asyncio.create_task(ImportQueue(state.engine, settings.import_dir, 1 << 40).run()) for _ in range(2)]
+    ids = [(await hand_over(operator, VMSTAT, host=f"h{number}")).json()["id"] for number in range(4)]
+    for queue_ in tasks:
+        assert not queue_.done()
+    state.imports.wake()
+    done = []
+    for import_id in ids:
+        # Nobody woke these two; they look by themselves, and here they are asked to.
+        await state.imports._run_next()
+        done.append(await until(operator, import_id))
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert [item["files"][0]["n_samples_new"] for item in done] == [N_SAMPLES] * 4
+
+
+async def test_a_database_that_is_away_leaves_the_import_for_later(
+    operator: httpx.AsyncClient, state: AppState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*arguments: object, **options: object) -> None:
+        raise DatabaseAway("away")
+
+    handed = (await hand_over(operator, VMSTAT)).json()
+    with monkeypatch.context() as patched:
+        patched.setattr(queue, "run_import", away)
+        assert not await state.imports._run_next()
+    assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "running"
+    assert await state.imports._run_next()
+    assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "done"
+
+
+async def test_a_defect_ends_the_import_and_not_the_queue(
+    operator: httpx.AsyncClient, state: AppState, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*arguments: object, **options: object) -> None:
+        raise ZeroDivisionError
+
+    handed = (await hand_over(operator, VMSTAT)).json()
+    monkeypatch.setattr(queue, "run_import", broken)
+    assert await state.imports._run_next()
+    failed = (await operator.get(f"/api/v1/imports/{handed['id']}")).json()
+    assert (failed["state"], failed["message"]) == ("failed", "The server failed; its log has the details")
+    assert waiting_files(settings) == []
+
+
+async def test_viewers_look_and_do_not_touch(people: People, operator: httpx.AsyncClient) -> None:
+    handed = (await hand_over(operator, VMSTAT)).json()
+    async with await people.enter(Role.VIEWER) as viewer:
+        assert (await viewer.get("/api/v1/imports")).json()["imports"][0]["id"] == handed["id"]
+        assert_envelope(await hand_over(viewer, VMSTAT), 403, "not_allowed")
+        assert_envelope(await viewer.delete(f"/api/v1/imports/{handed['id']}"), 403, "not_allowed")
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_goes_on_with_its_imports(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: FastAPI, people: People
+) -> None:
+    monkeypatch.setenv("NORMSTAT_IMPORT_DIR", str(tmp_path / "imports"))
+    data = vmstat_text(vmstat_times(120_001))
+    token = asyncio.run(_make_token(people))
+    headers = {"Authorization": f"Bearer {token}"}
+    with serving(database_url, tmp_path / "log1") as (address, process), httpx.Client(base_url=address, headers=headers) as client:
+        handed = client.post("/api/v1/imports", params={"host": "killed", "name": "vmstat.out"}, content=data, timeout=60)
+        assert handed.status_code == 202, handed.text
+        import_id = handed.json()["id"]
+        _wait(client, import_id, lambda found: found["n_bytes_done"] > 0)
+        process.kill()
+        process.wait()
+    with serving(database_url, tmp_path / "log2") as (address, _), httpx.Client(base_url=address, headers=headers) as client:
+        done = _wait(client, import_id, lambda found: found["state"] == "done")
+    assert done["files"][0]["n_samples"] == 120_000
+
+
+async def _make_token(people: People) -> str:
+    async with await people.enter(Role.OPERATOR) as client:
+        made = await client.post("/api/v1/api-tokens", json={"name": "script", "role": "operator"})
+        return str(made.json()["token"])
+
+
+def _wait(client: httpx.Client, import_id: int, is_it: Any) -> dict[str, Any]:
+    for _ in range(2400):
+        found: dict[str, Any] = client.get(f"/api/v1/imports/{import_id}").json()
+        if is_it(found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(found)
