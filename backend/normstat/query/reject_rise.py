@@ -21,7 +21,8 @@ TIMES: Final = 4
 class RejectCounts:
     """Rejected lines of a host that came in the hour up to now, and in the hour before.
 
-    Counted are those whose texts are kept, at most a thousand of each reason and stream (store/streams.py).
+    Counted are those whose texts are kept, at most a thousand of each reason and stream (store/streams.py). Not those of files that
+    were loaded: they are no news of the host, and the import says what became of each file.
     """
 
     last_hour: int
@@ -45,7 +46,11 @@ async def read_reject_counts(session: AsyncSession, now: datetime, host_id: int 
             func.count().filter(RejectedLine.received_at <= now - HOUR),
         )
         .join(Stream, Stream.id == RejectedLine.stream_id)
-        .where(RejectedLine.received_at > now - 2 * HOUR, RejectedLine.received_at <= now)
+        .where(
+            RejectedLine.received_at > now - 2 * HOUR,
+            RejectedLine.received_at <= now,
+            Stream.is_finished.is_(False),
+        )
         .group_by(Stream.host_id)
     )
     if host_id is not None:

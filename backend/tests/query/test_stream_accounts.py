@@ -174,8 +174,10 @@ async def test_the_hosts_say_whose_rejected_lines_rise(sessions: Sessions) -> No
     async with sessions() as session, session.begin():
         calm, rising, steady = await add_hosts(session, "calm", "rising", "steady")
         one, two, other = stream(rising, "one"), stream(rising, "two"), stream(steady, "one")
-        session.add_all([stream(calm, "one", n_rejected=500), one, two, other])
+        loaded = stream(calm, "loaded", is_finished=True)
+        session.add_all([stream(calm, "one", n_rejected=500), one, two, other, loaded])
         await session.flush()
+        session.add_all([rejected(loaded, "a") for _ in range(50)])
         session.add_all([rejected(one, "a", 60 * number) for number in range(8)])
         session.add_all([rejected(two, "a", 3599), rejected(two, "a", 0), rejected(two, "a", 3600), rejected(two, "a", 7200)])
         session.add_all([rejected(other, "a", 180 * number + 1) for number in range(39)])
