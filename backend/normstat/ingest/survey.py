@@ -32,6 +32,7 @@ from normstat.stats.timeline import require_zone
 from normstat.window import from_us
 
 READ_BYTES: Final = 1 << 20
+NOT_READ: Final = "(what follows)"
 # How often one import may meet with a length at which an earlier load ended; each costs a copy of the hash's state.
 MOST_LENGTHS: Final = 20_000
 
@@ -107,9 +108,10 @@ class Survey:
                 for number, member in enumerate(walk_file(path, self._budget, shown_as)):
                     found += self._look(path, number, member)
                 if self._budget.is_spent:
+                    found.append(Found(NOT_READ, Path(), 0, Look(note="not read: the import has reached its limit")))
                     break
         except TooMuch as trouble:
-            found.append(Found("", Path(), 0, Look(note=f"the import was read no further: {trouble}")))
+            found.append(Found(NOT_READ, Path(), 0, Look(note=f"not read: {trouble}")))
         self._fill_days(found)
         return found
 

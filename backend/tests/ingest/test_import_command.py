@@ -1,0 +1,100 @@
+"""`normstat import` as a new user types it."""
+
+import gzip
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.generated import vmstat_text, vmstat_times
+
+MPSTAT = """12:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
+12:00:02     all    1.00    0.00    0.50    0.00    0.00    0.00    0.00    0.00    0.00   98.50
+12:00:03     all    2.00    0.00    0.50    0.00    0.00    0.00    0.00    0.00    0.00   97.50
+"""
+
+
+def run(url: str, *arguments: str | Path) -> tuple[int, list[str], str]:
+    """Exit code, the lines of the table with single blanks, and what went to standard error."""
+    done = subprocess.run(
+        [sys.executable, "-m", "normstat", "import", *map(str, arguments)],
+        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "NORMSTAT_IMPORT_MAX_BYTES": "1000000"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, [" ".join(line.split()) for line in done.stdout.splitlines()], done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "host"
+    folder.mkdir()
+    (folder / "vmstat.out").write_bytes(vmstat_text(vmstat_times(11)) + b"nonsense\n")
+    (folder / "notes.txt").write_text("Dear customer\n")
+    (folder / "mpstat.out").write_text(MPSTAT.replace("12:00", "13:00"))
+    return folder
+
+
+def test_table_and_exit_code(database_url: str, folder: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "host.tar.gz", "w:gz") as archive:
+        archive.add(folder, "host")
+    status, lines, errors = run(database_url, "--host", "web1", tmp_path / "host.tar.gz")
+    assert (status, errors) == (0, "")
+    inside = f"{tmp_path}/host.tar.gz/host"
+    assert lines == [
+        "reports samples new rejected spec, times and file",
+        # It stands beside a file that begins an hour earlier, on the same day.
+        f"2 2 2 0 mpstat_linux 2026-11-21T13:00:02Z to 2026-11-21T13:00:03Z {inside}/mpstat.out",
+        "its first day is 2026-11-21, by the files beside it",
+        f"10 10 10 1 vmstat_linux 2026-11-21T12:00:01Z to 2026-11-21T12:00:10Z {inside}/vmstat.out",
+        lines[4],
+        f"not loaded {inside}/notes.txt: nothing that a known tool prints",
+        "2 of 3 files loaded: 12 samples, 12 of them new, 1 rejected lines",
+    ]
+    assert lines[4].startswith("1 x 1 words, 17 values")
+    status, lines, _ = run(database_url, "--host", "web1", folder)
+    assert status == 0
+    assert lines[-1] == "2 of 3 files loaded: 12 samples, 0 of them new, 1 rejected lines"
+    assert lines.count("already loaded") == 1
+
+
+def test_what_a_user_is_told_when_nothing_is_loaded(database_url: str, folder: Path, tmp_path: Path) -> None:
+    status, lines, _ = run(database_url, "--host", "web1", folder / "mpstat.out")
+    assert status == 1
+    assert "not loaded: it prints clocks without a day: give --date" in lines
+    status, lines, _ = run(database_url, "--host", "web1", "--date", "2026-11-21", "--zone", "Europe/Berlin", folder / "mpstat.out")
+    assert status == 0
+    assert "2026-11-21T12:00:02Z to 2026-11-21T12:00:03Z" in lines[1]
+    for arguments, word in (
+        (["--host", "a b"], "host's name"),
+        (["--host", "a", "--zone", "Mars"], "no time zone"),
+        (["--host", "a", "--date", "today"], "2026-11-21"),
+        (["--host", "a", "--start", "noon"], "2026-11-21T12:00:00"),
+        (["--host", "a", "--interval", "0"], "interval"),
+        (["--host", "a", "--spec", "nothing"], "there is no spec"),
+    ):
+        status, lines, errors = run(database_url, *arguments, folder)
+        assert (status, lines) == (1, [])
+        assert errors.startswith("normstat: ")
+        assert word in errors
+    (tmp_path / "big.tar").write_bytes(b"")
+    status, lines, _ = run(database_url, "--host", "a", tmp_path / "big.tar", tmp_path / "none")
+    assert status == 1
+    assert any(line.endswith("big.tar: empty") for line in lines)
+    assert any("none: cannot be read: No such file or directory" in line for line in lines)
+
+
+def test_what_is_beyond_the_limit_is_named(database_url: str, folder: Path) -> None:
+    (folder / "n.gz").write_bytes(gzip.compress(vmstat_text(vmstat_times(20_000))))
+    status, lines, _ = run(database_url, "--host", "web1", folder)
+    assert any("n.gz: what is in it unpacks to more than 0.001 GB" in line for line in lines)
+    assert any("(what follows): not read: the import has reached its limit" in line for line in lines)
+    assert status == 1
+    (folder / "n.gz").rename(folder / "z.gz")
+    status, lines, _ = run(database_url, "--host", "web1", folder)
+    assert any("vmstat.out" in line and line.startswith("10 10 10 1 vmstat_linux") for line in lines)
+    assert status == 0
