@@ -29,6 +29,7 @@ ODD_TIME_REASON: Final = "the time printed is not between the years 1 and 9999"
 # A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
 LONGEST_INSTANCE: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {LONGEST_INSTANCE} characters"
+WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
 # What a timestamp of Python can hold. PostgreSQL can hold more, and then nobody could read it.
 FIRST_US: Final = to_us(dt.datetime.min.replace(tzinfo=dt.UTC))
 LAST_US: Final = to_us(dt.datetime.max.replace(tzinfo=dt.UTC))
@@ -143,10 +144,16 @@ class Piecewise:
         is_odd = has_time & ((time_us < FIRST_US) | (time_us > LAST_US))
         kept = has_time & ~is_odd
         is_long = kept & long_instances(block.instances)
-        for rows, reason in ((~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)):
+        refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
+        kept &= ~is_long
+        misfits = self._plan.misfits(block)
+        if misfits is not None:
+            rows, keys = misfits
+            refused.append((rows & kept, f"decimals in {', '.join(keys)}: {WHOLE_REASON}"))
+            kept &= ~rows
+        for rows, reason in refused:
             if rows.any():
                 self._reject_rows(block.line_offset[rows], n_lines_before, reason)
-        kept &= ~is_long
         if kept.all():
             self.taken.blocks.append(block)
         elif kept.any():

@@ -15,7 +15,7 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import DatabaseAway, NotFound
+from normstat.errors import Conflict, DatabaseAway, NotFound
 from normstat.ingest.intake import COUNTERS
 from normstat.ingest.reread import Rereading
 from normstat.stats.records import LineKind, SampleBlock
@@ -26,7 +26,7 @@ from normstat.store.hypertables import allow_large_changes
 from normstat.store.models import Host, Stream
 from normstat.store.session import WriteSession, open_write_session
 from normstat.store.staging import Replaced, Staging
-from normstat.store.stat_tables import StoredStat, TablePlan, WantedTable, make_stat_tables, read_stored_stats
+from normstat.store.stat_tables import StoredStat, TablePlan, WantedTable, make_stat_tables, read_stored_stats, widened_columns
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -90,7 +90,8 @@ class StreamReparse:
     async def run(self) -> StreamOutcome:
         """Reads the stream and replaces its samples.
 
-        Raises: Stopped; NotFound when the stream was deleted; DatabaseAway when others would not let the host or its tables go
+        Raises: Stopped; NotFound when the stream was deleted; Conflict when a column would need another type; DatabaseAway when
+        others would not let the host or its tables go
         """
         async with open_write_session(self._sessions) as session:
             await self._load_plan(session)
@@ -221,6 +222,14 @@ class StreamReparse:
 
     async def _load_plan(self, session: WriteSession) -> None:
         self._stored = await read_stored_stats(session, [stat.name for stat in self._spec.stats])
+        for stat in self._spec.stats:
+            wider = widened_columns(self._stored[stat.name], stat.fields) if stat.name in self._stored else []
+            if wider:
+                # Its samples would become rejected lines.
+                raise Conflict(
+                    f"The table {stat.name} keeps whole numbers in {', '.join(wider)}, and the spec gives them decimals;"
+                    " give the field another key"
+                )
         self._plan = TablePlan([self._spec], self._stored)
 
 

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Final
 
 from normstat.errors import BadRequest, shorten
+from normstat.stats.catalogue import RESERVED_KEYS
 from normstat.stats.formats import EXACT_LIMIT, NUMBER, SUFFIXES
 from normstat.stats.header import slug, split_header
 from normstat.stats.spec import Kind, Storage
@@ -40,8 +41,6 @@ BLANKS: Final = r"\s+"
 LONGEST_KEY: Final = 45
 # What tools print for "no value"; any other word makes the column one of text.
 MISSING: Final = frozenset({"-", "n/a", "N/A", "na", "NA", "nan", "NaN", "null", "NULL", "none", "None"})
-# Names of columns that every table of the store has (store/stat_tables.py, RESERVED_KEYS).
-RESERVED: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[mK]|[\x00-\x08\x0b-\x1f\x7f]")
 INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -252,7 +251,7 @@ def _find_instance(wish: DraftWish, table: Table, texts: Sequence[int]) -> int |
 
 def _keys(names: Sequence[str]) -> tuple[str, ...]:
     keys = [slug(name, lead="x_")[:LONGEST_KEY].strip("_") or "x" for name in names]
-    return _distinct(tuple(f"{key}_value" if key in RESERVED else key for key in keys))
+    return _distinct(tuple(f"{key}_value" if key in RESERVED_KEYS else key for key in keys))
 
 
 def _column(table: Table, at: int, key: str, instance_at: int | None) -> DraftColumn:

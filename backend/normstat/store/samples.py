@@ -96,8 +96,10 @@ def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDA
     ]
     for field, values in zip(block.fields, block.values, strict=True):
         storage = stored.columns[field.key].storage
-        if storage is Storage.INT8 and values.dtype.kind != "i":
-            raise SpecError(f"{stored.name}.{field.key} was made for whole numbers and now has decimals; this needs a migration")
+        if storage is Storage.INT8 and values.dtype.kind != "i" and (values != np.floor(values)).any():
+            raise SpecError(
+                f"{stored.name}.{field.key} was made for whole numbers and now has decimals; give the field another key"
+            )
         columns.append((WIRE_TYPES[storage], values))
     layout = [("n", ">i2")]
     for number, (wire_type, _) in enumerate(columns):
@@ -166,9 +168,13 @@ def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
 
 def _as_stored(values: ValueArray, storage: Storage) -> ValueArray:
     """The values as they come back from a column of that type."""
-    if storage is Storage.FLOAT4:
-        return values.astype(np.float32).astype(np.float64)
-    return values.astype(np.float64) if storage is Storage.FLOAT8 else values
+    match storage:
+        case Storage.FLOAT4:
+            return values.astype(np.float32).astype(np.float64)
+        case Storage.FLOAT8:
+            return values.astype(np.float64)
+        case Storage.INT8:
+            return values.astype(np.int64)
 
 
 def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:

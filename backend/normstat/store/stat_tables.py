@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import psycopg
 from psycopg import sql
 from sqlalchemy import insert, select, text
@@ -39,6 +41,7 @@ MOST_EXTRA_COLUMNS: Final = 200
 # Columns that only the host names but the spec describes, such as one for each CPU, may be as many as fit: a row of PostgreSQL has
 # 8 kB, a number up to 8 bytes.
 MOST_COLUMNS: Final = 900
+INT8_LIMIT: Final = 2.0**63
 # With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
 LONGEST_NAME: Final = 40
 # Any number that no other advisory lock has.
@@ -97,9 +100,6 @@ class TablePlan:
         """Plans the block's columns, or says why the table cannot have them."""
         _, stat, wanted = self._wanted[block.stat.name]
         stored = self._stored.get(stat.name)
-        wider = widened_columns(stored, block.fields) if stored is not None else []
-        if wider:
-            return f"the table keeps whole numbers in {', '.join(wider)}, and the spec says now that they have decimals"
         known = wanted.keys() | (stored.columns.keys() if stored else set())
         extra = {field.key: field for field in block.fields if field.key not in known}
         if not extra:
@@ -114,6 +114,28 @@ class TablePlan:
             return f"more than {MOST_COLUMNS} columns, which is more than a table can have"
         wanted |= extra
         return None
+
+    def misfits(self, block: SampleBlock) -> tuple[npt.NDArray[np.bool_], list[str]] | None:
+        """Which rows of an admitted block have decimals where its table keeps whole numbers, and in which columns.
+
+        Shape: (n,). Missing: None when all rows fit.
+        """
+        _, stat, wanted = self._wanted[block.stat.name]
+        stored = self._stored.get(stat.name)
+        rows = np.zeros(len(block), dtype=np.bool_)
+        keys = []
+        for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
+            column = stored.columns.get(field.key) if stored is not None else None
+            storage = column.storage if column is not None else wanted[field.key].storage
+            if storage is not Storage.INT8 or values.dtype.kind != "f":
+                continue
+            found = (values != np.floor(values)) | (np.abs(values) >= INT8_LIMIT)
+            missing = block.missing[place] if block.missing else None
+            found = found if missing is None else found & ~missing
+            if found.any():
+                keys.append(field.key)
+                rows |= found
+        return (rows, keys) if keys else None
 
     def lacking(self, names: Iterable[str]) -> list[WantedTable]:
         """The tables of these stats that do not exist yet, or not with all columns."""

@@ -5,9 +5,11 @@ from sqlalchemy import text as sql_text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest import restate
+from normstat.store.reparses import JobState
 from normstat.store.session import open_write_session
 from normstat.store.user_specs import put_user_spec
 from tests.addons import APP_USER, app_user_text
+from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap
 from tests.ingest.test_intake import accounts, query
 
@@ -93,6 +95,41 @@ async def test_of_a_long_stream_only_both_ends_are_read_again(
     assert query(database_url, "SELECT count(*), max(calls) FROM stat.app_user") == [(203, 202.0)]
     assert accounts(database_url)["n_rejected"] == 0
     assert accounts(database_url)["n_sample"] == 203
+
+
+async def test_decimals_in_a_column_of_whole_numbers_are_rejected_lines(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    """A spec that was added is refused when it says so; a built-in one may say it in the next program."""
+    whole = APP_USER.replace('storage = "float8"\n', "")
+    await put(sessions, whole)
+    text = ONE_HEADER + rows(0, 5)
+    await agent.send_file(text, "app_user")
+    async with open_write_session(sessions) as session:
+        changed = {"toml": APP_USER, "version": 2}
+        await session.execute(sql_text("UPDATE user_specs SET toml = :toml, version = :version"), changed)
+    more = b"1795262500\nanna 5 1.5\n1795262501\nanna 5.5 1.5\n1795262502\nanna 6.0 1.5\n"
+    await agent.send_file(more, "app_user", offset=len(text))
+    assert query(database_url, "SELECT calls FROM stat.app_user ORDER BY time") == [(n,) for n in (0, 1, 2, 3, 4, 5, 6)]
+    assert query(database_url, "SELECT printed FROM stat.app_user WHERE calls = 6") == [("calls=6.0",)]
+    (rejected,) = query(database_url, "SELECT line_text, reason FROM rejected_lines")
+    assert rejected == ("anna 5.5 1.5", "decimals in calls: its table keeps whole numbers there; the field needs another key")
+    record = await reparse(sessions, database_url)
+    assert (record.state, record.n_streams_done) == (JobState.FAILED, 0)
+    assert "keeps whole numbers in calls" in record.message
+    assert query(database_url, "SELECT count(*) FROM stat.app_user") == [(7,)]
+
+
+async def test_a_field_that_the_spec_forgets_is_an_undocumented_column(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    whole = APP_USER.replace('storage = "float8"\n', "")
+    await put(sessions, whole)
+    text = ONE_HEADER + rows(0, 3)
+    await agent.send_file(text, "app_user")
+    first = whole.index("[[stats.fields]]")
+    await put(sessions, whole[:first] + whole[whole.index("[[stats.fields]]", first + 1) :])
+    await agent.send_file(rows(3, 3), "app_user", offset=len(text))
+    assert query(database_url, "SELECT calls, printed FROM stat.app_user ORDER BY time") == [(n, None) for n in range(6)]
+    assert accounts(database_url)["n_rejected"] == 0
 
 
 async def test_a_gap_at_the_end_stays_a_gap(agent: Agent, sessions: Sessions, database_url: str) -> None:

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import UserSpecText, built_in_catalogue
-from normstat.stats.draft import RESERVED, Draft, DraftWish, Form, draft_spec
+from normstat.stats.draft import Draft, DraftWish, Form, draft_spec
 from normstat.stats.preview import MOST_SHOWN, Preview, preview_spec
 from normstat.stats.user_spec import require_user_spec
-from normstat.store.stat_tables import RESERVED_KEYS
 
 APP_TIME = "0.21 0.30 1.20 4.05 0.00 12\n0.20 0.31 1.19 4.10 0.00 11\n0.25 0.28 1.22 3.99 0.01 13\n"
 APP_USER = (
@@ -134,10 +133,6 @@ def test_samples_without_rows_are_refused(sample: str, form: Form, message: str)
 def test_names_must_be_names() -> None:
     with pytest.raises(BadRequest, match="cannot be a name"):
         draft_spec(DraftWish(name="App Time", sample=APP_TIME, form=Form.SINGLE))
-
-
-def test_no_key_is_one_that_tables_have() -> None:
-    assert RESERVED == RESERVED_KEYS
 
 
 def test_a_preview_is_bounded_and_says_how_much_there_is() -> None:

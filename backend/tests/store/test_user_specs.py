@@ -76,7 +76,7 @@ async def test_changes_are_announced(sessions: Sessions, database_url: str) -> N
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("app_user", "calls", "instance", "'instance' of app_user is one of the columns"),
+        ("app_user", "calls", "instance", "'instance' is a column that every table has"),
         ("app_user", '"float8"', '"float16"', "storage: 'float16' is none of"),
         ("app_user", 'title = "Users of the application"\ninst', 'title = "\\u0000"\ninst', "control characters"),
         ("vmstat_linux", 'name = "app_user"\ntool', 'name = "vmstat_linux"\ntool', "built-in"),
