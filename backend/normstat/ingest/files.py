@@ -1,7 +1,6 @@
 """An import from its beginning to its end: survey, then load. The command and the server's background task call `run_import`."""
 
 import asyncio
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +16,7 @@ from normstat.ingest.intake import HOST_NAME
 from normstat.ingest.load import Loader, Pieces
 from normstat.ingest.options import ImportedFile, ImportOptions
 from normstat.ingest.survey import Found, Survey
-from normstat.ingest.unpack import Budget, Peekable, Stopped, TooMuch, Unreadable
+from normstat.ingest.unpack import Budget, Peekable, TooMuch, Unreadable
 from normstat.stats.catalogue import require_spec
 from normstat.store.imports import list_lengths
 from normstat.store.session import make_sessions, open_read_session
@@ -102,11 +101,10 @@ async def _run_survey(survey: Survey, job: Job, watch: Watch) -> list[Found]:
         while not task.done():
             await asyncio.wait({task}, timeout=TICK_S)
             await watch.surveying(survey.n_bytes, survey.path)
-    except BaseException:
+    finally:
+        # The thread must end before this does. When it is over already, this changes nothing.
         survey.stop()
-        with contextlib.suppress(Stopped, asyncio.CancelledError):
-            await task
-        raise
+        await asyncio.gather(task, return_exceptions=True)
     return task.result()
 
 
