@@ -1,5 +1,6 @@
 """Add-ons from the page: drafted, tried, added, sent by agents, seen in graphs, exported, compared; then changed and read again."""
 
+import asyncio
 import csv
 import io
 import json
@@ -12,7 +13,9 @@ from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.ingest.reparse_jobs import work_off
 from normstat.ingest.wire import Frame, FrameKind, format_frames
-from normstat.stats.catalogue import built_in_catalogue
+from normstat.stats.catalogue import built_in_catalogue, load_catalogue
+from normstat.store.session import open_write_session
+from normstat.store.user_specs import put_user_spec
 from tests.addons import APP_USER, app_time_spec, app_time_text, app_user_text
 from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send
@@ -220,3 +223,30 @@ async def test_a_large_sample_is_taken_and_a_larger_one_refused(admin: httpx.Asy
     assert_envelope(
         await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample + "x" * 100}), 422, "invalid_request"
     )
+
+
+async def test_what_a_changed_spec_says_of_a_field_is_shown_at_once(admin: httpx.AsyncClient, people: People) -> None:
+    """Unit, help and direction are today's, whatever they were when the column was made."""
+    await put(admin, "app_user", APP_USER)
+    await deliver(people, "app_user", app_user_text(5))
+    await put(admin, "app_user", APP_USER.replace('unit = "ms"', 'unit = "s"').replace('worse = "higher"', 'worse = "lower"'))
+    stats = {stat["name"]: stat for stat in (await admin.get(f"{API}/stats")).json()["stats"]}
+    wait = next(field for field in stats["app_user"]["fields"] if field["key"] == "wait")
+    assert (wait["unit"], wait["worse"]) == ("s", "lower")
+    exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_user"})).text
+    assert exported.splitlines()[0] == "time,epoch,instance,calls,wait[s]"
+
+
+async def test_other_server_processes_hear_of_a_changed_spec(admin: httpx.AsyncClient, state: AppState) -> None:
+    listening = asyncio.create_task(state.live.run())
+    await asyncio.wait_for(state.live.is_listening.wait(), 20)
+    # A request that reads no specs: only the announcement tells this process.
+    async with open_write_session(state.sessions) as session:
+        await put_user_spec(session, name="app_user", toml=APP_USER, created_by="another process")
+    async with asyncio.timeout(20):
+        while "app_user" not in load_catalogue().specs:  # noqa: ASYNC110 (a catalogue has no event)
+            await asyncio.sleep(0.01)
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+    names = [spec["name"] for spec in (await admin.get(f"{API}/specs")).json()["specs"]]
+    assert "app_user" in names
