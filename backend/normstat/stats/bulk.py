@@ -219,8 +219,8 @@ class _Rows:
     def take_instances(self, header: Header) -> list[str]:
         """The names of the plain rows; the last step, because it takes the plain ones alone."""
         first = self._first[self.is_plain]
-        if not header.instance_at:
-            return [""] * len(first)
+        if not header.instance_at or header.title:
+            return [header.title] * len(first)
         columns = [self._names(first, header, at) for at in header.instance_at]
         if len(columns) == 1:
             return [name if name != ABSENT else "" for name in columns[0]]

@@ -41,6 +41,8 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
     if field.clock and (":" in text or field.clock == "unit"):
         return _read_duration(text, field)
     if field.storage is Storage.INT8:
+        if text.endswith("%") and field.unit == "%":
+            return _not_canonical(_read_integer(text[:-1]))
         return _read_integer(text)
     if field.scale and text[-1:].isalpha():
         return _read_suffixed(text, field)
@@ -79,6 +81,10 @@ def _read_duration(text: str, field: Field) -> tuple[int | float, bool] | None:
     if field.storage is Storage.INT8:
         return (whole + int(seconds), False) if seconds.isdigit() else None
     return whole + float(seconds), False
+
+
+def _not_canonical(number: tuple[int, bool] | None) -> tuple[int, bool] | None:
+    return None if number is None else (number[0], False)
 
 
 def _read_integer(text: str) -> tuple[int, bool] | None:

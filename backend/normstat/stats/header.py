@@ -56,6 +56,8 @@ class Header:
     has_trailing_time: bool
     has_clock: bool
     has_last_text: bool
+    # The instance of all rows, where the header begins with it.
+    title: str
     # The first of the columns that only some rows have, and how many those are.
     optional_at: int
     n_optional: int
@@ -121,10 +123,8 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
         # procps 3.2 has no word for the zone in its header, but one in every row.
         zone_name = words[-1]
         words = words[:-1]
-    words = [word for word in words if word not in table.titles]
-    if table.text_from in words:
-        at = words.index(table.text_from)
-        words = [*words[:at], " ".join(words[at:])]
+    words = _join([word for word in words if word not in table.titles], table)
+    title = words.pop(0) if table.is_titled and len(words) > 1 else ""
     if table.lead_instance:
         words.insert(0, table.lead_instance)
     groups = _groups(table, words)
@@ -156,9 +156,24 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
         has_trailing_time=has_trailing_time,
         has_clock=line.has_clock,
         has_last_text=table.has_last_text and roles[-1] is not Role.VALUE,
+        title=title,
         optional_at=optional_at,
         n_optional=n_optional,
     )
+
+
+def _join(words: list[str], table: TableLayout) -> list[str]:
+    """The header's words, those that are one column's name together."""
+    if table.text_from in words:
+        at = words.index(table.text_from)
+        words = [*words[:at], " ".join(words[at:])]
+    for name in table.joined:
+        parts = name.split()
+        for at in range(len(words) - len(parts) + 1):
+            if words[at : at + len(parts)] == parts:
+                words = [*words[:at], name, *words[at + len(parts) :]]
+                break
+    return words
 
 
 def _optional(table: TableLayout, words: list[str]) -> tuple[int, int]:

@@ -37,7 +37,9 @@ class Heading:
         line = split_header(memory.header_line)
         header = self._find(line, memory.header_group) if line is not None else None
         if line is not None and header is not None:
+            name_line = memory.name_line
             self._set(header, line, memory.header_line)
+            memory.name_line = name_line
 
     def take(self, text: str, *, may_be_unknown: bool = False) -> HeaderLine | None:
         """Makes the line the present header, if it is one; gives its parts.

@@ -29,6 +29,9 @@ Keys of `[[layout.tables]]`:
     short_rows   true when columns are parted by tabs, and a row may end before its header does
     text_from    the column from which on all words of a row are one text, named by the header's words
     wrapped      true when a long name stands on a line of its own, and its values on the next
+    joined       columns whose names hold a blank: "read sectors"
+    titled       true when the header begins with the instance of the rows below
+    first_text   true when the first column, which names the row, may contain blanks between words that are no numbers
 """
 
 import re
@@ -86,6 +89,9 @@ class TableLayout:
     has_short_rows: bool = False
     text_from: str = ""
     is_wrapped: bool = False
+    joined: tuple[str, ...] = ()
+    is_titled: bool = False
+    has_first_text: bool = False
     # For the headers that no other table knows.
     is_open: bool = False
 
@@ -139,6 +145,9 @@ TABLE_KEYS: Final = frozenset(
         "short_rows",
         "text_from",
         "wrapped",
+        "joined",
+        "titled",
+        "first_text",
     }
 )
 
@@ -204,6 +213,9 @@ def _table(raw: object, names: set[str]) -> TableLayout:
         has_short_rows=raw.get("short_rows") is True,
         text_from=_text(raw, "text_from", ""),
         is_wrapped=raw.get("wrapped") is True,
+        joined=tuple(_texts(raw, "joined")),
+        is_titled=raw.get("titled") is True,
+        has_first_text=raw.get("first_text") is True,
     )
 
 

@@ -3,6 +3,7 @@
 12:53:22     1000      7900  359.42   53.55    0.00    8.47  412.96     2  gnome-shell
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from normstat.stats.stamp import ClockWords, parse_clock, parse_date, split_word
 # Joins the words of several instance columns: "7900/gnome-shell".
 INSTANCE_JOINT = "/"
 ABSENT = "-"
+WORD = re.compile(r"\S+")
+NUMBER = re.compile(r"[-+]?[\d.,]+[%\w]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Words:
     zone_name: str = ""
 
 
-def split_row(header: Header, text: str) -> Words | str | None:
-    """The words of a line under a header.
+def split_row(header: Header, text: str, header_line: str = "") -> Words | str | None:
+    """The words of a line under a header; `header_line` is its text.
 
     Missing: None for a line that does not even begin like a row; a text, the reason, for one that does and does not fit.
     """
@@ -57,17 +60,46 @@ def split_row(header: Header, text: str) -> Words | str | None:
         if moment is None:
             return f"{len(words)} words, {n_columns} values with date and clock expected"
         words = words[:n_columns]
-    if header.has_last_text and len(words) > n_columns:
-        n_before = 0 if clock is None else clock.n_words
-        words = split_words(text, n_before + n_columns - 1)[n_before:]
-    if header.n_optional and len(words) == n_columns - header.n_optional:
-        words = [*words[: header.optional_at], *[""] * header.n_optional, *words[header.optional_at :]]
-    if table.has_short_rows and "\t" in text:
-        cells = [cell.strip() for cell in text.split("\t")]
-        words = [*cells, *[""] * (n_columns - len(cells))]
     if len(words) != n_columns:
-        return f"{len(words)} values for {n_columns} columns"
+        words = _fit(header, words, text, 0 if clock is None else clock.n_words, header_line)
+        if len(words) != n_columns:
+            return f"{len(words)} values for {n_columns} columns"
     return Words(words, clock, moment, zone_name)
+
+
+def _fit(header: Header, words: list[str], text: str, n_before: int, header_line: str) -> list[str]:
+    """The words of a row that has more or fewer than its header, where the layout says how that can be; else as they were.
+
+    `n_before` words of the text are its clock.
+    """
+    n_columns = len(header.words)
+    if len(words) > n_columns and header.has_last_text:
+        return split_words(text, n_before + n_columns - 1)[n_before:]
+    if len(words) > n_columns and header.table.has_first_text:
+        names = words[: len(words) - n_columns + 1]
+        return words if any(NUMBER.fullmatch(name) for name in names) else [" ".join(names), *words[len(names) :]]
+    if len(words) == n_columns - header.n_optional:
+        return [*words[: header.optional_at], *[""] * header.n_optional, *words[header.optional_at :]]
+    return (_short_row(header, header_line, text) or words) if header.table.has_short_rows else words
+
+
+def _short_row(header: Header, header_line: str, text: str) -> list[str]:
+    """The words of a row that may lack some: by its tabs, else by the ends of the header's words.
+
+    Missing: none unless every word of the row ends where one of the header does.
+    """
+    n_columns = len(header.words)
+    if "\t" in text:
+        cells = [cell.strip() for cell in text.split("\t")]
+        return [*cells, *[""] * (n_columns - len(cells))]
+    ends = {found.end(): at for at, found in enumerate(WORD.finditer(header_line))}
+    placed = [""] * len(ends)
+    for found in WORD.finditer(text):
+        at = ends.get(found.end())
+        if at is None:
+            return []
+        placed[at] = found[0]
+    return placed if len(placed) == n_columns else []
 
 
 def _moment(day_text: str, clock_text: str) -> float | None:
@@ -80,7 +112,7 @@ def _moment(day_text: str, clock_text: str) -> float | None:
 
 def instance_of(header: Header, words: Sequence[str]) -> str:
     """The name of what the row is about."""
-    return join_instance([words[at] for at in header.instance_at])
+    return header.title or join_instance([words[at] for at in header.instance_at])
 
 
 def join_instance(names: Sequence[str]) -> str:

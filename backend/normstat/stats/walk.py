@@ -141,11 +141,11 @@ class Memory:
         """
         if not header.instance_at:
             # Only the first of such rows can belong to the stamp; the second one opens a report without, and so do all others.
-            self.see_row(table, header, "")
+            self.see_row(table, header, instances[0])
             times = [self.row_us(table)]
             n_more = len(instances) - 1
             if n_more:
-                self.see_row(table, header, "")
+                self.see_row(table, header, instances[0])
                 self.n_header_rows += n_more - 1
                 self.steps[table] += n_more - 1 if self.interval_us is not None else 0
                 step_us = self.interval_us if self.interval_us is not None and times[0] != NO_TIME else None

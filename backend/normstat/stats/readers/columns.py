@@ -215,8 +215,11 @@ class Reading:
     def _take_row(self, header: Header, text: str, offset: int) -> tuple[LineKind | None, str | None]:
         """Reads a row; gives its kind, or None and perhaps a reason."""
         memory = self._memory
-        words = split_row(header, f"{memory.name_line} {text}" if memory.name_line else text)
-        memory.name_line = ""
+        name, memory.name_line = memory.name_line, ""
+        words = split_row(header, f"{name} {text}", memory.header_line) if name else None
+        if not isinstance(words, Words):
+            # What stood on a line of its own was no name.
+            words = split_row(header, text, memory.header_line)
         if not isinstance(words, Words):
             return None, words
         if header.stat is None:
