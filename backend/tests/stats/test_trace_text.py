@@ -16,7 +16,7 @@ LAYOUT = build_trace_layout(require_spec("bcc"))
 
 
 def names(header: str, row: str = "") -> list[list[str]]:
-    return [[cell.text for cell in cells] for cells in split_headers(header, row)]
+    return [list(found.names) for found in split_headers(header, row)]
 
 
 def cut(header: str, row: str) -> tuple[str, dict[str, str]] | None:
@@ -109,7 +109,7 @@ def test_a_header_is_read_by_the_row_below_it() -> None:
     assert names("  uid |   poll  select| process")[0] == ["uid", "poll", "select", "process"]
 
 
-@pytest.mark.parametrize("text", ["By value:", "Tracing, done.", "read 5", "one", "a ... b", "-- --", "x" * 500 + " Y"])
+@pytest.mark.parametrize("text", ["By value:", "Tracing, done.", "read 5", "one", "a ... b", "-- --", "x" * 500 + " Y", "| |"])
 def test_lines_that_are_no_header(text: str) -> None:
     assert names(text) == []
 
@@ -145,6 +145,39 @@ def test_rows_are_cut_by_what_is_known_of_columns(header: str, row: str, key: st
 )
 def test_rows_that_fit_in_no_way_or_in_two_are_not_cut(header: str, row: str) -> None:
     assert cut(header, row) is None
+
+
+HEADER = "PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms"
+ROW = "14501  cksum            R 202 1   xvda1      361   28832   3.39"
+
+
+@pytest.mark.parametrize("at", range(9))
+@pytest.mark.parametrize("change", ["", "{} 77777", "77777 {}", "{} xx"])
+def test_a_cell_too_few_or_a_word_too_many_shifts_no_number(at: int, change: str) -> None:
+    """Where the row is cut all the same, the word was taken for a part of a name, and all numbers are where they belong."""
+    key, values = cut(HEADER, ROW) or ("", {})
+    assert key == "14501 cksum R 202 1 xvda1"
+    cells = list(re.finditer(r"\S+", ROW))
+    cell = cells[at]
+    changed = change.format(cell[0])
+    # A name that became longer takes from the blanks behind it, as a wider name in a fixed column does.
+    behind = ROW[cell.end() :]
+    n_taken = min(len(changed) - len(cell[0]), len(behind) - len(behind.lstrip(" ")) - 1) if changed else -len(cell[0])
+    found = cut(HEADER, ROW[: cell.start()] + changed + (behind[n_taken:] if n_taken >= 0 else " " * -n_taken + behind))
+    if found is not None:
+        assert found[1].items() <= values.items()
+
+
+def test_a_row_may_stand_elsewhere_than_its_header_if_the_row_before_did_too() -> None:
+    header = "PID      UID      CMD              HITS     MISSES"
+    rows = ["   19151 root     bash                  60        0", "   19157 www      Web Content            1       10"]
+    assert cut(header, rows[1]) is None
+    table = next(begin_tables(LAYOUT, split_headers(header, rows[0]), ""))
+    first = cut_row(table, rows[0])
+    assert isinstance(first, TableRow)
+    second = cut_row(first.table, rows[1])
+    assert isinstance(second, TableRow)
+    assert (second.key, second.words) == ("19157 www Web Content", ("1", "10"))
 
 
 def test_a_column_that_once_held_numbers_holds_nothing_else() -> None:

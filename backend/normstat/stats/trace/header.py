@@ -20,7 +20,6 @@ LONGEST_TITLE: Final = 120
 TITLE_ENDS: Final = (":", ",", ")")
 # Bars between columns are blanks.
 WORD: Final = re.compile(r"[^\s|]+")
-GAPPED: Final = re.compile(r"[^\s|]+(?: [^\s|]+)*")
 # Ends of sentences, titles and lists.
 SENTENCE_ENDS: Final = (".", ":", ",", ";", ")]", "'")
 # A word that stands in a header and hardly in a sentence: FUNC, %RAN, R_Kb, EXEC/s, HIT%, (ns).
@@ -39,43 +38,69 @@ class Cell:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A way to read a line as the names of columns.
+
+    `is_strong`: its words hardly stand in sentences; the cells of rows must stand below the names of other headers. `is_squeezed`:
+    single blanks part its words, so that where a cell stands says nothing.
+    """
+
+    cells: tuple[Cell, ...]
+    is_strong: bool
+    is_squeezed: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(cell.text for cell in self.cells)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the line is a header even where the row below does not fit it: every word is one of headers."""
+        return self.is_strong and all(is_name(cell) or (len(cell.text) == 1 and cell.text.isupper()) for cell in self.cells)
+
+
 def split_cells(text: str, start: int = 0) -> list[Cell]:
     """The words of a line from a place on."""
     return [Cell(found[0], found.start(), found.end()) for found in WORD.finditer(text, start)]
 
 
-def split_headers(text: str, row: str = "") -> list[tuple[Cell, ...]]:
+def split_headers(text: str, row: str = "") -> list[Header]:
     """The ways in which a line may name columns, the likeliest first; `row` is the line below it.
 
     Missing: [] when the line cannot be a header.
 
-    >>> [[cell.text for cell in cells] for cells in split_headers("     DEVICE           TIME (ns)")]
-    [['DEVICE', 'TIME (ns)']]
-    >>> [[cell.text for cell in cells] for cells in split_headers("#SysCalls  Process Name", "1577       java")]
-    [['#SysCalls', 'Process Name'], ['#SysCalls', 'Process', 'Name']]
+    >>> [header.names for header in split_headers("     DEVICE           TIME (ns)")]
+    [('DEVICE', 'TIME (ns)')]
+    >>> [header.names for header in split_headers("#SysCalls  Process Name", "1577       java")]
+    [('#SysCalls', 'Process Name'), ('#SysCalls', 'Process', 'Name')]
     """
     if len(text) > MAX_HEADER or text.rstrip().endswith(SENTENCE_ENDS) or "..." in text:
         return []
+    is_squeezed = "  " not in text.strip()
     words = tuple(_join_units(split_cells(text)))
-    gapped = tuple(_join_units([Cell(found[0], found.start(), found.end()) for found in GAPPED.finditer(text)]))
+    if not words:
+        return []
+    gapped = _joined(words, [at for at in range(len(words)) if not at or words[at].start - words[at - 1].end > 1])
     cells = split_cells(row)
     below = _name_by_row(words, cells)
     ways = [words, below, gapped] if below is None or are_aligned(words, cells) else [below, words, gapped]
-    found: list[tuple[Cell, ...]] = []
+    found: list[Header] = []
     for way in ways:
-        if way is not None and way not in found and _names_columns(way):
-            found.append(way)
+        if way is not None and _names_columns(way) and all(way != header.cells for header in found):
+            found.append(Header(way, is_strong=way == words and any(map(is_name, way)), is_squeezed=is_squeezed))
     return found
 
 
-def is_strong_header(cells: Sequence[Cell]) -> bool:
-    """Whether the words are those of a header; others are believed only when they stand right above the cells of a row."""
-    return any(HEADER_WORD.fullmatch(cell.text) is not None for cell in cells)
+def is_name(cell: Cell) -> bool:
+    """Whether the word stands in headers and hardly in sentences."""
+    return HEADER_WORD.fullmatch(cell.text) is not None
 
 
 def is_header(text: str) -> bool:
     """Whether the line has a word that is hardly one of a title."""
-    return any(is_strong_header(cells) for cells in split_headers(text))
+    return not text.endswith(SENTENCE_ENDS) and any(map(is_name, split_cells(text)))
 
 
 def trim_title(text: str) -> str:
@@ -154,10 +179,14 @@ def _name_by_row(words: Sequence[Cell], cells: Sequence[Cell]) -> tuple[Cell, ..
 
 
 def _joined(words: Sequence[Cell], bounds: Sequence[int]) -> tuple[Cell, ...] | None:
-    """The names that begin at the words with these numbers."""
+    """The names that begin at the words with these numbers.
+
+    Missing: None when a name would have a wide gap in it, or two words of which each is a name: a cell may be missing below them.
+    """
     names = []
     for first, behind in zip(bounds, [*bounds[1:], len(words)], strict=True):
-        if first >= behind:
+        pairs = list(zip(words[first:behind], words[first + 1 : behind], strict=False))
+        if first >= behind or any(right.start - left.end > 1 or (is_name(left) and is_name(right)) for left, right in pairs):
             return None
         text = " ".join(word.text for word in words[first:behind])
         names.append(Cell(text, words[first].start, words[behind - 1].end))

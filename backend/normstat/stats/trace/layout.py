@@ -13,11 +13,11 @@ keys, stacks, histogram, table, summary   the stat of counted keys, counted stac
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from normstat.stats.spec import Shape, Spec, Stat
-from normstat.stats.trace.header import Cell
+from normstat.stats.trace.header import Header
 from normstat.stats.trace.table import Role, Table, begin_table
 
 ROLES: Final[Mapping[str, tuple[Shape, ...]]] = {
@@ -89,19 +89,24 @@ def build_trace_layout(spec: Spec) -> TraceLayout:
     )
 
 
-def begin_tables(layout: TraceLayout, headers: Sequence[Sequence[Cell]], title: str) -> Iterator[Table]:
-    """The tables that a line may be the header of, by the ways to read it: those with a stat of their own first."""
-    for cells in headers:
-        names = {cell.text for cell in cells}
+def begin_tables(layout: TraceLayout, headers: Sequence[Header], title: str) -> Iterator[Table]:
+    """The tables that a line may be the header of: those with a stat of their own, else one of the stat for any table."""
+    is_known = False
+    for header in headers:
         for known in layout.tables:
-            if known.header <= names:
-                kept = [cell for cell in cells if cell.text not in known.titles]
-                table = begin_table(known.stat, kept, title=title)
-                roles = "".join(_role(known, cell.text, role) for cell, role in zip(kept, table.roles, strict=True))
-                yield Table(table.stat, title, table.columns, roles, is_strong=True)
-    for cells in headers:
-        if layout.table is not None:
-            yield begin_table(layout.table, cells, title=title)
+            if known.header.issubset(header.names):
+                is_known = True
+                yield _begin_known(known, header, title)
+    if not is_known and layout.table is not None:
+        for header in headers:
+            yield begin_table(layout.table, header, title)
+
+
+def _begin_known(known: KnownTable, header: Header, title: str) -> Table:
+    cells = tuple(cell for cell in header.cells if cell.text not in known.titles)
+    table = begin_table(known.stat, replace(header, cells=cells), title)
+    roles = "".join(_role(known, cell.text, role) for cell, role in zip(cells, table.roles, strict=True))
+    return replace(table, roles=roles, is_strong=True)
 
 
 def _role(known: KnownTable, name: str, guess: str) -> str:

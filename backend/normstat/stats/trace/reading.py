@@ -243,6 +243,7 @@ class TraceReading(LineReading):
     def _take_first_row(self, line: Line) -> LineKind | str | None:
         headers = split_headers(self.texts[-1].text, line.text)
         title = find_title([text.text for text in self.texts[-2:]], self._title)
+        is_header = any(header.is_certain for header in headers) and any(map(is_number, line.text.split()))
         for table in begin_tables(self.layout, headers, title):
             row = cut_row(table, line.text)
             if isinstance(row, TableRow) and row.columns:
@@ -250,7 +251,8 @@ class TraceReading(LineReading):
                 self._is_title_used = True
                 self.enter("table", row.table.title, *(column.text for column in row.table.columns))
                 return self._add_row(row, line.offset)
-        return None
+            is_header = is_header and not isinstance(row, TableRow)
+        return MISFIT if is_header else None
 
     def _add_row(self, row: TableRow, offset: int) -> LineKind | str:
         self.flush_block()

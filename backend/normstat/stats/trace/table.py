@@ -15,7 +15,7 @@ from typing import Final
 from normstat.stats.header import slug
 from normstat.stats.spec import Field, Stat
 from normstat.stats.stamp import Stamp
-from normstat.stats.trace.header import Cell, are_aligned, is_strong_header, split_cells
+from normstat.stats.trace.header import Cell, Header, are_aligned, split_cells
 from normstat.stats.trace.text import TIME_NAMES, find_stamp, is_number
 
 # What names something: it is the key and no value, numbers or not.
@@ -60,27 +60,34 @@ KEYS: Final = frozenset({Role.KEY, Role.NUMBER_KEY, Role.BOTH})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is being read: `roles` has one letter for each column, "?" while only missing values stood under it."""
+    """A table that is being read: `roles` has one letter for each column. Of its header: see Header.
+
+    `below` is where the cells of the last row stood that had one for each column: some tools print headers to the left and rows to
+    the right.
+    """
 
     stat: str
     title: str
     columns: tuple[Cell, ...]
     roles: str
-    # Words of the header's line that nothing stands under are gone from `columns`; the bars between columns are blanks.
     is_strong: bool
+    is_squeezed: bool
+    below: tuple[tuple[int, int], ...] = ()
 
     def to_state(self) -> list[object]:
         """As JSON values."""
         columns = [[column.text, column.start, column.end] for column in self.columns]
-        return [self.stat, self.title, columns, self.roles, self.is_strong]
+        return [self.stat, self.title, columns, self.roles, self.is_strong, self.is_squeezed, [list(edges) for edges in self.below]]
 
     @staticmethod
     def from_state(state: object) -> "Table | None":
         """What to_state gave, None for anything else."""
-        if not isinstance(state, list) or len(state) != 5 or not isinstance(state[2], list):
+        if not isinstance(state, list) or len(state) != 7:
             return None
-        columns = tuple(Cell(str(name), int(start), int(end)) for name, start, end in state[2])
-        return Table(str(state[0]), str(state[1]), columns, str(state[3]), state[4] is True)
+        stat, title, names, roles, is_strong, is_squeezed, edges = state
+        columns = tuple(Cell(str(name), int(start), int(end)) for name, start, end in names)
+        below = tuple((int(start), int(end)) for start, end in edges)
+        return Table(str(stat), str(title), columns, str(roles), is_strong is True, is_squeezed is True, below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +101,11 @@ class TableRow:
     table: Table
 
 
-def begin_table(stat: Stat, cells: Sequence[Cell], *, title: str, roles: str = "") -> Table:
-    """A table with these columns; `roles` are those that its spec says, else they are guessed by names and by the first rows."""
-    if not roles:
-        known = {slug(column) for field in stat.fields for column in (field.column, *field.aliases)}
-        names = [cell.text for cell in cells]
-        roles = "".join(_role(names, at, known) for at in range(len(names)))
-    return Table(stat.name, title, tuple(cells), roles, is_strong_header(cells))
+def begin_table(stat: Stat, header: Header, title: str) -> Table:
+    """A table with these columns, whose roles are guessed by their names and by the first rows."""
+    known = {slug(column) for field in stat.fields for column in (field.column, *field.aliases)}
+    roles = "".join(_role(header.names, at, known) for at in range(len(header.names)))
+    return Table(stat.name, title, header.cells, roles, header.is_strong, header.is_squeezed)
 
 
 def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | str | None:
@@ -116,7 +121,7 @@ def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | st
         stamp, start = timed
         columns, roles = columns[1:], roles[1:]
     cells = split_cells(text, start)
-    found = None if is_exact and len(cells) != len(columns) else _fit(columns, roles, cells)
+    found = None if is_exact and len(cells) != len(columns) else _fit(table, columns, roles, cells)
     if found is None:
         return _disagreement(columns, roles, [cell.text for cell in cells]) if len(cells) == len(columns) else None
     if not table.is_strong and not are_aligned(columns, found):
@@ -133,7 +138,11 @@ def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | st
         columns=tuple(name for name, _ in values),
         words=tuple(word for _, word in values),
         stamp=stamp,
-        table=replace(table, roles=learnt if stamp is None else Role.TIME + learnt),
+        table=replace(
+            table,
+            roles=learnt if stamp is None else Role.TIME + learnt,
+            below=tuple((cell.start, cell.end) for cell in cells) if len(cells) == len(columns) else table.below,
+        ),
     )
 
 
@@ -172,8 +181,10 @@ def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> 
     return None
 
 
-def _fit(columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cell] | None:
-    """One cell for each column, joined where a text holds blanks."""
+def _fit(table: Table, columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cell] | None:
+    """One cell for each column, joined where a text holds blanks: all others must stand at the edges of their names, so that a word
+    too many anywhere else is seen. Where blanks were squeezed, names that are known for such texts must do.
+    """
     n_extra = len(cells) - len(columns)
     if n_extra < 0 or not columns:
         return None
@@ -188,8 +199,23 @@ def _fit(columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cel
             is_text = not all(is_number(cell.text) for cell in cells[at : at + n_extra + 1])
             if is_text and _disagreement(columns, roles, [cell.text for cell in way]) is None:
                 ways.append((at, way))
-    aligned = [way for _, way in ways if are_aligned(columns, way)]
-    if len(aligned) == 1:
-        return aligned[0]
-    named = [way for at, way in ways if columns[at].text.upper() in BLANKED]
-    return named[0] if len(named) == 1 else None
+    if table.is_squeezed:
+        found = [(at, way) for at, way in ways if columns[at].text.upper() in BLANKED]
+    else:
+        near = [(at, way, off) for at, way in ways if (off := _off_edges(table, columns, way)) <= {at}]
+        # Better a text that begins or ends with its name than one that only reaches below it.
+        found = [(at, way) for at, way, off in near if not off] or [(at, way) for at, way, _ in near if are_aligned(columns, way)]
+    if len(found) > 1:
+        found = [(at, way) for at, way in found if columns[at].text.upper() in BLANKED]
+    return found[0][1] if len(found) == 1 else None
+
+
+def _off_edges(table: Table, columns: Sequence[Cell], cells: Sequence[Cell]) -> set[int]:
+    """The cells that begin and end neither where their names do nor where the cells of the row before did."""
+    below = table.below if len(table.below) == len(columns) else [(column.start, column.end) for column in columns]
+    places = enumerate(zip(columns, below, cells, strict=True))
+    return {
+        at
+        for at, (column, (start, end), cell) in places
+        if cell.start not in (column.start, start) and cell.end not in (column.end, end)
+    }
