@@ -1765,7 +1765,7 @@ export interface components {
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: a file that was loaded to its end, nothing will come.
+     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come.
      * @enum {string}
      */
     StreamState: "live" | "late" | "silent" | "recorded";
