@@ -19,6 +19,8 @@ HEAD_BYTES: Final = 1 << 16
 # A tool's first header stands near the beginning, a summary (strace -c) at the end.
 QUICK_BYTES: Final = 6144
 QUICK_TAIL_BYTES: Final = 2048
+# As good as more of it, in a fourth of the time.
+GUESSED_BYTES: Final = 1 << 14
 MARKED_LINES: Final = 400
 LONGEST_MARKED: Final = 4096
 # Stands for a day that is not known yet.
@@ -90,7 +92,9 @@ def _guess(head: bytes, name: str) -> Spec | None:
         end = head[-QUICK_TAIL_BYTES:].partition(b"\n")
         if guess_spec(begin[0] + begin[1] + end[2], name) is None:
             return None
-    return guess_spec(head, name)
+    first = head[:GUESSED_BYTES].rpartition(b"\n")[0] + b"\n" if len(head) > GUESSED_BYTES else head
+    spec = guess_spec(first, name)
+    return spec if spec is not None or len(first) == len(head) else guess_spec(head, name)
 
 
 def _words(name: str) -> set[str]:
