@@ -1,6 +1,7 @@
 """What the readers of tracers remember from line to line: reports and their times, keys that come before or after, bounds."""
 
 import datetime as dt
+import json
 
 import pytest
 
@@ -46,6 +47,13 @@ def test_a_block_that_is_longer_than_what_is_held_back_is_one_report() -> None:
     found = steps("dtrace", block + "\n" + block)
     assert {step for _, step in found[: len(found) // 2]} == {0}
     assert {step for _, step in found[len(found) // 2 :]} == {1}
+
+
+def test_what_is_held_back_is_bounded() -> None:
+    rows_of_long_keys = "".join(f"  {'x' * 15_000}{number}   1\n" for number in range(20))
+    state = read(require_spec("dtrace"), rows_of_long_keys.encode(), state={}, offset=0).state
+    assert len(json.dumps(state)) < 4 * MAX_CHARACTERS
+    assert {step for _, step in steps("dtrace", rows_of_long_keys)} == {0}
 
 
 def test_times_above_blocks_count_and_not_what_comes_again() -> None:

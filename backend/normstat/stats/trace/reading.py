@@ -37,8 +37,9 @@ TOO_LONG: Final = f"line of more than {MAX_CHARACTERS} characters"
 MISFIT: Final = "does not fit under the columns of its header"
 UNKNOWN: Final = "no line that {tool} is known to print"
 NO_STAT: Final = "nothing of this kind is known of {tool}"
-# Rows that wait for their block to end.
+# Rows that wait for their block to end; a few of the last must not be longer together than one line may be.
 MAX_BLOCK: Final = 500
+LONG_KEYS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +325,7 @@ class TraceReading(LineReading):
 
     def hold_row(self, row: HeldRow) -> LineKind:
         """Keeps a counted key until its block ends: only then it is known whether the block begins a new report."""
-        if len(self.block) >= MAX_BLOCK:
+        if len(self.block) >= MAX_BLOCK or sum(len(held.key) for held in self.block[-LONG_KEYS:]) > MAX_CHARACTERS:
             self.flush_block()
             self._is_block_continued = True
         self.block.append(row)
