@@ -3,9 +3,13 @@
 import asyncio
 from typing import Annotated, Final
 
+import psycopg
 import typer
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import NormstatError
+from normstat.errors import DatabaseAway, NormstatError
 from normstat.ingest.reparse_jobs import work_off
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
@@ -59,41 +63,55 @@ def reparse(
 
 
 async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
-    """Wishes for it, works it off, or watches the server do that."""
+    """Wishes for it, works it off, or watches the server do that.
+
+    Raises: DatabaseAway when the database went away meanwhile
+    """
     engine = make_engine(settings.database_url, pool_size=2)
     sessions = make_sessions(engine)
     try:
         await reload_user_specs(sessions)
         async with open_write_session(sessions) as session:
             wished = await reparses.add_reparse(session, scope, created_by=CREATED_BY)
+        work = asyncio.create_task(_work(settings.database_url, wished.id))
         try:
-            async with asyncio.TaskGroup() as tasks:
-                work = tasks.create_task(_work(settings.database_url, wished.id))
-                while True:
-                    async with open_read_session(sessions) as session:
-                        present = await reparses.read_reparse(session, wished.id)
-                    _show(present)
-                    if present.state not in OPEN_STATES:
-                        work.cancel()
-                        return present
-                    await asyncio.sleep(SHOW_S)
+            return await _watch(sessions, wished.id, work)
         except asyncio.CancelledError:
             async with open_write_session(sessions) as session:
                 await reparses.stop_reparse(session, wished.id, "stopped at the command line")
             raise
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+    except (DBAPIError, psycopg.Error, PoolTimeout) as error:
+        raise DatabaseAway(
+            f"The database does not answer ({type(error).__name__}); the server, or the next `normstat reparse`, goes on from here"
+        ) from error
     finally:
         await engine.dispose()
+
+
+async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, work: asyncio.Task[None]) -> ReparseRecord:
+    """How it ended; shows every step."""
+    shown = ""
+    while True:
+        async with open_read_session(sessions) as session:
+            record = await reparses.read_reparse(session, reparse_id)
+        line = (
+            f"{record.state}: {record.n_bytes_done / MIB:.1f} of {record.n_bytes / MIB:.1f} MiB, "
+            f"{record.n_streams_done} of {record.n_streams} streams"
+        )
+        if line != shown:
+            typer.echo(line, err=True)
+            shown = line
+        if record.state not in OPEN_STATES:
+            return record
+        if work.done():
+            work.result()
+        await asyncio.sleep(SHOW_S)
 
 
 async def _work(database_url: str, reparse_id: int) -> None:
     # A server that is running takes it up as well, and whoever has the lock works; the other one looks on, and takes over.
     while not await work_off(database_url, until=reparse_id):  # noqa: ASYNC110 (another process ends it)
         await asyncio.sleep(SHOW_S)
-
-
-def _show(record: ReparseRecord) -> None:
-    typer.echo(
-        f"{record.state}: {record.n_bytes_done / MIB:.1f} of {record.n_bytes / MIB:.1f} MiB, "
-        f"{record.n_streams_done} of {record.n_streams} streams",
-        err=True,
-    )

@@ -360,3 +360,20 @@ async def test_a_stream_goes_on_after_it_was_read_again(
     await reparse(sessions, database_url)
     await agent.send_file(text[cut:], "app_user", offset=cut)
     await assert_as_fresh(agent, engine, database_url, text)
+
+
+async def test_interrupted_at_the_command_line_it_says_so(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    await old_stream(agent, sessions)
+    old = await export(engine)
+    with locked_host(database_url):
+        process = start_command(database_url, "--all")
+        await wait_for(database_url, WAITS_FOR_HOST)
+        process.send_signal(signal.SIGINT)
+        _, said = await asyncio.to_thread(process.communicate)
+    assert process.returncode == 130
+    assert said.decode().endswith("normstat: stopped; streams that were not done keep their old samples\n")
+    ended = await look(sessions, 1)
+    assert (ended.state, ended.message, ended.n_streams_done) == (JobState.STOPPED, "stopped at the command line", 0)
+    assert await export(engine) == old
