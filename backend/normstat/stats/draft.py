@@ -24,6 +24,8 @@ from normstat.stats.stamp import parse_stamp, split_words, take_clock
 
 MOST_BYTES: Final = 1 << 20
 MOST_COLUMNS: Final = 500
+# What so many lines do not show, more of them would not either.
+MOST_LINES: Final = 5000
 # Longer ones are no rows that a person would paste.
 LONGEST_LINE: Final = 4096
 # dim_STAT's rule: shorter lines are noise.
@@ -141,7 +143,7 @@ def is_number(word: str) -> bool:
 
 
 def _split(sample: str) -> Iterator[SampleLine]:
-    for line in _clean(sample).split("\n"):
+    for line in itertools.islice(_clean(sample).split("\n"), MOST_LINES):
         text = line.rstrip()
         if text.strip() and len(text) <= LONGEST_LINE:
             yield _sample_line(text)

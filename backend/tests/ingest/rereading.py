@@ -26,7 +26,7 @@ MAY_DIFFER = {"id", "host_id", "last_received_at", "created_at"}
 
 def rows_of(url: str, statement: str, *, without: set[str]) -> list[dict[str, object]]:
     with psycopg.connect(url, options="-c timezone=UTC") as connection:
-        cursor = connection.execute(sql.SQL(statement))  # type: ignore[arg-type]
+        cursor = connection.execute(sql.SQL(statement))
         names = [column.name for column in cursor.description or ()]
         return [{name: value for name, value in zip(names, row, strict=True) if name not in without} for row in cursor.fetchall()]
 
