@@ -33,6 +33,8 @@ NUMBER: Final = re.compile(r"\d+", re.ASCII)
 WORD: Final = re.compile(r"[^\W\d_]+")
 # A weekday in brackets (中文), the name of the era.
 DECORATION: Final = re.compile(r"^西元|[ ]*\([^()]*\)$|[ ]*星期[一二三四五六日]$")
+SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
+DASHED: Final = re.compile(r"(\d{1,2})-(\d{1,2})-(\d{2,4})", re.ASCII)
 LONGEST: Final = 80
 
 
@@ -46,8 +48,27 @@ def parse_banner_day(text: str) -> dt.date | None:
     if not text or len(text) > LONGEST:
         return None
     text = DECORATION.sub("", text)
+    dashed = DASHED.fullmatch(text)
+    if dashed is not None:
+        # No locale puts the month first and dashes behind it.
+        text = ".".join(dashed.groups())
     day = parse_date(text) or parse_date(text.replace(". ", ".").replace(" ", ""))
     return day or _day_in_words(text)
+
+
+def parse_day_first(text: str) -> dt.date | None:
+    """The other day that a banner may mean: 03/04/2026 is the fourth of March in America, where clocks have twelve hours.
+
+    A year of two digits is how the C locale prints it, which puts the month first; there a clock of 24 hours tells nothing.
+
+    >>> parse_day_first("03/04/2026"), parse_day_first("03/04/26"), parse_day_first("03/14/2026")
+    (datetime.date(2026, 4, 3), None, None)
+    """
+    found = SLASHED.fullmatch(text.strip())
+    try:
+        return dt.date(int(found[3]), int(found[2]), int(found[1])) if found is not None else None
+    except ValueError:
+        return None
 
 
 def _day_in_words(text: str) -> dt.date | None:

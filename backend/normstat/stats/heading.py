@@ -44,11 +44,15 @@ class Heading:
     def take(self, text: str, *, may_be_unknown: bool = False) -> HeaderLine | None:
         """Makes the line the present header, if it is one; gives its parts.
 
-        A header that no table knows is only taken where one is awaited.
+        A header that no table knows is only taken where one is awaited. Elsewhere it may be one or not, and whether the rows behind
+        it are those of the table before it nobody knows: they stand under no header.
         """
         line = split_header(text)
         header = self._find(line, self._memory.group_line) if line is not None else None
-        if line is None or header is None or (header.table.is_open and not may_be_unknown):
+        if line is None or header is None:
+            return None
+        if header.table.is_open and not may_be_unknown:
+            self.drop()
             return None
         self._memory.header_group = self._memory.group_line
         self._set(header, line, text)

@@ -19,6 +19,7 @@ that comes back behind others tells the second form.
 import re
 from typing import Final
 
+from normstat.stats.banner_day import parse_banner_day, parse_day_first
 from normstat.stats.records import NO_TIME, Int64Array, State, Timing
 from normstat.stats.stamp import ClockWords, Stamp, day_seconds, parse_clock, parse_date, parse_zone
 from normstat.stats.timeline import MICRO, Timeline, require_zone
@@ -78,10 +79,33 @@ class Instants:
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
         self._has_zone = timing.zone is not None
+        # The day that the banner means where the day stands before the month, while that is not known.
+        other_day_s = state.get("other_day")
+        self._other_day_s = other_day_s if isinstance(other_day_s, int) else None
 
     def to_state(self) -> State:
         """What a new one takes up again."""
-        return {"times": self.timeline.to_state(), "sections": self.sections.to_state()}
+        return {"times": self.timeline.to_state(), "sections": self.sections.to_state(), "other_day": self._other_day_s}
+
+    def see_banner(self, text: str) -> None:
+        """A banner names the day on which a run begins."""
+        self.begin_sections()
+        day, other = parse_banner_day(text), parse_day_first(text)
+        if day is not None:
+            self.timeline.start_day(day)
+        self._other_day_s = day_seconds(other) if other is not None else None
+
+    def see_header(self, clock: ClockWords, section: str | None) -> None:
+        """A header with its clock; `section` is what its table is called, where tables follow each other."""
+        if self._other_day_s is not None and not clock.is_epoch:
+            if clock.n_words == 1:
+                # A clock of 24 hours under a day in this form: the host's locale puts the day first.
+                self.timeline.day_s = self._other_day_s
+            self._other_day_s = None
+        if section is not None:
+            self.sections.see_header(section, clock.seconds, self.timeline)
+        else:
+            self.timeline.see_clock(clock.seconds)
 
     def begin_sections(self) -> None:
         """The tool begins, or the host did: what comes are the tables of another stretch of time."""

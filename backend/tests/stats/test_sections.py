@@ -3,6 +3,8 @@
 import datetime as dt
 import itertools
 
+import pytest
+
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, Timing
@@ -82,3 +84,29 @@ def test_the_second_pass_of_an_hour_is_left_with_its_table() -> None:
     task = [row.time_us for row in rows if row.stat == "sar_linux_task"]
     assert task == sorted(task)
     assert task == [row.time_us for row in rows if row.stat == "sar_linux_swap"]
+
+
+@pytest.mark.parametrize(
+    ("day", "clock", "expected"),
+    [
+        ("03/04/2026", "12:00:01", "2026-04-03"),
+        ("03/04/2026", "12:00:01 PM", "2026-03-04"),
+        ("03/04/26", "12:00:01", "2026-03-04"),
+        ("03/14/2026", "12:00:01", "2026-03-14"),
+        ("14/03/2026", "12:00:01", "2026-03-14"),
+        ("04-03-2026", "12:00:01", "2026-03-04"),
+        ("04.03.2026", "12:00:01", "2026-03-04"),
+        ("2026-03-04", "12:00:01", "2026-03-04"),
+        ("Wednesday 04 March 2026", "12:00:01 PM IST", "2026-03-04"),
+        ("4. mars 2026", "12.00.01", "2026-03-04"),
+        ("2026年03月04日", "12時00分01秒", "2026-03-04"),
+        ("西元2026年03月04日", "下午 12:00:01", "2026-03-04"),
+    ],
+)
+def test_the_day_of_a_banner(day: str, clock: str, expected: str) -> None:
+    """America puts the month first and has clocks of twelve hours; where a clock has 24, 03/04/2026 is the third of April."""
+    text = BANNER.replace("11/21/26", day) + table(TASKS, clock.replace("01", "00"), clock)
+    data = text.encode()
+    rows = rows_of_result(read(SPEC, data, state={}, offset=0, is_final=True))
+    assert [f"{dt.datetime.fromtimestamp(row.time_us / 1e6, dt.UTC)}" for row in rows] == [f"{expected} 12:00:01+00:00"]
+    assert read_pieces(SPEC, data.splitlines(keepends=True)).rows == rows

@@ -21,7 +21,6 @@ from typing import Final
 import numpy as np
 
 from normstat.stats.account import Ledger
-from normstat.stats.banner_day import parse_banner_day
 from normstat.stats.block import BlockBuilder, BulkRows
 from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.header import Header
@@ -370,10 +369,7 @@ class Reading:
     def _begin_run(self, banner: re.Match[str]) -> None:
         self._memory.begin_run()
         self._heading.drop()
-        self._instants.begin_sections()
-        day = parse_banner_day(banner.groupdict().get("date") or "")
-        if day is not None:
-            self._instants.timeline.start_day(day)
+        self._instants.see_banner(banner.groupdict().get("date") or "")
 
     def _see_restart(self, text: str) -> None:
         """The host was started anew: the tables that come tell of the time since then."""
@@ -385,8 +381,4 @@ class Reading:
     def _see_header(self, clock: ClockWords | None) -> None:
         self._memory.see_header(self._layout, self._heading.table)
         if clock is not None and not clock.is_epoch:
-            timeline = self._instants.timeline
-            if self._layout.has_sections:
-                self._instants.sections.see_header(self._heading.section, clock.seconds, timeline)
-            else:
-                timeline.see_clock(clock.seconds)
+            self._instants.see_header(clock, self._heading.section if self._layout.has_sections else None)
