@@ -1,4 +1,4 @@
-"""What a layout of the reader `columns` can say beyond the names of columns: rows with more, fewer or other words than their header."""
+"""What a layout of the reader `columns` can say: rows with more, fewer or other words than their header."""
 
 import pytest
 
