@@ -49,7 +49,7 @@ UNDATED: Final = CHANGES | {TIME, "comments", "comment"}
 # How a line begins with which JSON can be understood again.
 ANEW: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
 # The kind of a line that holds several things.
-IN_ORDER: Final = (LineKind.SAMPLE, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
+IN_ORDER: Final = (LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 # Rows that wait for the time of their report; more of them have none.
 MAX_WAITING: Final = 2000
 LOST: Final = "behind a place where the JSON is broken; the next report is read again"
@@ -223,7 +223,7 @@ class JsonReading(LineReading, JsonStream):
     def told(self, node: Node, key: str) -> None:
         """The day of the document, the time of a report, a number of a row."""
         if self._row_node() is not None:
-            self._kinds.add(LineKind.SAMPLE)
+            self._kinds.add(self._row_kind)
         elif key == TIME and node.name == REPORTS and key in node.texts:
             self._see_time(node.texts[key])
         elif key in DAYS and node.name not in UNDATED:
@@ -285,8 +285,13 @@ class JsonReading(LineReading, JsonStream):
 
     # Rows.
 
+    @property
+    def _row_kind(self) -> LineKind:
+        is_since_boot = self._layout.is_first_since_boot and not self._omits_first and self._n_reports == 1
+        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
+
     def _take_row(self, node: Node) -> None:
-        self._kinds.add(LineKind.SAMPLE)
+        self._kinds.add(self._row_kind)
         refused = next((reason for stat, numbers in self._parts(node) if (reason := _refusal(stat, numbers))), None)
         if refused is not None:
             self._reason = refused
@@ -335,7 +340,7 @@ class JsonReading(LineReading, JsonStream):
                 instance=join_instance([" ".join(name.split()) for name in names]),
                 time_us=self._time_us if self._has_time else None,
                 offset=node.offset,
-                is_since_boot=self._layout.is_first_since_boot and not self._omits_first and self._n_reports == 1,
+                is_since_boot=self._row_kind is LineKind.SINCE_BOOT,
             )
 
 

@@ -47,7 +47,7 @@ PAIR: Final = re.compile(r"(\d+)/(\d+)")
 ABSENT_PAIR: Final = "N/A"
 NUMBER: Final = re.compile(r"[-+]?\d[\d.,/%]*")
 # The mean of all rows, and of each device.
-AVERAGE: Final = re.compile(r"Average\b")
+AVERAGE: Final = re.compile(r"\s*Average\b")
 MAX_STACK: Final = 40
 MAX_HEADER: Final = 400
 UNFIT: Final = "behind a row that does not fit its header: it may belong to any"
