@@ -144,8 +144,7 @@ class Host:
         """Sends the signal and returns the exit status."""
         assert self.agent is not None
         self.agent.send_signal(with_signal)
-        self.wait_for(lambda: self.agent and self.agent.poll() is not None, "the agent's end", 60)
-        return self.agent.wait()
+        return self.agent.wait(30)
 
     @property
     def log(self) -> str:
@@ -192,9 +191,7 @@ class Host:
         """
         end = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < end, (
-                f"{self.shell.name}: waited {seconds} s for {what}; it runs {self.processes()}; the agent said:\n{self.log[-3000:]}"
-            )
+            assert time.monotonic() < end, f"{self.shell.name}: waited {seconds} s for {what}; the agent said:\n{self.log[-3000:]}"
             time.sleep(0.05)
 
     def wait_for_bytes(self, spec: str, n_bytes: int) -> None:
