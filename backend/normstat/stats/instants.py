@@ -51,6 +51,11 @@ class Sections:
         """What a new one takes up again."""
         return [self._begin_s, self._begin_us, sorted(self._ended), self._present, self._is_by_report]
 
+    @property
+    def is_single(self) -> bool:
+        """Whether there was one table only."""
+        return not self._ended
+
     def see_header(self, table: str, seconds: float, timeline: Timeline) -> None:
         """A header of the table with its clock."""
         if table != self._present:

@@ -46,6 +46,7 @@ class Memory:
         "seen",
         "stamp_us",
         "steps",
+        "tables",
     )
 
     def __init__(self, state: State, n_tables: int, timing: Timing, *, omits_since_boot: bool) -> None:
@@ -61,6 +62,11 @@ class Memory:
         self.is_behind_blank = state.get("blank", True) is True
         # A name that stands on a line of its own before its row.
         self.name_line = str(state.get("name", ""))
+        # The tables that this run has printed so far.
+        tables = state.get("tables")
+        self.tables = {int(table) for table in tables} if isinstance(tables, list) else set()
+        if state.get("gap") is True:
+            self._forget_lines()
         # False once a row bore another clock than its header: then the tool was called with an interval.
         self.is_single = state.get("single", True) is True
         self.n_header_rows = _int(state, "rows", 0)
@@ -92,6 +98,7 @@ class Memory:
             "long": self.is_in_long_line,
             "blank": self.is_behind_blank,
             "name": self.name_line,
+            "tables": sorted(self.tables),
             "single": self.is_single,
             "rows": self.n_header_rows,
             "period": self.period,
@@ -103,8 +110,16 @@ class Memory:
             "seen": [sorted(names) for names in self.seen],
         }
 
+    def _forget_lines(self) -> None:
+        """Bytes were lost: the line before is not known, and where there are several tables, neither is the present one."""
+        self.is_behind_blank = False
+        self.name_line = ""
+        if len(self.tables) > 1:
+            self.header_line = ""
+
     def begin_run(self) -> None:
         """The tool was started anew."""
+        self.tables.clear()
         self.n_reports = [NONE] * len(self.n_reports)
         self.seen = [set() for _ in self.seen]
         self.is_single = True
@@ -176,14 +191,13 @@ class Memory:
         """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
         if layout.header_rows is not None:
             self._see_screen(layout.header_rows, table)
-            return
-        if layout.tables[table].time is TimeStyle.LEADING:
-            return
-        names = self.seen[table]
-        mark = HEADER_MARK + self.header_line
-        if mark in names:
-            self._next_report(table)
-        names.add(mark)
+        elif layout.tables[table].time is not TimeStyle.LEADING:
+            names = self.seen[table]
+            mark = HEADER_MARK + self.header_line
+            if mark in names:
+                self._next_report(table)
+            names.add(mark)
+        self.tables.add(table)
 
     def _see_screen(self, header_rows: int, table: int) -> None:
         """A header that is repeated on every screen: at another moment than the time before it is a new run's."""

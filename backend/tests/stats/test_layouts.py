@@ -2,7 +2,8 @@
 
 import pytest
 
-from normstat.stats.catalogue import parse_spec
+from normstat.stats.catalogue import parse_spec, require_spec
+from normstat.stats.gap import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.spec import Spec
 from tests.stats.reading import Row, rows_of_result
@@ -137,3 +138,18 @@ def test_rows_of_a_header_that_no_table_knows_are_not_those_of_the_one_before() 
     assert [row.columns[0][0] for row in rows_of(spec, text)] == ["aa_kb", "cc"]
     # Without a blank line before it the line may be anything, and the rows behind it may be anyone's.
     assert [row.values for row in rows_of(spec, text.replace("\n\n", "\n"))] == [(1, 2)]
+
+
+def test_behind_a_gap_rows_may_be_those_of_any_table() -> None:
+    """The header that was lost may have been that of another table with as many columns."""
+    spec = require_spec("sar_linux")
+    tasks = b"12:00:00 proc/s cswch/s\n12:00:01 1.00 2.00\n"
+    swap = b"\n12:00:00 pswpin/s pswpout/s\n12:00:01 3.00 4.00\n"
+    rest = b"rest of a line\n12:00:02 5.00 6.00\n"
+    one = read(spec, tasks, state={}, offset=0)
+    behind_one = read(spec, rest, state=state_after_gap(one.state), offset=500)
+    assert [row.stat for row in rows_of_result(behind_one)] == ["sar_linux_task"]
+    two = read(spec, tasks + swap, state={}, offset=0)
+    behind_two = read(spec, rest + tasks, state=state_after_gap(two.state), offset=500)
+    assert [(row.stat, row.values) for row in rows_of_result(behind_two)] == [("sar_linux_task", (1.0, 2.0))]
+    assert [line.reason for line in behind_two.rejected] == ["a line before any header"]

@@ -103,10 +103,6 @@ class SadfReading(LineReading):
             key, at, time_us, values = item
             self._item = Item(tuple(map(str, key)), int(at), int(time_us), {str(name): str(word) for name, word in values})
 
-    def load_behind_gap(self, own: State) -> None:
-        """The header is still known."""
-        self.load({"header": own.get("header")})
-
     def save(self) -> State:
         """The state for the next piece."""
         item = self._item

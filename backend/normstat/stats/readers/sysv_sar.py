@@ -97,8 +97,9 @@ class SarReading(LineReading):
         self._sections = Sections(own.get("sections"))
 
     def load_behind_gap(self, own: State) -> None:
-        """The headers are still known; rows wait for the next clock."""
-        self.load(own | {"at": None, "time": None, "heading": False, "average": False})
+        """The headers are still known, unless others may have come; rows wait for the next clock."""
+        texts = own.get("texts") if Sections(own.get("sections")).is_single else []
+        self.load(own | {"texts": texts, "at": None, "time": None, "heading": False, "average": False})
 
     def save(self) -> State:
         """The state for the next piece."""
