@@ -1,7 +1,10 @@
-"""The two databases of the tests: a plain PostgreSQL from a Python wheel and a real TimescaleDB in a private Debian root.
+"""The databases of the tests: a plain PostgreSQL from a Python wheel and a real TimescaleDB in a private Debian root.
 
 Each is started once for a run of the tests, on 127.0.0.1 at a free port, and gives every test a database of its own: a copy of a
 template that the migrations made. The servers die with us, even when we are killed outright (PR_SET_PDEATHSIG).
+
+A third is there where NORMSTAT_COMMUNITY_DSN names it: a running server with TimescaleDB's community edition, which has the
+columnstore and which no package of a distribution holds. The account of that URL must be allowed to make databases.
 """
 
 import ctypes
@@ -20,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -89,6 +93,8 @@ class TestServer:
 
     __test__ = False
     name = ""
+    storage = "postgresql"
+    template = TEMPLATE
     options: dict[str, str] = OPTIONS
 
     def __init__(self, **changed_options: str) -> None:
@@ -112,13 +118,7 @@ class TestServer:
             # Between finding a free port and binding it somebody else may take it.
             if not any(self._try_start() for _ in range(5)):
                 pytest.fail(f"{self.name} does not start; its log ends with:\n{_tail(self.log_path)}", pytrace=False)
-            self._admin(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
-            upgrade(self.url(TEMPLATE))
-            # Background workers of TimescaleDB would otherwise sit in the template and keep it from being copied.
-            self._admin(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(TEMPLATE)))
-            self._admin(
-                sql.SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {}").format(sql.Literal(TEMPLATE))
-            )
+            self._make_template()
         except BaseException:
             self.stop()
             raise
@@ -139,13 +139,23 @@ class TestServer:
     @contextmanager
     def fresh_database(self, *, is_migrated: bool = True) -> Iterator[str]:
         """The URL of a new database, dropped at the end."""
-        name = sql.Identifier(f"test_{next(_numbers)}")
-        template = sql.Identifier(TEMPLATE if is_migrated else "template0")
+        name = sql.Identifier(f"test_{os.getpid()}_{next(_numbers)}")
+        template = sql.Identifier(self.template if is_migrated else "template0")
         self._admin(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(name, template))
         try:
             yield self.url(name.as_string().strip('"'))
         finally:
             self._admin(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+    def _make_template(self) -> None:
+        template = sql.Identifier(self.template)
+        self._admin(sql.SQL("CREATE DATABASE {}").format(template))
+        upgrade(self.url(self.template))
+        # Background workers of TimescaleDB would otherwise sit in the template and keep it from being copied.
+        self._admin(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(template))
+        self._admin(
+            sql.SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {}").format(sql.Literal(self.template))
+        )
 
     def _admin(self, statement: sql.Composed) -> None:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
@@ -270,6 +280,7 @@ class TimescaleServer(TestServer):
     """PostgreSQL 17 with TimescaleDB (Apache edition), Debian's packages in a root of their own."""
 
     name = "timescaledb"
+    storage = "timescaledb-apache"
     options: dict[str, str] = OPTIONS | {
         "shared_preload_libraries": "timescaledb",
         "timescaledb.telemetry_level": "off",
@@ -291,7 +302,36 @@ class TimescaleServer(TestServer):
         return ["unshare", "--mount", "sh", "-c", IN_ROOT, "sh", str(self._root), str(self.home), *command]
 
 
-SERVERS: Final = {server.name: server for server in (PlainServer, TimescaleServer)}
+class CommunityServer(TestServer):
+    """TimescaleDB's community edition, which somebody else started and goes on running."""
+
+    name = "community"
+    storage = "timescaledb-community"
+    template = f"{TEMPLATE}_{os.getpid()}"
+
+    def __init__(self, dsn: str | None = None) -> None:
+        self._dsn = urlsplit(dsn or os.environ[COMMUNITY_DSN])
+
+    def start(self) -> None:
+        """Makes the template. Raises: DatabaseUnavailable"""
+        try:
+            self._make_template()
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailable(f"TimescaleDB community: {str(error).splitlines()[0]}") from error
+
+    def stop(self) -> None:
+        """Drops the template."""
+        self._admin(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self.template)))
+
+    def url(self, database: str) -> str:
+        """The libpq URL of a database of this server."""
+        return self._dsn._replace(path=f"/{database}").geturl()
+
+
+COMMUNITY_DSN: Final = "NORMSTAT_COMMUNITY_DSN"
+SERVERS: Final[dict[str, type[TestServer]]] = {server.name: server for server in (PlainServer, TimescaleServer)} | (
+    {CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {}
+)
 
 
 class ServerPool:

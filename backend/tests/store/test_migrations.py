@@ -53,7 +53,7 @@ def test_database_of_a_newer_program_is_refused(database_url: str) -> None:
 def test_extension_is_there_only_on_timescaledb(database_url: str, server: TestServer) -> None:
     with psycopg.connect(database_url) as connection:
         found = connection.execute("SELECT FROM pg_extension WHERE extname = 'timescaledb'").fetchall()
-    assert len(found) == (1 if server.name == "timescaledb" else 0)
+    assert len(found) == (0 if server.name == "postgresql" else 1)
 
 
 def test_url_that_libpq_does_not_understand_is_named() -> None:
