@@ -1,0 +1,221 @@
+"""A fleet of agents against a real `normstat serve` on a real PostgreSQL: how long a post takes, what it costs, that all arrives.
+
+    python -m bench.bench_fleet [--agents 1000] [--seconds 60] [--interval 5] [--workers N] [--database embedded|timescaledb|URL]
+    python -m bench.bench_fleet --peak [--load mpstat64|mixed] [--connections 8] [--body-reports 160] [--bodies 24]
+
+The fleet: every agent posts what vmstat, mpstat, iostat and pidstat printed in 5 s (some 400 values/s), on a new connection each
+time, as the shell agent does. The peak: each connection is a host that sends bodies, packed before, as fast as they are taken.
+At the end the samples in the database are counted: they must be those that were sent, each once.
+"""
+
+import argparse
+import asyncio
+import datetime as dt
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import psycopg
+
+from bench.fleet_text import Body, build_bodies, fleet_tools, mpstat_tools
+from bench.http_load import Poster
+from bench.rig import Rig, Usage, database, serving
+from normstat.store.stat_tables import table_of
+
+N_VARIANTS = 8
+MIB = 1 << 20
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the generator saw."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    n_samples: Counter[str] = field(default_factory=Counter)
+    n_values: int = 0
+    n_packed: int = 0
+    n_plain: int = 0
+    n_late: int = 0
+
+
+async def deliver(poster: Poster, body: Body, tally: Tally) -> None:
+    """Sends the body until it is taken, as an agent does: it waits as long as it is told to."""
+    while True:
+        answer = await poster.post(body.packed)
+        tally.statuses[answer.status] += 1
+        tally.seconds.append(answer.seconds)
+        if answer.status == 200:
+            break
+        if answer.status not in {0, 429, 503}:
+            raise RuntimeError(f"{poster.host}: {answer.status} {answer.body[:300]!r}")
+        await asyncio.sleep(max(0.5, answer.retry_after_s))
+    tally.n_samples.update(body.n_samples)
+    tally.n_values += body.n_values
+    tally.n_packed += len(body.packed)
+    tally.n_plain += body.n_plain
+
+
+async def run_agent(poster: Poster, bodies: list[Body], interval_s: float, begin: float, tally: Tally) -> None:
+    for number, body in enumerate(bodies):
+        pause = begin + number * interval_s - time.perf_counter()
+        if pause > 0:
+            await asyncio.sleep(pause)
+        else:
+            tally.n_late += 1
+        await deliver(poster, body, tally)
+
+
+async def run_fleet(rig: Rig, variants: list[list[Body]], options: argparse.Namespace) -> tuple[Tally, list[int]]:
+    token = rig.agent_token()
+    tally = Tally()
+    rng = random.Random(4)
+    memory = [rig.rss()]
+    start = time.perf_counter() + 0.5
+    agents = [
+        asyncio.create_task(
+            run_agent(
+                Poster(rig.port, token, f"fleet{number:04}", keeps=False),
+                variants[number % len(variants)],
+                options.interval,
+                start + rng.random() * options.interval,
+                tally,
+            )
+        )
+        for number in range(options.agents)
+    ]
+
+    async def watch_memory() -> None:
+        while True:
+            await asyncio.sleep(max(1.0, options.seconds / 20))
+            memory.append(rig.rss())
+
+    watcher = asyncio.create_task(watch_memory())
+    await asyncio.gather(*agents)
+    watcher.cancel()
+    memory.append(rig.rss())
+    return tally, memory
+
+
+async def run_peak(rig: Rig, variants: list[list[Body]], options: argparse.Namespace) -> Tally:
+    token = rig.agent_token()
+    tally = Tally()
+
+    async def run(number: int) -> None:
+        poster = Poster(rig.port, token, f"peak{number:04}", keeps=True)
+        # The first body makes tables and streams; it is not part of the measure.
+        for body in variants[number % len(variants)][1:]:
+            await deliver(poster, body, tally)
+        poster.close()
+
+    await asyncio.gather(*(run(number) for number in range(options.connections)))
+    return tally
+
+
+async def send_first(rig: Rig, variants: list[list[Body]], options: argparse.Namespace) -> Tally:
+    token = rig.agent_token()
+    tally = Tally()
+    for number in range(options.connections):
+        poster = Poster(rig.port, token, f"peak{number:04}", keeps=False)
+        await deliver(poster, variants[number % len(variants)][0], tally)
+    return tally
+
+
+def check_samples(database_url: str, sent: Counter[str]) -> str:
+    """What the database has of what was sent. Raises: RuntimeError when it is not the same."""
+    found: Counter[str] = Counter()
+    with psycopg.connect(database_url) as connection:
+        for name in sent:
+            row = connection.execute(psycopg.sql.SQL("SELECT count(*) FROM {}").format(table_of(name))).fetchone()
+            assert row is not None
+            found[name] = row[0]
+        row = connection.execute("SELECT coalesce(sum(n_rejected), 0), count(*) FROM streams").fetchone()
+        assert row is not None
+    if found != sent:
+        raise RuntimeError(f"sent {dict(sent)}, found {dict(found)}")
+    return f"{found.total():,} samples sent and found, {row[1]} streams, {row[0]} rejected lines"
+
+
+def quantiles(seconds: list[float]) -> str:
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
+    found = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
+    return ", ".join(f"{name} {value * 1000:.0f} ms" for name, value in found.items())
+
+
+def report(title: str, tally: Tally, wall: float, used: Usage) -> None:
+    millions = tally.n_values / 1e6
+    answers = ", ".join(f"{n} x {status or 'no answer'}" for status, n in sorted(tally.statuses.items()))
+    print(f"{title}: {millions:.2f} million values in {wall:.1f} s = {millions / wall:.2f} million values/s; {answers}")
+    print(f"  a post: {quantiles(tally.seconds)}; {tally.n_packed / MIB:.0f} MiB packed, {tally.n_plain / MIB:.0f} MiB plain")
+    print(
+        f"  CPU s: server {used.server:.1f}, database {used.database:.1f}, generator {used.generator:.1f}, all {used.total:.1f}"
+        f" = {used.total / wall:.2f} cores; per million values: server {used.server / millions:.3f},"
+        f" database {used.database / millions:.3f}, generator {used.generator / millions:.3f}, all {used.total / millions:.3f}",
+        flush=True,
+    )
+
+
+def now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC).replace(microsecond=0)
+
+
+def measure_fleet(options: argparse.Namespace) -> None:
+    n_bodies = max(2, round(options.seconds / options.interval))
+    n_reports = round(options.interval)
+    variants = [
+        list(build_bodies(fleet_tools(), start=now(), n_reports=n_reports, n_bodies=n_bodies, seed=seed))
+        for seed in range(N_VARIANTS)
+    ]
+    with database(options.database) as url, serving(url, options.workers) as rig:
+        before, began = rig.usage(), time.perf_counter()
+        tally, memory = asyncio.run(run_fleet(rig, variants, options))
+        wall, used = time.perf_counter() - began, rig.usage() - before
+        report(f"{options.agents} agents, {options.workers} workers, {options.database}", tally, wall, used)
+        named = {"idle": memory[0], "start": memory[1], "middle": memory[len(memory) // 2], "end": memory[-1], "most": max(memory)}
+        print(f"  server RSS MiB: {', '.join(f'{name} {n / MIB:.0f}' for name, n in named.items())}; late posts {tally.n_late}")
+        print(f"  {check_samples(url, tally.n_samples)}")
+
+
+def measure_peak(options: argparse.Namespace) -> None:
+    tools = mpstat_tools(64) if options.load == "mpstat64" else fleet_tools()
+    n_reports = options.body_reports or (160 if options.load == "mpstat64" else 240)
+    print("packing ...", end=" ", flush=True)
+    variants = [
+        list(build_bodies(tools, start=now(), n_reports=n_reports, n_bodies=options.bodies + 1, seed=seed))
+        for seed in range(min(2, options.connections))
+    ]
+    print(f"{options.bodies} bodies of {variants[0][1].n_plain / 1024:.0f} KiB, {len(variants[0][1].packed) / 1024:.0f} KiB packed")
+    with database(options.database) as url, serving(url, options.workers) as rig:
+        first = asyncio.run(send_first(rig, variants, options))
+        before, began = rig.usage(), time.perf_counter()
+        tally = asyncio.run(run_peak(rig, variants, options))
+        wall, used = time.perf_counter() - began, rig.usage() - before
+        title = f"peak {options.load}, {options.connections} connections, {options.workers} workers, {options.database}"
+        report(title, tally, wall, used)
+        print(f"  server RSS {rig.rss() / MIB:.0f} MiB; {check_samples(url, tally.n_samples + first.n_samples)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peak", action="store_true", help="as fast as possible")
+    parser.add_argument("--database", default="embedded", help="embedded, timescaledb, or the URL of an empty database")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--agents", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--interval", type=float, default=5)
+    parser.add_argument("--load", choices=["mpstat64", "mixed"], default="mpstat64")
+    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--body-reports", type=int, default=0, help="seconds of output in a body; 0: about a MiB")
+    parser.add_argument("--bodies", type=int, default=24, help="bodies of each connection")
+    options = parser.parse_args(sys.argv[1:])
+    if options.peak:
+        measure_peak(options)
+    else:
+        measure_fleet(options)
+
+
+if __name__ == "__main__":
+    main()
