@@ -4,6 +4,8 @@ Three situations, one schema: TimescaleDB community edition (hypertables and the
 hypertables; what Debian packages), and plain PostgreSQL (ordinary tables).
 """
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import psycopg
@@ -102,3 +104,116 @@ async def _add_columnstore(connection: psycopg.AsyncConnection, table: sql.Ident
             )
     except psycopg.DatabaseError as error:
         log.warning("columnstore_refused", table=table.as_string(connection), error=str(error).splitlines()[0])
+
+
+# --- the life of the data: removing, measuring, copying ---
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """What a table takes on disk, with all its parts; `n_rows` is an estimate of the catalogue."""
+
+    name: str
+    table_bytes: int
+    index_bytes: int
+    n_rows: int
+
+
+OLDEST_PART: Final = text("""
+    SELECT range_start, range_end
+    FROM timescaledb_information.chunks
+    WHERE hypertable_schema = :schema AND hypertable_name = :name AND range_end <= :before
+    ORDER BY range_start
+    LIMIT 1
+""")
+PLAIN_SIZES: Final = text("""
+    SELECT c.relname AS name, pg_table_size(c.oid) AS table_bytes, pg_indexes_size(c.oid) AS index_bytes,
+        greatest(c.reltuples, s.n_live_tup, 0)::int8 AS n_rows
+    FROM pg_class AS c LEFT JOIN pg_stat_all_tables AS s ON s.relid = c.oid
+    WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema) AND c.relkind = 'r'
+    ORDER BY c.relname
+""")
+# Parts that nobody has analyzed yet count by what the statistics collector saw; compressed ones by what they were made of.
+HYPERTABLE_SIZES: Final = text("""
+    SELECT h.hypertable_name AS name, size.table_bytes + coalesce(size.toast_bytes, 0) AS table_bytes, size.index_bytes,
+        greatest(
+            approximate_row_count(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass),
+            (SELECT sum(s.n_live_tup) FROM pg_inherits AS i JOIN pg_stat_all_tables AS s ON s.relid = i.inhrelid
+             WHERE i.inhparent = format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass)
+        )::int8 AS n_rows
+    FROM timescaledb_information.hypertables AS h,
+        LATERAL hypertable_detailed_size(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass) AS size
+    WHERE h.hypertable_schema = :schema
+    ORDER BY 1
+""")
+# The files that hold the rows of a table between two instants: other files, other rows, whatever a snapshot says.
+PLAIN_FILES: Final = """
+    SELECT oid::int8, relfilenode::int8
+    FROM pg_class
+    WHERE relname = %(name)s AND relnamespace = %(schema)s::text::regnamespace
+      AND %(start)s::timestamptz < %(end)s::timestamptz
+"""
+HYPERTABLE_FILES: Final = """
+    SELECT c.oid::int8, c.relfilenode::int8
+    FROM timescaledb_information.chunks AS part
+    JOIN pg_class AS c ON c.relname = part.chunk_name AND c.relnamespace = part.chunk_schema::text::regnamespace
+    WHERE part.hypertable_schema = %(schema)s AND part.hypertable_name = %(name)s
+      AND part.range_start < %(end)s AND part.range_end > %(start)s
+"""
+
+
+async def drop_oldest_part(session: AsyncSession, schema: str, name: str, before: datetime) -> int | None:
+    """Drops the oldest chunk of the hypertable that ends at `before` or earlier, and gives how many rows it had.
+
+    Missing: None when there is no such chunk, as always with plain PostgreSQL: rows are deleted there.
+    """
+    if await read_storage(session) == "postgresql":
+        return None
+    part = (await session.execute(OLDEST_PART, {"schema": schema, "name": name, "before": before})).one_or_none()
+    if part is None:
+        return None
+    connection = await driver_of(session)
+    table = sql.Identifier(schema, name)
+    counted = await connection.execute(
+        sql.SQL("SELECT count(*) FROM {table} WHERE time >= %s AND time < %s").format(table=table), part
+    )
+    row = await counted.fetchone()
+    await connection.execute(
+        sql.SQL("SELECT drop_chunks({table}::regclass, older_than => %s::timestamptz)").format(
+            table=sql.Literal(table.as_string(connection))
+        ),
+        [part.range_end],
+    )
+    return 0 if row is None else int(str(row[0]))
+
+
+async def read_delete_step(session: AsyncSession) -> timedelta:
+    """How long the pieces of time are by which rows of a host are best deleted.
+
+    In the columnstore whole batches go without being unpacked when all of a day goes; elsewhere an hour is a short transaction.
+    """
+    return timedelta(days=1) if await read_storage(session) == "timescaledb-community" else timedelta(hours=1)
+
+
+async def read_table_sizes(session: AsyncSession, schema: str) -> list[TableSize]:
+    """The sizes of all tables of samples, from the catalogue: nothing is counted."""
+    statement = PLAIN_SIZES if await read_storage(session) == "postgresql" else HYPERTABLE_SIZES
+    rows = await session.execute(statement, {"schema": schema})
+    return [TableSize(row.name, int(row.table_bytes), int(row.index_bytes), int(row.n_rows or 0)) for row in rows]
+
+
+def read_edition(connection: psycopg.Connection[tuple[object, ...]]) -> Storage:
+    """Which of the three situations the database of this connection is."""
+    return _storage_of([None if edition is None else str(edition) for (edition,) in connection.execute(EDITION).fetchall()])
+
+
+def read_files(
+    connection: psycopg.Connection[tuple[object, ...]], schema: str, name: str, *, start: datetime, end: datetime
+) -> set[tuple[int, int]]:
+    """The files that hold the table's rows from `start` to `end`, as the connection's snapshot has the catalogue.
+
+    Dropping, truncating and compressing a chunk do not wait for older snapshots, which see it empty then: the file is another.
+    """
+    statement = PLAIN_FILES if read_edition(connection) == "postgresql" else HYPERTABLE_FILES
+    rows = connection.execute(statement, {"schema": schema, "name": name, "start": start, "end": end}).fetchall()
+    return {(int(str(oid)), int(str(file))) for oid, file in rows}
