@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.api.backpressure import Gate
 from normstat.api.body_limit import BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.middleware import RequestContextMiddleware
@@ -84,6 +85,12 @@ def make_state(settings: Settings) -> AppState:
         throttle=Throttle(),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
+        ingest_gate=Gate(
+            n_requests=settings.ingest_max_requests,
+            n_bytes=max(settings.ingest_max_bytes, settings.ingest_max_body_bytes),
+            n_plain_bytes=settings.ingest_max_plain_bytes_at_once,
+            most_plain=settings.ingest_max_plain_bytes,
+        ),
         ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
         preview_slots=asyncio.Semaphore(MOST_PREVIEWS),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),

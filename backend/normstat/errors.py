@@ -98,6 +98,13 @@ class NoSpace(NormstatError):
     status = 507
 
 
+class TooSlow(NormstatError):
+    """A body did not arrive in time; nothing of it was taken."""
+
+    code = "too_slow"
+    status = 408
+
+
 class UnsupportedMediaType(NormstatError):
     """The body comes in an encoding or type that this address does not take."""
 
@@ -123,6 +130,13 @@ class DatabaseAway(NormstatError):
     """The database does not answer; answered with Retry-After, and nothing was acknowledged."""
 
     code = "database_away"
+    status = 503
+
+
+class Overloaded(NormstatError):
+    """More is on its way than this server can hold; answered with Retry-After, and nothing was acknowledged."""
+
+    code = "overloaded"
     status = 503
 
 

@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.backpressure import Ticket, announced_size
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL
 from normstat.api.state import AppState, state_of
@@ -94,6 +95,16 @@ async def check_origin(request: Request) -> None:
     csrf.check_origin(request.headers)
 
 
+async def admit(request: Request, state: State) -> AsyncIterator[Ticket]:
+    """Lets a request of an agent in, before its body is read and before the database is asked who it is.
+
+    Raises: Overloaded
+    """
+    with state.ingest_gate.admit(announced_size(request.headers, state.settings.ingest_max_body_bytes)) as ticket:
+        yield ticket
+
+
+Admitted = Annotated[Ticket, Depends(admit, scope="function")]
 Viewer = Annotated[Principal, Depends(RoleGuard(Role.VIEWER))]
 Operator = Annotated[Principal, Depends(RoleGuard(Role.OPERATOR))]
 Administrator = Annotated[Principal, Depends(RoleGuard(Role.ADMINISTRATOR))]

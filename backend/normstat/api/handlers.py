@@ -1,5 +1,6 @@
 """Errors -> the one error envelope. The only place that catches every exception."""
 
+import random
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
@@ -88,12 +89,19 @@ def error_response(request_id: str, error: NormstatError) -> JSONResponse:
     """The envelope of one of our own errors, with the headers that belong to its status."""
     headers = {}
     if error.status in {429, 503}:
-        headers["Retry-After"] = str(error.details.get("retry_after_s", RETRY_AFTER_S))
+        headers["Retry-After"] = str(_retry_after_s(error))
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return to_response(
         request_id, code=error.code, status=error.status, message=error.message, details=error.details, headers=headers
     )
+
+
+def _retry_after_s(error: NormstatError) -> int:
+    said = error.details.get("retry_after_s")
+    wait_s = said if isinstance(said, int) else RETRY_AFTER_S
+    # A thousand agents that are sent away together must not come back together.
+    return wait_s + random.randint(0, 2 * wait_s) if error.status == 503 else wait_s  # noqa: S311
 
 
 def request_id_of(request: Request) -> str:

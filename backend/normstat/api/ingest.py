@@ -2,35 +2,32 @@
 
 import asyncio
 import math
-from functools import partial
 from typing import Final
 
-import anyio.to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 from starlette.datastructures import Headers
 
-from normstat.api.deps import Agent, State
+from normstat.api.deps import Admitted, Agent, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
-from normstat.errors import BadFrame, BadRequest, TooLarge, TooManyRequests, UnsupportedMediaType, shorten
+from normstat.errors import BadFrame, BadRequest, Overloaded, TooLarge, TooSlow, UnsupportedMediaType, shorten
 from normstat.ingest.intake import AgentIdentity, take_request
-from normstat.ingest.wire import Ack, Frame, format_acks, read_body
+from normstat.ingest.wire import Ack, Frame, format_acks
 
 router = APIRouter(tags=["ingest"])
 
 GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
 # So long a request waits for others to be stored before it is sent away.
 LONGEST_WAIT_S: Final = 15.0
-RETRY_AFTER_S: Final = 5
 
 
 @router.post(
     "/ingest",
     response_class=PlainTextResponse,
     responses=text_answers(
-        guarded_answers(BadFrame, BadRequest, TooLarge, UnsupportedMediaType, TooManyRequests),
+        guarded_answers(BadFrame, BadRequest, TooLarge, TooSlow, UnsupportedMediaType, Overloaded),
         media_type="text/plain",
         description="committed: one line `<key> <acknowledged offset>` for each stream named",
     ),
@@ -41,29 +38,25 @@ RETRY_AFTER_S: Final = 5
         }
     },
 )
-async def ingest(request: Request, agent: Agent, state: State) -> PlainTextResponse:
+async def ingest(request: Request, admitted: Admitted, agent: Agent, state: State) -> PlainTextResponse:
     """Takes frames of raw tool output (docs/wire-format.md); the answer means that they are committed."""
-    frames = await _read_frames(request, max_plain=state.settings.ingest_max_plain_bytes)
-    acks = await _take(state, agent, request.headers, frames)
+    async with admitted.frames(request, is_gzip=_is_gzip(request)) as frames:
+        acks = await _take(state, agent, request.headers, frames)
     return PlainTextResponse(format_acks(acks))
 
 
-async def _read_frames(request: Request, *, max_plain: int) -> list[Frame]:
+def _is_gzip(request: Request) -> bool:
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in GZIP_NAMES | {"identity", ""}:
         raise UnsupportedMediaType(f"The Content-Encoding is {shorten(encoding)}; gzip and identity are taken")
-    # The middleware ends the reading of a body that is too long.
-    body = await request.body()
-    return await anyio.to_thread.run_sync(partial(read_body, body, is_gzip=encoding in GZIP_NAMES, max_plain=max_plain))
+    return encoding in GZIP_NAMES
 
 
 async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames: list[Frame]) -> list[Ack]:
     try:
         await asyncio.wait_for(state.ingest_slots.acquire(), LONGEST_WAIT_S)
     except TimeoutError:
-        raise TooManyRequests(
-            "Too many agents send at once; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S}
-        ) from None
+        state.ingest_gate.refuse()
     try:
         return await take_request(
             state.engine,

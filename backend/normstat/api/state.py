@@ -8,6 +8,7 @@ from typing import cast
 from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.api.backpressure import Gate
 from normstat.auth.throttle import Throttle
 from normstat.ingest.queue import ImportQueue
 from normstat.live.notify import LiveHub
@@ -18,7 +19,8 @@ from normstat.settings import Settings
 class AppState:
     """Made by create_app, reached by `state_of`.
 
-    `agents_dir` is None where there are no agent files to hand out. `ingest_slots` bounds how many ingest requests hold a
+    `agents_dir` is None where there are no agent files to hand out. `ingest_gate` bounds what
+    agents' requests hold of this process's memory, `ingest_slots` how many ingest requests hold a
     connection at once: agents that come back all together after a pause must leave some for people. `preview_slots` bounds how
     many previews of specs are read at once, each by a process of its own.
     """
@@ -29,6 +31,7 @@ class AppState:
     throttle: Throttle
     live: LiveHub
     agents_dir: Path | None
+    ingest_gate: Gate
     ingest_slots: asyncio.Semaphore
     imports: ImportQueue
     preview_slots: asyncio.Semaphore
