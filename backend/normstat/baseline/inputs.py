@@ -12,7 +12,7 @@ from normstat.baseline.compare import FloatArray, InstanceInput, StatInput
 from normstat.baseline.windows import Windows, length_s, thin_out
 from normstat.query.counts import count_samples
 from normstat.query.coverage import read_stat_coverage
-from normstat.query.pages import Page, PageQuery, read_pages, to_floats, to_printed
+from normstat.query.pages import Page, PageQuery, read_pages, to_floats
 from normstat.query.tables import StatRef, list_instances
 from normstat.stats.spec import Field
 from normstat.window import Window
@@ -101,8 +101,8 @@ def _split(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, s
     # Field by field: a series is one piece of memory then.
     values = np.empty((len(fields), len(codes)))
     for number, field in enumerate(fields):
-        column = np.concatenate([to_floats(page.values[number]) for page in pages])
-        values[number] = to_printed(field, column)[order]
+        column = np.concatenate([page.values[number] for page in pages])
+        values[number] = to_floats(field, column[order])
     bounds = np.searchsorted(codes[order], np.arange(len(ids) + 1)).tolist()
     by_instance = {
         names[id_]: values[:, start:end].T for id_, start, end in zip(ids.tolist(), bounds[:-1], bounds[1:], strict=True)

@@ -29,7 +29,6 @@ ODD_TIME_REASON: Final = "the time printed is not between the years 1 and 9999"
 # A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
 LONGEST_INSTANCE: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {LONGEST_INSTANCE} characters"
-WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
 # What a timestamp of Python can hold. PostgreSQL can hold more, and then nobody could read it.
 FIRST_US: Final = to_us(dt.datetime.min.replace(tzinfo=dt.UTC))
 LAST_US: Final = to_us(dt.datetime.max.replace(tzinfo=dt.UTC))
@@ -146,10 +145,8 @@ class Piecewise:
         is_long = kept & long_instances(block.instances)
         refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
         kept &= ~is_long
-        misfits = self._plan.misfits(block)
-        if misfits is not None:
-            rows, keys = misfits
-            refused.append((rows & kept, f"decimals in {', '.join(keys)}: {WHOLE_REASON}"))
+        for rows, reason in self._plan.misfits(block):
+            refused.append((rows & kept, reason))
             kept &= ~rows
         for rows, reason in refused:
             if rows.any():

@@ -17,10 +17,10 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.query.counts import count_samples
-from normstat.query.pages import Page, PageQuery, read_pages, to_missing
+from normstat.query.pages import Page, PageQuery, StoredArray, read_pages, to_floats, to_missing
 from normstat.query.tables import StatRef, find_stat, list_host_stats, list_instances, natural_key, require_host
 from normstat.stats.formats import format_values
-from normstat.stats.records import Int64Array, ValueArray
+from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.store.printed import parse_printed
 from normstat.window import Window
@@ -178,11 +178,11 @@ def _value_cells(page: Page, fields: Sequence[Field]) -> list[list[str]]:
     return cells
 
 
-def _format(field: Field, column: ValueArray) -> list[str]:
+def _format(field: Field, column: StoredArray) -> list[str]:
     missing = to_missing(column)
-    if column.dtype.kind == "f":
-        return format_values(field, column.astype(np.float64))
-    texts = format_values(field, column)
+    if not field.storage.is_whole:
+        return format_values(field, to_floats(field, column))
+    texts = format_values(field, column.astype(np.int64))
     for row in np.flatnonzero(missing).tolist():
         texts[row] = ""
     return texts

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from psycopg import AsyncConnection, sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.stats.records import Int64Array, ValueArray
+from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
@@ -28,10 +28,26 @@ ARRAY_HEADER_BYTES: Final = 20
 # PostgreSQL counts from 2000-01-01.
 PG_EPOCH_US: Final = 946_684_800_000_000
 NO_INTEGER: Final = np.iinfo(np.int64).min
-NETWORK_TYPES: Final = {Storage.INT8: ">i8", Storage.FLOAT4: ">f4", Storage.FLOAT8: ">f8"}
+NO_SHORT: Final = np.iinfo(np.int32).min
+NETWORK_TYPES: Final = {
+    Storage.INT4: ">i4",
+    Storage.INT8: ">i8",
+    Storage.DEC4: ">i4",
+    Storage.FLOAT4: ">f4",
+    Storage.FLOAT8: ">f8",
+}
+# What stands for NULL on the way.
+NOTHING: Final = {
+    Storage.INT4: sql.SQL("'-2147483648'::int4"),
+    Storage.INT8: sql.SQL("'-9223372036854775808'::int8"),
+    Storage.DEC4: sql.SQL("'-2147483648'::int4"),
+    Storage.FLOAT4: sql.SQL("'NaN'"),
+    Storage.FLOAT8: sql.SQL("'NaN'"),
+}
 
 BoolArray = npt.NDArray[np.bool_]
 Float64Array = npt.NDArray[np.float64]
+StoredArray = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +72,14 @@ class PageQuery:
 class Page:
     """Rows in the order of time.
 
-    Shape: time_us, instance_id (n,) int64; values[i] (n,) int64 or floating, for each field of the query; stream_id, line_offset
-    (n,) int64, empty without `has_lines`. Missing: NaN, or NO_INTEGER in integer columns. `printed`: row -> its tokens as printed.
+    Shape: time_us, instance_id (n,) int64; values[i] (n,) int64, int32 or floating, for each field of the query; stream_id,
+    line_offset (n,) int64, empty without `has_lines`. Units: a dec4 is the whole number that it is stored as; `to_floats` gives the
+    field's own. Missing: NaN, or the least number of integer columns. `printed`: row -> its tokens as printed.
     """
 
     time_us: Int64Array
     instance_id: Int64Array
-    values: tuple[ValueArray, ...]
+    values: tuple[StoredArray, ...]
     stream_id: Int64Array
     line_offset: Int64Array
     printed: dict[int, str]
@@ -114,23 +131,27 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncIterator[P
         start_us = last_us
 
 
-def to_floats(column: ValueArray) -> Float64Array:
-    """The column as float64. Missing: NaN."""
-    if column.dtype.kind != "i":
-        return column.astype(np.float64)
+def to_floats(field: Field, column: StoredArray) -> Float64Array:
+    """The field's values in its unit, with the digits that the tool prints: 0.1 in four bytes is not 0.10000000149.
+
+    Missing: NaN.
+    """
     floats = column.astype(np.float64)
-    floats[column == NO_INTEGER] = np.nan
-    return floats
+    if column.dtype.kind == "i":
+        missing = to_missing(column)
+        if field.storage is Storage.DEC4:
+            floats /= 10.0**field.decimals
+        if missing.any():
+            floats[missing] = np.nan
+    return np.round(floats, field.decimals) if field.storage is Storage.FLOAT4 else floats
 
 
-def to_printed(field: Field, values: Float64Array) -> Float64Array:
-    """The values with the digits that the tool prints: 0.1 stored in four bytes is not 0.10000000149."""
-    return np.round(values, field.decimals) if field.storage is Storage.FLOAT4 else values
-
-
-def to_missing(column: ValueArray) -> BoolArray:
+def to_missing(column: StoredArray) -> BoolArray:
     """True where the column holds no value."""
-    return column == NO_INTEGER if column.dtype.kind == "i" else np.isnan(column)
+    if column.dtype.kind != "i":
+        return np.isnan(column)
+    least = NO_SHORT if column.dtype.itemsize == 4 else NO_INTEGER
+    return np.asarray(column == least)
 
 
 def _statement(query: PageQuery) -> sql.Composed:
@@ -141,11 +162,11 @@ def _statement(query: PageQuery) -> sql.Composed:
     # Aliases of our own: a field may be called like one of the columns above.
     for number, field in enumerate(query.fields):
         alias = sql.Identifier(f"v{number}")
-        nothing = sql.SQL("'-9223372036854775808'::int8") if field.storage is Storage.INT8 else sql.SQL("'NaN'")
-        columns.append(sql.SQL("COALESCE(t.{}, {}) AS {}").format(sql.Identifier(field.key), nothing, alias))
+        columns.append(sql.SQL("COALESCE(t.{}, {}) AS {}").format(sql.Identifier(field.key), NOTHING[field.storage], alias))
         arrays.append(sql.SQL("array_agg({})").format(alias))
     if query.has_lines:
-        columns.append(sql.SQL("printed"))
+        # In tables from before it is NULL where there is nothing to say.
+        columns.append(sql.SQL("NULLIF(printed, '') AS printed"))
         arrays.append(sql.SQL("array_agg(printed)"))
     return load_sql("page").format(
         arrays=sql.SQL(", ").join(arrays), columns=sql.SQL(", ").join(columns), table=table_of(query.table)
@@ -192,13 +213,13 @@ def _integers(cell: bytes | None, network_type: str) -> Int64Array:
     return _array(cell, network_type).astype(np.int64)
 
 
-def _array(cell: bytes | None, network_type: str) -> ValueArray:
+def _array(cell: bytes | None, network_type: str) -> StoredArray:
     """The elements of a binary array; none of them is NULL, so all have one length."""
     element = np.dtype([("n_bytes", ">i4"), ("value", network_type)])
     if cell is None:
-        return cast("ValueArray", np.empty(0, dtype=element["value"].newbyteorder("=")))
+        return cast("StoredArray", np.empty(0, dtype=element["value"].newbyteorder("=")))
     elements = np.frombuffer(cell, dtype=element, offset=ARRAY_HEADER_BYTES)
-    return cast("ValueArray", elements["value"].astype(element["value"].newbyteorder("=")))
+    return cast("StoredArray", elements["value"].astype(element["value"].newbyteorder("=")))
 
 
 def _texts(cell: bytes | None) -> dict[int, str]:

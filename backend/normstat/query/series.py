@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
 from normstat.query.envelope import GapFinder, Trace
-from normstat.query.pages import Page, PageQuery, load_sql, read_pages, to_floats, to_printed
+from normstat.query.pages import Page, PageQuery, load_sql, read_pages, to_floats
 from normstat.query.tables import InstanceRef, StatRef, find_stat, list_instances, require_host
 from normstat.stats.spec import Field
 from normstat.store.session import driver_of
@@ -110,7 +110,7 @@ class Figure:
         order = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[order], np.arange(len(self._ids) + 1)).tolist()
         time_us = page.time_us[order]
-        columns = [to_printed(field, to_floats(column)[order]) for field, column in zip(self._fields, page.values, strict=True)]
+        columns = [to_floats(field, column[order]) for field, column in zip(self._fields, page.values, strict=True)]
         for code, instance_id in enumerate(self._ids.tolist()):
             rows = slice(bounds[code], bounds[code + 1])
             if rows.start == rows.stop:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.records import Int64Array, SampleBlock, ValueArray
-from normstat.stats.spec import Field, Stat, Storage
+from normstat.stats.spec import Field, Stat
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class BulkRows:
 
 def to_array(numbers: Sequence[int | float], field: Field) -> ValueArray:
     """The values of a field as an array of its type."""
-    return np.array(numbers, dtype=np.int64) if field.storage is Storage.INT8 else np.array(numbers, dtype=np.float64)
+    return np.array(numbers, dtype=np.int64) if field.storage.is_whole else np.array(numbers, dtype=np.float64)
 
 
 class BlockBuilder:

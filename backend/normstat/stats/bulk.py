@@ -168,12 +168,12 @@ class _Rows:
             is_good &= (digit < 10) | ~is_there
             total += np.where(is_there, digit, 0) * np.int64(10 ** (place + decimals))
         is_good &= ~(is_negative & (total == 0))
-        if storage is not Storage.INT8:
+        if not storage.is_whole:
             is_good &= total < EXACT_LIMIT[storage]
         self.is_plain &= is_good.all(axis=1)
         if is_negative.any():
             total = np.where(is_negative, -total, total)
-        return total if storage is Storage.INT8 else total / 10.0**decimals
+        return total if storage.is_whole else total / 10.0**decimals
 
     def take_clocks(self) -> list[ClockWords | None]:
         """The time that each row begins with; rows that begin with none, or with one of two words, are plain no more."""

@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from normstat.errors import NotFound, SpecError
 from normstat.stats.readers import READERS
 from normstat.stats.spec import Family, Field, Kind, Panel, Shape, Spec, Stat, Storage, Worse
+from normstat.stats.storage_rule import usual_storage
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
 # What every table and its view have besides the stat's fields; see store/stat_tables.py.
@@ -202,16 +203,18 @@ def _field(raw: "_Table") -> Field | Family:
     pattern = raw.string("pattern", "")
     column = raw.string("column", pattern)
     decimals = raw.number("decimals", 0)
+    unit = raw.string("unit")
+    kind = _enum(raw, "kind", Kind)
     field = Field(
         key=raw.string("key"),
         column=column,
         printed_key=raw.string("printed_key", column),
         group=raw.string("group"),
-        unit=raw.string("unit"),
-        kind=_enum(raw, "kind", Kind),
+        unit=unit,
+        kind=kind,
         worse=_enum(raw, "worse", Worse),
         decimals=decimals,
-        storage=Storage(raw.choice("storage", tuple(Storage), "float8" if decimals or "scale" in raw else "int8")),
+        storage=Storage(raw.choice("storage", tuple(Storage), usual_storage(kind, unit, decimals, raw))),
         help=raw.string("help"),
         source=raw.string("source"),
         aliases=raw.texts("aliases", needed=False),
@@ -224,7 +227,7 @@ def _field(raw: "_Table") -> Field | Family:
     if field.scale not in (0, 1000, 1024):
         raw.fail("scale", "must be 1000 or 1024")
     # A float8 of no decimals is a column that mostly prints whole numbers, and not always.
-    if (field.storage is Storage.INT8) != (decimals == 0) and not (field.storage is Storage.FLOAT8 and decimals == 0):
+    if field.storage.is_whole != (decimals == 0) and not (field.storage is Storage.FLOAT8 and decimals == 0):
         raw.fail("storage", f"{field.storage} does not fit {decimals} decimals")
     raw.done()
     return Family(pattern, field) if pattern else field
@@ -321,7 +324,7 @@ class _Table:
                 self.fail(key, f"{pattern!r} is no regular expression: {trouble}")
         return found
 
-    def __contains__(self, key: str) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._raw
 
     def table(self, key: str) -> "_Table":

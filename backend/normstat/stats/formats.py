@@ -16,8 +16,9 @@ from normstat.stats.spec import Field, Storage
 
 # |value| * 10**decimals below these bounds: neighbouring decimals stay different numbers (24 and 53 bits of mantissa, with one
 # binary digit to spare).
-EXACT_LIMIT: Final = {Storage.FLOAT4: 2**22, Storage.FLOAT8: 2**52}
-FLOAT_LARGEST: Final = {Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
+EXACT_LIMIT: Final = {Storage.DEC4: 2**31, Storage.FLOAT4: 2**22, Storage.FLOAT8: 2**52}
+# What does not fit a dec4 is found where its table is known (store/stat_tables.py): one made earlier may have another type.
+FLOAT_LARGEST: Final = {Storage.DEC4: 1.7e308, Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
 INT8_LEAST: Final = -(2**63)
 INT8_LARGEST: Final = 2**63 - 1
 CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,18}|0")
@@ -40,7 +41,7 @@ def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
     """
     if field.clock and (":" in text or field.clock == "unit"):
         return _read_duration(text, field)
-    if field.storage is Storage.INT8:
+    if field.storage.is_whole:
         if text.endswith("%") and field.unit == "%":
             return _not_canonical(_read_integer(text[:-1]))
         return _read_integer(text)
@@ -78,7 +79,7 @@ def _read_duration(text: str, field: Field) -> tuple[int | float, bool] | None:
     parts = found.groupdict(default="0")
     whole = int(parts.get("hours", "0")) * 3600 + int(parts["minutes"]) * 60
     seconds = parts["seconds"]
-    if field.storage is Storage.INT8:
+    if field.storage.is_whole:
         return (whole + int(seconds), False) if seconds.isdigit() else None
     return whole + float(seconds), False
 
@@ -102,7 +103,7 @@ def format_values(field: Field, values: ValueArray) -> list[str]:
 
     Shape: values (n,) int64 or floating point -> n texts. Missing: NaN gives "" (no number is ever printed for a missing one).
     """
-    if field.storage is Storage.INT8:
+    if field.storage.is_whole:
         return [str(value) for value in values.tolist()]
     numbers = values.tolist()
     texts = (f"%.{field.decimals}f\n" * len(numbers) % tuple(numbers)).split("\n")[:-1]

@@ -16,7 +16,7 @@ from normstat.stats.block import BlockBuilder, Row
 from normstat.stats.formats import INT8_LARGEST, INT8_LEAST, read_number
 from normstat.stats.header import fields_of
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
-from normstat.stats.spec import Field, Spec, Stat, Storage
+from normstat.stats.spec import Field, Spec, Stat
 from normstat.stats.stamp import Stamp, day_seconds, is_recorder_line, parse_stamp
 from normstat.stats.timeline import Timeline, require_zone
 
@@ -322,7 +322,7 @@ def _product(field: Field, fields: Sequence[Field], values: Sequence[int | float
         if place is None or place in absent:
             return None
         product *= values[place]
-    if field.storage is Storage.INT8:
+    if field.storage.is_whole:
         product = round(product)
         return product if INT8_LEAST <= product <= INT8_LARGEST else None
     return product

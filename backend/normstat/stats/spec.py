@@ -44,11 +44,25 @@ class Shape(StrEnum):
 
 
 class Storage(StrEnum):
-    """How the field is stored: exact for what the tool prints."""
+    """How the field is stored: exact for what the tool prints.
 
+    int4    whole numbers of at most 31 bits
+    int8    whole numbers of at most 63 bits
+    dec4    decimals, as the whole number of four bytes that they are without their point: 12.34 is 1234
+    float4  decimals, where seven digits are enough
+    float8  decimals, and whole numbers of a column that sometimes prints others
+    """
+
+    INT4 = "int4"
     INT8 = "int8"
+    DEC4 = "dec4"
     FLOAT4 = "float4"
     FLOAT8 = "float8"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers, which readers keep as int64."""
+        return self in (Storage.INT4, Storage.INT8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The tables that Alembic looks after. The wide tables of the stats (schema `stat`) are made by hypertables.py from the specs.
+"""The tables that Alembic looks after. The wide tables of the stats (schema `samples`) are made by stat_tables.py.
 
 Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (tokens) or argon2 (passwords), never as they are.
 """
@@ -6,7 +6,20 @@ Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (toke
 import datetime as dt
 from datetime import datetime
 
-from sqlalchemy import BigInteger, DateTime, Float, ForeignKey, Identity, Index, LargeBinary, MetaData, Text, text
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
 from sqlalchemy.ext.asyncio import AsyncAttrs
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -42,6 +55,8 @@ class Host(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     last_seen_at: Mapped[datetime | None]
     clock_offset_s: Mapped[float | None]
+    # Hours before it are in `rollups` for every stat, but for those in `rollup_marks`; NULL: none is yet.
+    rolled_until: Mapped[datetime | None]
 
 
 class StatTable(Base):
@@ -187,7 +202,7 @@ class ImportedFile(Base):
 
 
 class Chunk(Base):
-    """Raw bytes [start_offset, end_offset) of a stream, as they came; `body` is them compressed with zlib."""
+    """Raw bytes [start_offset, end_offset) of a stream, as they came; `body` is them compressed (store/chunks.py)."""
 
     __tablename__ = "chunks"
     stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
@@ -195,6 +210,63 @@ class Chunk(Base):
     end_offset: Mapped[int]
     received_at: Mapped[datetime] = mapped_column(server_default=NOW)
     body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class Rollup(Base):
+    """One field of a stat of one host over a block of time, for all instances: what wide graphs are drawn from.
+
+    `level` 0: the minutes of an hour; 1: the hours of a day. `block_at` is where the block begins; `body` see store/rollups.py.
+    """
+
+    __tablename__ = "rollups"
+    host_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    stat_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    level: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    field_key: Mapped[str] = mapped_column(primary_key=True)
+    block_at: Mapped[datetime] = mapped_column(primary_key=True)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class RollupMark(Base):
+    """An hour of a stat of one host whose samples changed after it was rolled up; `generation` grows with every change."""
+
+    __tablename__ = "rollup_marks"
+    host_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    stat_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    hour_at: Mapped[datetime] = mapped_column(primary_key=True)
+    generation: Mapped[int] = mapped_column(server_default="1")
+
+
+class RetentionRule(Base):
+    """How long the samples and the raw bytes of a stat are kept; the rule with an empty name is for all others. NULL: for ever."""
+
+    __tablename__ = "retention_rules"
+    stat: Mapped[str] = mapped_column(primary_key=True)
+    samples_days: Mapped[int | None]
+    chunks_days: Mapped[int | None]
+    updated_by: Mapped[str]
+    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class HostDeletion(Base):
+    """A host whose data is being deleted; its row in `hosts` has another name meanwhile."""
+
+    __tablename__ = "host_deletions"
+    host_id: Mapped[int] = mapped_column(primary_key=True)
+    host: Mapped[str]
+    requested_by: Mapped[str]
+    requested_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    n_samples: Mapped[int] = mapped_column(server_default="0")
+    finished_at: Mapped[datetime | None]
+
+
+class StorageDay(Base):
+    """How large the database was at the end of a day (so far, for today)."""
+
+    __tablename__ = "storage_days"
+    day: Mapped[dt.date] = mapped_column(primary_key=True)
+    measured_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    sizes: Mapped[dict[str, object]] = mapped_column(JSONB)
 
 
 class RejectedLine(Base):

@@ -2,7 +2,7 @@
 
 A row on the wire is a count of columns and then, for each column, its length and its bytes, all big-endian. Rows of a block have
 the same columns, so a structured array of NumPy is the wire format already. Where a value is missing its length is -1 and its bytes
-must not be there: they are cut out of the array's bytes by a mask, for all rows at once.
+must not be there: they are cut out of the array's bytes by a mask, for all rows at once. A dec4 is sent as the whole number it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,32 @@ import psycopg
 from psycopg import sql
 
 from normstat.errors import SpecError
-from normstat.stats.formats import format_values
+from normstat.stats.formats import EXACT_LIMIT, format_values
 from normstat.stats.records import Int64Array, SampleBlock, ValueArray
-from normstat.stats.spec import Storage
+from normstat.stats.spec import Field, Storage
 from normstat.store.printed import NO_VALUE, format_printed
-from normstat.store.stat_tables import StoredStat
+from normstat.store.stat_tables import Column, StoredStat
 
 COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 COPY_TRAILER: Final = b"\xff\xff"
 # PostgreSQL counts microseconds from 2000-01-01.
 POSTGRES_EPOCH_US: Final = 946_684_800_000_000
-WIRE_TYPES: Final[Mapping[Storage, str]] = {Storage.INT8: ">i8", Storage.FLOAT4: ">f4", Storage.FLOAT8: ">f8"}
+WIRE_TYPES: Final[Mapping[Storage, str]] = {
+    Storage.INT4: ">i4",
+    Storage.INT8: ">i8",
+    Storage.DEC4: ">i4",
+    Storage.FLOAT4: ">f4",
+    Storage.FLOAT8: ">f8",
+}
 NULL_LENGTH: Final = -1
+# Types that hold all that a type holds, for as many decimals.
+AT_LEAST: Final[Mapping[Storage, frozenset[Storage]]] = {
+    Storage.INT4: frozenset({Storage.INT8}),
+    Storage.INT8: frozenset(),
+    Storage.DEC4: frozenset({Storage.FLOAT8}),
+    Storage.FLOAT4: frozenset({Storage.FLOAT8}),
+    Storage.FLOAT8: frozenset(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +91,7 @@ def encode_block(stored: StoredStat, block: SampleBlock, place: Place) -> list[b
     plain = row_bytes[is_plain]
     parts = [COPY_HEADER, plain.tobytes() if keep is None else plain[keep[is_plain]].tobytes()]
     for number, words in printed.items():
-        # The row ends with the length of `printed`, four bytes of -1; its text takes their place.
+        # The row ends with the length of `printed`, four bytes; its text takes their place.
         row = row_bytes[number] if keep is None else row_bytes[number][keep[number]]
         encoded = words.encode("utf-8", "backslashreplace").replace(b"\0", b"\\x00")
         parts.append(row[:-4].tobytes() + len(encoded).to_bytes(4, "big") + encoded)
@@ -85,7 +99,7 @@ def encode_block(stored: StoredStat, block: SampleBlock, place: Place) -> list[b
 
 
 def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDArray[np.void]:
-    """Shape: (n,) of the wire's row, all columns but `printed` filled, `printed` NULL."""
+    """Shape: (n,) of the wire's row, all columns filled, `printed` empty."""
     ids = np.fromiter(map(place.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
     columns: list[tuple[str, npt.NDArray[np.generic] | int]] = [
         (">i8", block.time_us - POSTGRES_EPOCH_US),
@@ -96,10 +110,12 @@ def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDA
     ]
     for field, values in zip(block.fields, block.values, strict=True):
         storage = stored.columns[field.key].storage
-        if storage is Storage.INT8 and values.dtype.kind != "i" and (values != np.floor(values)).any():
+        if storage.is_whole and values.dtype.kind != "i" and (values != np.floor(values)).any():
             raise SpecError(
                 f"{stored.name}.{field.key} was made for whole numbers and now has decimals; give the field another key"
             )
+        if storage is Storage.DEC4:
+            values = np.rint(values * 10.0 ** stored.columns[field.key].decimals)  # noqa: PLW2901
         columns.append((WIRE_TYPES[storage], values))
     layout = [("n", ">i2")]
     for number, (wire_type, _) in enumerate(columns):
@@ -109,7 +125,7 @@ def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDA
     for number, (wire_type, column) in enumerate(columns):
         rows[f"l{number}"] = np.dtype(wire_type).itemsize
         rows[f"v{number}"] = column
-    rows["printed"] = NULL_LENGTH
+    rows["printed"] = 0
     _mark_missing(rows, block)
     return rows
 
@@ -143,10 +159,7 @@ def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
     unknown to the spec whose first number happened to have no decimals, a newer spec) every row is looked at.
     """
     made = [stored.columns[field.key] for field in block.fields]
-    fits = all(
-        field.decimals == column.decimals and field.storage is column.storage
-        for field, column in zip(block.fields, made, strict=True)
-    )
+    fits = all(_fits(field, column, values) for field, column, values in zip(block.fields, made, block.values, strict=True))
     numbers = sorted(block.printed) if fits else range(len(block))
     if not len(numbers):
         return {}
@@ -156,7 +169,7 @@ def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
     for place, (field, column, values) in enumerate(zip(block.fields, made, block.values, strict=True)):
         missing = block.missing[place] if block.missing else None
         kept = replace(field, decimals=column.decimals, storage=column.storage)
-        back = format_values(kept, _as_stored(values[at], column.storage))
+        back = format_values(kept, _as_stored(values[at], column))
         said = format_values(field, values[at])
         for number, text_back, text_said in zip(numbers, back, said, strict=True):
             is_missing = missing is not None and bool(missing[number])
@@ -166,14 +179,28 @@ def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
     return {number: format_printed(found) for number, found in odd.items()}
 
 
-def _as_stored(values: ValueArray, storage: Storage) -> ValueArray:
-    """The values as they come back from a column of that type."""
-    match storage:
+def _fits(field: Field, column: Column, values: ValueArray) -> bool:
+    """Whether what the reader took for canonical comes back from the column, too."""
+    if field.decimals != column.decimals:
+        return False
+    if field.storage is column.storage or column.storage in AT_LEAST[field.storage]:
+        return True
+    # Tables from before: a float4 does for shares, whatever type their fields have now.
+    is_float4 = column.storage is Storage.FLOAT4 and not field.storage.is_whole
+    return is_float4 and bool(np.abs(values).max(initial=0) * 10.0**column.decimals < EXACT_LIMIT[Storage.FLOAT4])
+
+
+def _as_stored(values: ValueArray, column: Column) -> ValueArray:
+    """The values as they come back from that column."""
+    match column.storage:
+        case Storage.DEC4:
+            power = 10.0**column.decimals
+            return np.rint(values * power) / power
         case Storage.FLOAT4:
             return values.astype(np.float32).astype(np.float64)
         case Storage.FLOAT8:
             return values.astype(np.float64)
-        case Storage.INT8:
+        case Storage.INT4 | Storage.INT8:
             return values.astype(np.int64)
 
 

@@ -43,13 +43,18 @@ WIDEN_INSTANCES: Final = """
     FROM unnest(%(ids)s::int8[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[]) AS seen(id, first, last)
     WHERE instances.id = seen.id AND (instances.first_sample_at > seen.first OR instances.last_sample_at < seen.last)
 """
-# The two ends are looked up in the index over host, instance and time.
+# One pass over the host's samples of the time in which these instances had any.
 NARROW_INSTANCES: Final = """
-    WITH ends AS (
-        SELECT id,
-            (SELECT time FROM {table} WHERE host_id = %(host_id)s AND instance_id = wanted.id ORDER BY time LIMIT 1) AS first,
-            (SELECT time FROM {table} WHERE host_id = %(host_id)s AND instance_id = wanted.id ORDER BY time DESC LIMIT 1) AS last
-        FROM unnest(%(ids)s::int8[]) AS wanted(id)
+    WITH wanted AS (
+        SELECT id, first_sample_at, last_sample_at FROM instances WHERE id = ANY(%(ids)s::int8[])
+    ), seen AS (
+        SELECT instance_id, min(time) AS first, max(time) AS last
+        FROM {table}
+        WHERE host_id = %(host_id)s AND instance_id = ANY(%(ids)s::int8[])
+          AND time >= (SELECT min(first_sample_at) FROM wanted) AND time <= (SELECT max(last_sample_at) FROM wanted)
+        GROUP BY instance_id
+    ), ends AS (
+        SELECT id, first, last FROM wanted LEFT JOIN seen ON seen.instance_id = wanted.id
     ), gone AS (
         DELETE FROM instances USING ends WHERE instances.id = ends.id AND ends.first IS NULL
     )

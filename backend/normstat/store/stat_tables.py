@@ -1,14 +1,15 @@
-"""The wide tables in schema `stat`: one for each stat, made from its spec when its first sample comes.
+"""The wide tables in schema `samples`: one for each stat, made from its spec when its first sample comes.
 
-    stat."vmstat_linux"(time, host_id, instance_id, stream_id, line_offset, printed, r, b, swpd, ...)
-    stat."vmstat_linux_named"  the same for people: the names of host and instance in the place of ids
+    samples."vmstat_linux"  time, line_offset, host_id, instance_id, stream_id, a column for each field, printed
+    stat."vmstat_linux"     a view of it for people: with the names of host and instance, and numbers as the tool printed them
 
-(stream_id, line_offset) is the line in the raw bytes that a row was printed as. `printed` holds those words of the row that would
-not come back digit for digit from their columns (store/printed.py). What `stats` and `stat_fields` say of a column never changes
-once it was made: type and decimals are what its rows were stored with.
+The columns of a table stand in the order of their widths, so that no byte is lost to alignment. A dec4 column holds 12.34 as 1234;
+the view divides. (stream_id, line_offset) is the line in the raw bytes that a row was printed as. `printed` holds those words of
+the row that would not come back digit for digit from their columns (store/printed.py). What `stats` and `stat_fields` say of a
+column never changes once it was made: type and decimals are what its rows were stored with.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -20,18 +21,21 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import SpecError
-from normstat.stats.records import SampleBlock
+from normstat.stats.records import SampleBlock, ValueArray
 from normstat.stats.spec import Field, Spec, Stat, Storage
 from normstat.store.hypertables import make_hypertable
 from normstat.store.models import StatField, StatTable
 from normstat.store.session import WriteSession, driver_of
 
-SCHEMA: Final = "stat"
+SCHEMA: Final = "samples"
+VIEW_SCHEMA: Final = "stat"
 BASE_COLUMNS: Final = ("time", "host_id", "instance_id", "stream_id", "line_offset", "printed")
 # Names that a column of the tool cannot have in the table or in its view.
 RESERVED_KEYS: Final = frozenset({*BASE_COLUMNS, "host", "instance"})
 SQL_TYPES: Final[Mapping[Storage, str]] = {
+    Storage.INT4: "integer",
     Storage.INT8: "bigint",
+    Storage.DEC4: "integer",
     Storage.FLOAT4: "real",
     Storage.FLOAT8: "double precision",
 }
@@ -41,7 +45,10 @@ MOST_EXTRA_COLUMNS: Final = 200
 # Columns that only the host names but the spec describes, such as one for each CPU, may be as many as fit: a row of PostgreSQL has
 # 8 kB, a number up to 8 bytes.
 MOST_COLUMNS: Final = 900
-INT8_LIMIT: Final = 2.0**63
+# Numbers from there on do not fit; those below zero of the same size do not either, which costs one number of 2**32.
+LIMITS: Final[Mapping[Storage, float]] = {Storage.INT4: 2.0**31, Storage.INT8: 2.0**63, Storage.DEC4: 2.0**31}
+EIGHT_BYTES: Final = frozenset({Storage.INT8, Storage.FLOAT8})
+WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
 # With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
 LONGEST_NAME: Final = 40
 # Any number that no other advisory lock has.
@@ -115,27 +122,22 @@ class TablePlan:
         wanted |= extra
         return None
 
-    def misfits(self, block: SampleBlock) -> tuple[npt.NDArray[np.bool_], list[str]] | None:
-        """Which rows of an admitted block have decimals where its table keeps whole numbers, and in which columns.
+    def misfits(self, block: SampleBlock) -> list[tuple[npt.NDArray[np.bool_], str]]:
+        """Which rows of an admitted block have a number that its column cannot hold, with the reason, column by column.
 
-        Shape: (n,). Missing: None when all rows fit.
+        Shape: (n,) each. Missing: nothing when all rows fit.
         """
         _, stat, wanted = self._wanted[block.stat.name]
         stored = self._stored.get(stat.name)
-        rows = np.zeros(len(block), dtype=np.bool_)
-        keys = []
+        refused = []
         for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
-            column = stored.columns.get(field.key) if stored is not None else None
-            storage = column.storage if column is not None else wanted[field.key].storage
-            if storage is not Storage.INT8 or values.dtype.kind != "f":
-                continue
-            found = (values != np.floor(values)) | (np.abs(values) >= INT8_LIMIT)
+            column: Column | Field = wanted[field.key] if stored is None else stored.columns.get(field.key, wanted[field.key])
             missing = block.missing[place] if block.missing else None
-            found = found if missing is None else found & ~missing
-            if found.any():
-                keys.append(field.key)
-                rows |= found
-        return (rows, keys) if keys else None
+            for found, reason in _misfits_of(column, values):
+                rows = found if missing is None else found & ~missing
+                if rows.any():
+                    refused.append((rows, reason))
+        return refused
 
     def lacking(self, names: Iterable[str]) -> list[WantedTable]:
         """The tables of these stats that do not exist yet, or not with all columns."""
@@ -152,6 +154,25 @@ class TablePlan:
         return self._stored[name]
 
 
+def _misfits_of(column: Column | Field, values: ValueArray) -> Iterator[tuple[npt.NDArray[np.bool_], str]]:
+    storage = column.storage
+    if storage not in LIMITS:
+        return
+    if storage is Storage.DEC4:
+        limit = LIMITS[storage] / 10.0**column.decimals
+    else:
+        limit = LIMITS[storage]
+        if values.dtype.kind == "f":
+            yield values != np.floor(values), f"decimals in {column.key}: {WHOLE_REASON}"
+    # The two ends first: hardly ever is there more to look at.
+    is_open = storage is not Storage.INT8 or values.dtype.kind == "f"
+    if is_open and len(values) and not -limit < values.min() <= values.max() < limit:
+        yield (
+            np.abs(values) >= limit,
+            f"a number in {column.key} that its column cannot hold (it has {8 if storage in EIGHT_BYTES else 4} bytes)",
+        )
+
+
 def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
     """The keys of those fields whose columns were made for whole numbers, which theirs are not any more.
 
@@ -159,9 +180,7 @@ def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
     """
     columns = stored.columns
     return [
-        field.key
-        for field in fields
-        if field.storage is not Storage.INT8 and field.key in columns and columns[field.key].storage is Storage.INT8
+        field.key for field in fields if not field.storage.is_whole and field.key in columns and columns[field.key].storage.is_whole
     ]
 
 
@@ -216,7 +235,8 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable])
             await _add_columns(connection, want.stat.name, added)
         known = list(found.columns) if found else []
         await _write_fields(session, stat_id, added, first=len(known))
-        await _make_view(connection, want.stat.name, [*known, *(field.key for field in added)])
+        await _make_view(connection, want.stat.name, [*(found.columns.values() if found else ()), *added])
+        await _comment_columns(connection, want.stat.name, added)
 
 
 def require_names(spec: Spec) -> None:
@@ -238,22 +258,23 @@ def _require_names(spec: Spec, stat: Stat, fields: Iterable[Field]) -> None:
 
 async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: WantedTable) -> int:
     name = want.stat.name
-    columns = sql.SQL(", ").join(_column_sql(field) for field in want.fields)
-    await connection.execute(
-        sql.SQL(
-            "CREATE TABLE {table} (time timestamptz NOT NULL, host_id int4 NOT NULL, instance_id int4 NOT NULL,"
-            " stream_id int4 NOT NULL, line_offset int8 NOT NULL, printed text, {columns})"
-        ).format(table=table_of(name), columns=columns)
-    )
+    parts: list[sql.Composable] = [sql.SQL("time timestamptz NOT NULL, line_offset int8 NOT NULL")]
+    parts += [_column_sql(field) for field in want.fields if field.storage in EIGHT_BYTES]
+    parts += [sql.SQL("host_id int4 NOT NULL, instance_id int4 NOT NULL, stream_id int4 NOT NULL")]
+    parts += [_column_sql(field) for field in want.fields if field.storage not in EIGHT_BYTES]
+    # Empty, not NULL, where there is nothing to say: a row without a NULL needs no bitmap, which would be eight bytes.
+    parts += [sql.SQL("printed text NOT NULL DEFAULT ''")]
+    create = sql.SQL("CREATE TABLE {table} ({parts})").format(table=table_of(name), parts=sql.SQL(", ").join(parts))
+    await connection.execute(create)
     await make_hypertable(connection, table_of(name))
-    for index, keys in (("host_instance_time", "host_id, instance_id, time"), ("host_time", "host_id, time")):
-        await connection.execute(
-            sql.SQL("CREATE INDEX {index} ON {table} ({keys})").format(
-                index=sql.Identifier(f"ix_{name}__{index}"), table=table_of(name), keys=sql.SQL(keys)
-            )
+    # One index only. A second one, by instance, cost as much of ingest as all else, and each instance of each host would keep a
+    # page of it in memory; a report's rows lie side by side, so that reading past the other instances costs little.
+    await connection.execute(
+        sql.SQL("CREATE INDEX {index} ON {table} (host_id, time)").format(
+            index=sql.Identifier(f"ix_{name}__host_time"), table=table_of(name)
         )
+    )
     await _comment(connection, sql.SQL("TABLE {}").format(table_of(name)), f"{want.stat.title} (spec {want.spec.name})")
-    await _comment_columns(connection, name, want.fields)
     values = {"name": name, "spec": want.spec.name, "spec_version": want.spec.version}
     return (await session.execute(insert(StatTable).values(values).returning(StatTable.id))).scalar_one()
 
@@ -266,12 +287,11 @@ async def _add_columns(connection: psycopg.AsyncConnection, name: str, fields: S
     if fields:
         added = sql.SQL(", ").join(sql.SQL("ADD COLUMN {}").format(_column_sql(field)) for field in fields)
         await connection.execute(sql.SQL("ALTER TABLE {} {}").format(table_of(name), added))
-        await _comment_columns(connection, name, fields)
 
 
 async def _comment_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
     for field in fields:
-        target = sql.SQL("COLUMN {}").format(sql.Identifier(SCHEMA, name, field.key))
+        target = sql.SQL("COLUMN {}").format(sql.Identifier(VIEW_SCHEMA, name, field.key))
         await _comment(connection, target, f"{field.help} [{field.unit}]" if field.unit else field.help)
 
 
@@ -298,11 +318,20 @@ def definition_of(field: Field) -> dict[str, object]:
     return asdict(field)
 
 
-async def _make_view(connection: psycopg.AsyncConnection, name: str, keys: Sequence[str]) -> None:
-    columns = sql.SQL(", ").join(sql.Identifier("s", key) for key in keys)
+async def _make_view(connection: psycopg.AsyncConnection, name: str, columns: Sequence[Column | Field]) -> None:
+    """Makes the view for people, or adds the newest columns to it."""
+    shown = sql.SQL(", ").join(_shown(column) for column in columns)
     await connection.execute(
         sql.SQL(
-            "CREATE OR REPLACE VIEW {view} AS SELECT s.time, h.name AS host, i.name AS instance, {columns}"
+            "CREATE OR REPLACE VIEW {view} AS SELECT s.time, h.name AS host, i.name AS instance, s.host_id, s.instance_id,"
+            " s.stream_id, s.line_offset, NULLIF(s.printed, '') AS printed, {shown}"
             " FROM {table} AS s JOIN public.hosts AS h ON h.id = s.host_id JOIN public.instances AS i ON i.id = s.instance_id"
-        ).format(view=table_of(f"{name}_named"), columns=columns, table=table_of(name))
+        ).format(view=sql.Identifier(VIEW_SCHEMA, name), shown=shown, table=table_of(name))
     )
+
+
+def _shown(column: Column | Field) -> sql.Composed:
+    key = sql.Identifier(column.key)
+    if column.storage is Storage.DEC4:
+        return sql.SQL("s.{key} / {power}::float8 AS {key}").format(key=key, power=sql.Literal(10**column.decimals))
+    return sql.SQL("s.{key}").format(key=key)

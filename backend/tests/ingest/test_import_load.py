@@ -66,22 +66,29 @@ def query(url: str, statement: str | sql.Composed) -> list[tuple[object, ...]]:
 
 def rows_of(url: str, host: str) -> dict[str, list[tuple[object, ...]]]:
     """All that the database has of a host's streams but their names and numbers."""
+    # One connection for all of the stats: there are hundreds.
+    with psycopg.connect(url, options="-c timezone=UTC") as connection:
+        return read_rows(connection, host)
+
+
+def read_rows(connection: psycopg.Connection, host: str) -> dict[str, list[tuple[object, ...]]]:
     found: dict[str, list[tuple[object, ...]]] = {}
-    for (stat,) in query(url, "SELECT name FROM stats ORDER BY name"):
-        table = sql.Identifier("stat", str(stat))
-        names = "SELECT column_name FROM information_schema.columns WHERE table_schema = 'stat' AND table_name = {} ORDER BY 1"
-        columns = [str(name) for (name,) in query(url, sql.SQL(names).format(sql.Literal(stat)))]
+    columns: dict[str, list[str]] = {}
+    names = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'stat' ORDER BY 1, 2"
+    for table, name in connection.execute(names):
+        columns.setdefault(table, []).append(name)
+    for (stat,) in connection.execute("SELECT name FROM stats ORDER BY name").fetchall():
         kept = sql.SQL(", ").join(
-            sql.Identifier("t", name) for name in columns if name not in {"host_id", "instance_id", "stream_id"}
+            sql.Identifier("t", name) for name in columns[stat] if name not in {"host", "host_id", "instance_id", "stream_id"}
         )
         rows = sql.SQL(
             "SELECT s.spec, i.name, {} FROM {} AS t JOIN hosts h ON h.id = t.host_id JOIN instances i ON i.id = t.instance_id"
             " JOIN streams s ON s.id = t.stream_id WHERE h.name = {} ORDER BY 1, t.line_offset, 2, t.time"
         )
-        found[str(stat)] = [
+        found[stat] = [
             # The words of a row that its columns do not give back: in any order.
             tuple(" ".join(sorted(value.split())) if isinstance(value, str) else value for value in row)
-            for row in query(url, rows.format(kept, table, sql.Literal(host)))
+            for row in connection.execute(rows.format(kept, sql.Identifier("stat", stat), sql.Literal(host)))
         ]
     for name, statement in {
         "rejected": "SELECT s.spec, r.line_offset, r.line_no, r.n_bytes, r.line_text, r.reason FROM rejected_lines r"
@@ -89,7 +96,7 @@ def rows_of(url: str, host: str) -> dict[str, list[tuple[object, ...]]]:
         "accounts": f"SELECT s.spec, {COUNTERS}, first_sample_at, last_sample_at, stat_names FROM streams s"
         " JOIN hosts h ON h.id = s.host_id WHERE h.name = {} ORDER BY 1",
     }.items():
-        found[name] = query(url, sql.SQL(statement).format(sql.Literal(host)))
+        found[name] = connection.execute(sql.SQL(statement).format(sql.Literal(host))).fetchall()
     return found
 
 

@@ -77,7 +77,7 @@ async def test_decimals_come_out_digit_for_digit(agent: Agent, database_url: str
     columns = ", ".join(f"{name}_pct::float8::numeric(9,2)::text" for name in MPSTAT_COLUMNS)
     found = query(
         database_url,
-        f"SELECT to_char(time, 'HH24:MI:SS'), instance, {columns} FROM stat.mpstat_linux_named"
+        f"SELECT to_char(time, 'HH24:MI:SS'), instance, {columns} FROM stat.mpstat_linux"
         " ORDER BY time, length(instance) DESC, instance",
     )
     expected = [tuple(line.split()) for line in text.decode().splitlines()[1:] if line and "CPU" not in line]
@@ -128,7 +128,7 @@ async def test_hosts_at_once_share_new_tables(engine: AsyncEngine, database_url:
     )
     assert all(answer == {"k": len(text), "m": len(cpu_text)} for answer in answers)
     assert query(database_url, "SELECT count(*), count(DISTINCT host_id) FROM stat.vmstat_linux") == [(4 * 29, 4)]
-    assert query(database_url, "SELECT count(*) FROM stat.mpstat_linux_named") == [(4 * 30 * 3,)]
+    assert query(database_url, "SELECT count(*) FROM stat.mpstat_linux") == [(4 * 30 * 3,)]
 
 
 async def test_unfinished_line_is_not_acknowledged(agent: Agent, database_url: str) -> None:

@@ -149,7 +149,7 @@ async def test_instances_that_another_stream_brings_meanwhile(
     await reparse_stream(database_url)
     names = query(database_url, "SELECT name FROM instances ORDER BY 1")
     assert names == [("user0",), ("user1",), ("user2",)]
-    lost = "SELECT count(*) FROM stat.app_user AS s LEFT JOIN instances AS i ON i.id = s.instance_id WHERE i.id IS NULL"
+    lost = "SELECT count(*) FROM samples.app_user AS s LEFT JOIN instances AS i ON i.id = s.instance_id WHERE i.id IS NULL"
     assert query(database_url, lost) == [(0,)]
     by_stream = query(database_url, "SELECT stream_id, count(*) FROM stat.app_user GROUP BY 1 ORDER BY 2")
     assert [n for _, n in by_stream] == [1, 24, 24]

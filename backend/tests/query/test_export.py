@@ -24,7 +24,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu----
  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st gu                 UTC
  1  0      0 402200 267968 846360    0    0    44     0  381  615  2  2 96  0  0  0 2026-11-21 12:00:01
  0  0      0 402200 267968 846360    0    0     0    36  371  601  1  1 98  0  0  0 2026-11-21 12:00:02
-12  1      0 402112 267968 846364    0    0     0 99999 1081 9007199254740993 50 2 48  0  0  0 2026-11-21 12:00:03
+12  1      0 9007199254740993 267968 846364    0    0     0 99999 1081 1023 50 2 48  0  0  0 2026-11-21 12:00:03
 """
 MPSTAT = b"""\
 Linux 6.1.0 (web1) \t2026-11-21 \t_x86_64_\t(2 CPU)
@@ -82,7 +82,7 @@ async def test_all_stats_come_long(engine: AsyncEngine, sessions: Sessions) -> N
     assert len(lines) == 3 * 10 + 2 * 18
     assert lines[0] == ["2026-11-21T12:00:02Z", "1795262402", "mpstat_linux", "all", "usr_pct", "1.01", "%"]
     assert ["2026-11-21T12:00:02Z", "1795262402", "mpstat_linux", "0", "sys_pct", "07.00", "%"] in lines
-    assert ["2026-11-21T12:00:03Z", "1795262403", "vmstat_linux", "", "system_cs", "9007199254740993", "1/s"] in lines
+    assert ["2026-11-21T12:00:03Z", "1795262403", "vmstat_linux", "", "memory_free", "9007199254740993", "KiB"] in lines
 
 
 async def test_lines_are_ordered_by_time_instance_stream_and_line(

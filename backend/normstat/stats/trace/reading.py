@@ -14,7 +14,7 @@ from normstat.errors import shorten
 from normstat.stats.histogram import bucket_bounds, bucket_instance
 from normstat.stats.lines import ABSENT, Line, LineReading
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Stat, Storage
+from normstat.stats.spec import Stat
 from normstat.stats.stamp import Stamp
 from normstat.stats.trace.header import find_title, is_header, split_headers, trim_title
 from normstat.stats.trace.layout import TraceLayout, begin_tables, build_trace_layout
@@ -384,7 +384,7 @@ class TraceReading(LineReading):
         for column, word in zip(columns, words, strict=True):
             field = stat_column(stat, column)
             names.append(column if field is None else field.column)
-            keeps_sign = field is not None and field.unit == "%" and field.storage is not Storage.INT8
+            keeps_sign = field is not None and field.unit == "%" and not field.storage.is_whole
             values.append(word if keeps_sign else word.rstrip("%"))
         return self.add_row(stat, names, values, instance=instance, offset=offset) or LineKind.SAMPLE
 

@@ -1,0 +1,33 @@
+"""The type of a field's column where its spec names none: four bytes where no host's numbers can be larger, else eight.
+
+Half the bytes of a row are saved on disk and on the way; what is not beyond doubt gets eight bytes, because a row whose number does
+not fit its column is rejected.
+"""
+
+from collections.abc import Container
+from typing import Final
+
+from normstat.stats.spec import Kind, Storage
+
+# A dec4 of two decimals ends at 21 474 836.47: shares, milliseconds, events a second. 21 GB/s in kB/s is in reach.
+MOST_DECIMALS: Final = 3
+LARGE_DECIMALS: Final = frozenset(
+    {"B", "bytes", "B/s", "bytes/s", "kB", "KB", "KiB", "kB/s", "KB/s", "blocks", "sectors", "ns", "us", ""}
+)
+# Whole numbers: an int4 ends at 2 147 483 647. 2 TB/s in KiB/s is not in reach, 2 GB/s in bytes is.
+LARGE_RATES: Final = frozenset({"B/s", "bytes/s", "bits/s", "ns/s", "us/s", "cycles/s", "instructions/s", ""})
+SMALL_GAUGES: Final = frozenset({"threads", "processes", "tasks", "CPUs", "requests", "sockets", "users", "MHz", "LWPs", "locks"})
+
+
+def usual_storage(kind: Kind, unit: str, decimals: int, raw: Container[str]) -> Storage:
+    """The type for such a field; `raw` holds the keys of the spec that the field has (scale, clock, derived)."""
+    if decimals:
+        is_plain = "scale" not in raw and "clock" not in raw and "derived" not in raw and decimals <= MOST_DECIMALS
+        is_small = kind is Kind.PERCENT or (kind in (Kind.RATE, Kind.GAUGE, Kind.TIME) and unit not in LARGE_DECIMALS)
+        return Storage.DEC4 if is_plain and is_small else Storage.FLOAT8
+    if "scale" in raw:
+        return Storage.FLOAT8
+    is_small = (
+        kind is Kind.PERCENT or (kind is Kind.RATE and unit not in LARGE_RATES) or (kind is Kind.GAUGE and unit in SMALL_GAUGES)
+    )
+    return Storage.INT4 if is_small and "derived" not in raw and "clock" not in raw else Storage.INT8
