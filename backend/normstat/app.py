@@ -23,8 +23,10 @@ from normstat.ingest.queue import ImportQueue
 from normstat.ingest.reparse_jobs import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
+from normstat.query.storage import StorageWatch
 from normstat.settings import Settings
 from normstat.store.session import make_engine, make_sessions
+from normstat.store.upkeep import run_upkeep
 from normstat.store.user_specs import reload_user_specs
 
 log = structlog.get_logger()
@@ -94,6 +96,7 @@ def make_state(settings: Settings) -> AppState:
         ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
         preview_slots=asyncio.Semaphore(MOST_PREVIEWS),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
+        storage=StorageWatch(settings.database_url, settings.database_dir),
     )
 
 
@@ -112,6 +115,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
         asyncio.create_task(state.imports.run(), name="imports"),
         asyncio.create_task(run_reparses(state.settings.database_url, state.sessions), name="reparses"),
+        asyncio.create_task(run_upkeep(state.settings.database_url, state.sessions), name="upkeep"),
     ]
     for task in tasks:
         task.add_done_callback(_report_end)

@@ -12,6 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.login import delete_expired_logins
 from normstat.store.leader import try_lead
+from normstat.store.storage_sizes import note_sizes
+from normstat.store.upkeep import wish_nightly_retention
 
 log = structlog.get_logger()
 
@@ -23,6 +25,8 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOSchedu
     """All jobs with their times; not started."""
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
     scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
+    scheduler.add_job(wish_nightly_retention, "cron", args=[sessions], hour=1, minute=23, id="retention")
+    scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     return scheduler
 
 

@@ -19,9 +19,11 @@ from normstat.api import (
     ingest,
     live,
     reparses,
+    retention,
     series,
     specs,
     stats,
+    storage,
     stream_accounts,
     tokens,
     users,
@@ -41,7 +43,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=PREFIX)
     for noun in (
         health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live, imports,
-        reparses, specs, ingest, agent_files, document,
+        reparses, specs, retention, storage, ingest, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

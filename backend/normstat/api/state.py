@@ -12,6 +12,7 @@ from normstat.api.backpressure import Gate
 from normstat.auth.throttle import Throttle
 from normstat.ingest.queue import ImportQueue
 from normstat.live.notify import LiveHub
+from normstat.query.storage import StorageWatch
 from normstat.settings import Settings
 
 
@@ -34,6 +35,7 @@ class AppState:
     ingest_gate: Gate
     ingest_slots: asyncio.Semaphore
     imports: ImportQueue
+    storage: StorageWatch
     preview_slots: asyncio.Semaphore
 
 

@@ -22,8 +22,10 @@ from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
 from normstat.store import streams
 from normstat.store.chunks import read_batch
+from normstat.store.host_deletion import is_being_deleted
 from normstat.store.hypertables import allow_large_changes
 from normstat.store.models import Host, Stream
+from normstat.store.old_chunks import note_replaced, require_all_kept
 from normstat.store.session import WriteSession, open_write_session
 from normstat.store.staging import Replaced, Staging
 from normstat.store.stat_tables import StoredStat, TablePlan, WantedTable, make_stat_tables, read_stored_stats, widened_columns
@@ -90,10 +92,12 @@ class StreamReparse:
     async def run(self) -> StreamOutcome:
         """Reads the stream and replaces its samples.
 
-        Raises: Stopped; NotFound when the stream was deleted; Conflict when a column would need another type; DatabaseAway when
+        Raises: Stopped; NotFound when the stream was deleted; Conflict when a column would need another type, or when raw bytes of
+        the stream were removed; DatabaseAway when
         others would not let the host or its tables go
         """
         async with open_write_session(self._sessions) as session:
+            await require_all_kept(session, self._stream_id)
             await self._load_plan(session)
         staging = Staging(host_id=self._host_id, stream_id=self._stream_id)
         await self._stage(staging)
@@ -171,6 +175,7 @@ class StreamReparse:
                 raise Moved
         await staging.settle(session)
         await _write(session, host, stream, reading, replaced)
+        await note_replaced(session, stream.id)
         outcome = StreamOutcome(replaced.n_before, replaced.n_after, stream.n_rejected)
         await self._note(session, outcome)
         return outcome
@@ -192,11 +197,13 @@ class StreamReparse:
         stream = await session.get(Stream, self._stream_id, populate_existing=True)
         if stream is None:
             raise NotFound(f"The stream {self._stream_id} was deleted")
+        # Looked at once more with the host locked: retention removes bytes only under that lock.
+        await require_all_kept(session, stream.id)
         return stream
 
     async def _lock_host(self, session: WriteSession) -> Host:
         host = await streams.lock_host_by_id(session, self._host_id)
-        if host is None:
+        if host is None or await is_being_deleted(session, self._host_id):
             raise NotFound(f"The host of stream {self._stream_id} was deleted")
         return host
 

@@ -82,7 +82,7 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
     if lines is None:
         raise NotFound(
             f"Of stream {stream_id} no bytes are kept at offset {offset}; it ends at {found.acked_offset}, and the host may have "
-            "lost some before",
+            "lost some before, or retention removed them",
             {"stream_id": stream_id, "offset": offset, "acked_offset": found.acked_offset},
         )
     return Context(stream_id, found.name, found.spec, found.key, await _number(session, stream_id, lines))

@@ -13,6 +13,7 @@ from normstat.errors import NotFound
 from normstat.query import tables
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
+from normstat.store.life_models import HostDeletion
 from normstat.store.models import Host, Instance, RejectedLine, StatTable, Stream
 from normstat.window import Window
 
@@ -127,7 +128,8 @@ class InstanceRecord:
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
     """All hosts by name, with the state of their streams at `now`."""
-    hosts = sorted((await session.scalars(select(Host))).all(), key=lambda host: tables.natural_key(host.name))
+    is_there = Host.id.not_in(select(HostDeletion.host_id))
+    hosts = sorted((await session.scalars(select(Host).where(is_there))).all(), key=lambda host: tables.natural_key(host.name))
     totals = await _read_totals(session, now, None)
     rejects = await read_reject_counts(session, now, None)
     stats = await _read_stat_names(session, None)

@@ -237,38 +237,6 @@ class RollupMark(Base):
     generation: Mapped[int] = mapped_column(server_default="1")
 
 
-class RetentionRule(Base):
-    """How long the samples and the raw bytes of a stat are kept; the rule with an empty name is for all others. NULL: for ever."""
-
-    __tablename__ = "retention_rules"
-    stat: Mapped[str] = mapped_column(primary_key=True)
-    samples_days: Mapped[int | None]
-    chunks_days: Mapped[int | None]
-    updated_by: Mapped[str]
-    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
-
-
-class HostDeletion(Base):
-    """A host whose data is being deleted; its row in `hosts` has another name meanwhile."""
-
-    __tablename__ = "host_deletions"
-    host_id: Mapped[int] = mapped_column(primary_key=True)
-    host: Mapped[str]
-    requested_by: Mapped[str]
-    requested_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    n_samples: Mapped[int] = mapped_column(server_default="0")
-    finished_at: Mapped[datetime | None]
-
-
-class StorageDay(Base):
-    """How large the database was at the end of a day (so far, for today)."""
-
-    __tablename__ = "storage_days"
-    day: Mapped[dt.date] = mapped_column(primary_key=True)
-    measured_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    sizes: Mapped[dict[str, object]] = mapped_column(JSONB)
-
-
 class RejectedLine(Base):
     """A line that could not be read. Texts are kept up to a number per stream and reason; the raw chunk keeps them all."""
 

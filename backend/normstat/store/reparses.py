@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.stats.catalogue import load_catalogue
+from normstat.store.life_models import StreamChange
 from normstat.store.models import Host, Reparse, Stream
 from normstat.store.session import WriteSession
 
@@ -75,7 +76,9 @@ class ReparseRecord:
 def is_outdated() -> ColumnElement[bool]:
     """SQL: the stream has bytes, a spec for them, and was read by another version of it (0: there was no spec when they came)."""
     versions = [and_(Stream.spec == spec.name, Stream.spec_version != spec.version) for spec in load_catalogue().specs.values()]
-    return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions))
+    # Of a stream without its first bytes nothing can be derived again, so that nobody is asked to.
+    is_cut = select(StreamChange.stream_id).where(StreamChange.stream_id == Stream.id, StreamChange.kept_from > 0).exists()
+    return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions), ~is_cut)
 
 
 async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by: str) -> ReparseRecord:

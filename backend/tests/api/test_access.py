@@ -67,6 +67,12 @@ POLICY = {
     "listReparses": Role.VIEWER,
     "getReparse": Role.VIEWER,
     "stopReparse": Role.OPERATOR,
+    "getRetention": Role.VIEWER,
+    "putRetention": Role.ADMINISTRATOR,
+    "createRetentionRun": Role.ADMINISTRATOR,
+    "getStorage": Role.VIEWER,
+    "deleteHost": Role.ADMINISTRATOR,
+    "listHostDeletions": Role.VIEWER,
     "follow": Role.VIEWER,
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.

@@ -1,0 +1,57 @@
+"""Deletes rows of the wide tables, of one host, by pieces of time: each piece is a short transaction that keeps nobody waiting."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from psycopg import sql
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.store.hypertables import allow_large_changes, read_delete_step
+from normstat.store.session import WriteSession, driver_of, open_write_session
+from normstat.store.stat_tables import table_of
+
+# Runs in the transaction that deleted so many rows.
+NoteDeleted = Callable[[WriteSession, int], Awaitable[None]]
+
+FAR: Final = datetime(9999, 12, 31, tzinfo=UTC)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_TIME: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
+DELETE_ROWS: Final = "DELETE FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
+
+
+async def delete_samples(
+    sessions: async_sessionmaker[AsyncSession], stat: str, host_id: int, *, before: datetime | None, note: NoteDeleted
+) -> None:
+    """Deletes the host's rows of the stat that are older than `before` (None: all)."""
+    end = before or FAR
+    cursor: datetime | None = datetime.min.replace(tzinfo=UTC)
+    while cursor is not None:
+        async with open_write_session(sessions) as session:
+            cursor = await _delete_piece(session, stat, host_id, start=cursor, end=end, note=note)
+
+
+async def _delete_piece(
+    session: WriteSession, stat: str, host_id: int, *, start: datetime, end: datetime, note: NoteDeleted
+) -> datetime | None:
+    """Deletes the next piece that has rows; gives where the one after it begins, or None behind the last."""
+    connection = await driver_of(session)
+    table = table_of(stat)
+    places = {"host_id": host_id, "start": start, "end": end}
+    found = await (await connection.execute(sql.SQL(FIRST_TIME).format(table=table), places)).fetchone()
+    first = None if found is None else found[0]
+    if first is None:
+        return None
+    assert isinstance(first, datetime)
+    step = await read_delete_step(session)
+    piece_end = min(end, _floor(first, step) + step)
+    await allow_large_changes(session)
+    done = await connection.execute(
+        sql.SQL(DELETE_ROWS).format(table=table), {"host_id": host_id, "start": first, "end": piece_end}
+    )
+    await note(session, done.rowcount)
+    return piece_end
+
+
+def _floor(time: datetime, step: timedelta) -> datetime:
+    return time - (time - EPOCH) % step
