@@ -251,6 +251,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/host-deletions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Host Deletions
+     * @description Lists deletions of hosts, the newest first.
+     */
+    get: operations["listHostDeletions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -275,7 +290,11 @@ export interface paths {
     get: operations["getHost"];
     put?: never;
     post?: never;
-    delete?: never;
+    /**
+     * Delete Host
+     * @description Deletes a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked.
+     */
+    delete: operations["deleteHost"];
     options?: never;
     head?: never;
     patch?: never;
@@ -477,6 +496,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/retention": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Retention
+     * @description Shows the rules, and what their last runs removed.
+     */
+    get: operations["getRetention"];
+    /**
+     * Put Retention
+     * @description Replaces all rules; what they let go is removed the next night, or by a run.
+     */
+    put: operations["putRetention"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/retention/runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Retention Run
+     * @description Has the rules applied now, in the background.
+     */
+    post: operations["createRetentionRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/specs": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -552,6 +605,21 @@ export interface paths {
      * @description Lists every stat that can be read, with the columns that hosts have sent and no spec describes.
      */
     get: operations["listStats"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/storage": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Storage
+     * @description Shows what takes the disk, how fast it grows, and when it will be full.
+     */
+    get: operations["getStorage"];
     put?: never;
     post?: never;
     delete?: never;
@@ -802,6 +870,22 @@ export interface components {
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
+     * DeletionState
+     * @description Whether something of the host is still there.
+     * @enum {string}
+     */
+    DeletionState: "running" | "done";
+    /**
+     * DiskInfo
+     * @description The file system of the database; null when it is not on the server's machine.
+     */
+    DiskInfo: {
+      /** Free Bytes */
+      free_bytes: number | null;
+      /** Total Bytes */
+      total_bytes: number | null;
+    };
+    /**
      * DraftColumn
      * @description A column of numbers as the draft understood it.
      */
@@ -986,6 +1070,34 @@ export interface components {
       streams: components["schemas"]["StreamAccount"][];
     };
     /**
+     * HostDeletion
+     * @description A host that is being deleted, or was; `n_samples` are deleted so far.
+     */
+    HostDeletion: {
+      /** Finished At */
+      finished_at: string | null;
+      /** Host */
+      host: string;
+      /** N Samples */
+      n_samples: number;
+      /**
+       * Requested At
+       * Format: date-time
+       */
+      requested_at: string;
+      /** Requested By */
+      requested_by: string;
+      state: components["schemas"]["DeletionState"];
+    };
+    /**
+     * HostDeletionList
+     * @description The newest deletions of hosts, the newest first.
+     */
+    HostDeletionList: {
+      /** Deletions */
+      deletions: components["schemas"]["HostDeletion"][];
+    };
+    /**
      * HostDetail
      * @description A host and its streams, the newest first; streams that ended more than a week ago are only counted.
      */
@@ -1045,6 +1157,26 @@ export interface components {
     HostList: {
       /** Hosts */
       hosts: components["schemas"]["HostInfo"][];
+    };
+    /**
+     * HostStorage
+     * @description What is kept of a host; bytes and samples are estimates.
+     */
+    HostStorage: {
+      /** Bytes Per Day */
+      bytes_per_day: number | null;
+      /** Chunk Bytes */
+      chunk_bytes: number;
+      /** First Sample At */
+      first_sample_at: string | null;
+      /** Host */
+      host: string;
+      /** Last Sample At */
+      last_sample_at: string | null;
+      /** N Samples */
+      n_samples: number;
+      /** Sample Bytes */
+      sample_bytes: number;
     };
     /**
      * Import
@@ -1467,11 +1599,96 @@ export interface components {
      */
     Resolution: "raw" | "envelope";
     /**
+     * Retention
+     * @description The rules, that for all others first, and the newest runs, the newest first.
+     */
+    Retention: {
+      /** Rules */
+      rules: components["schemas"]["RetentionRule"][];
+      /** Runs */
+      runs: components["schemas"]["RetentionRun"][];
+    };
+    /**
+     * RetentionPut
+     * @description All rules that there shall be; without any, everything is kept for ever.
+     */
+    RetentionPut: {
+      /** Rules */
+      rules: components["schemas"]["RetentionRulePut"][];
+    };
+    /**
+     * RetentionRule
+     * @description A rule, and who changed it last.
+     */
+    RetentionRule: {
+      /** Chunks Days */
+      chunks_days: number | null;
+      /** Samples Days */
+      samples_days: number | null;
+      /** Stat */
+      stat: string | null;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * RetentionRulePut
+     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule.
+     */
+    RetentionRulePut: {
+      /** Chunks Days */
+      chunks_days: number | null;
+      /** Samples Days */
+      samples_days: number | null;
+      /** Stat */
+      stat: string | null;
+    };
+    /**
+     * RetentionRun
+     * @description One application of the rules, at night or because somebody wished for it, and what it removed.
+     *
+     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says what went wrong.
+     */
+    RetentionRun: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Finished At */
+      finished_at: string | null;
+      /** Id */
+      id: number;
+      /** Message */
+      message: string;
+      /** N Chunk Bytes */
+      n_chunk_bytes: number;
+      /** N Chunks */
+      n_chunks: number;
+      /** N Instances */
+      n_instances: number;
+      /** N Samples */
+      n_samples: number;
+      state: components["schemas"]["RunState"];
+    };
+    /**
      * Role
      * @description viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens.
      * @enum {string}
      */
     Role: "viewer" | "operator" | "administrator";
+    /**
+     * RunState
+     * @description Where a run stands; the last two are its end.
+     * @enum {string}
+     */
+    RunState: "waiting" | "running" | "done" | "failed";
     /**
      * Series
      * @description Points of one series: real samples in both resolutions. A None value is a gap: the line must not be joined across it.
@@ -1690,6 +1907,68 @@ export interface components {
     StatList: {
       /** Stats */
       stats: components["schemas"]["StatInfo"][];
+    };
+    /**
+     * StatStorage
+     * @description What the samples of a stat take on disk; `n_samples` and `n_values` are estimates.
+     */
+    StatStorage: {
+      /** Bytes Per Day */
+      bytes_per_day: number | null;
+      /** Bytes Per Value */
+      bytes_per_value: number | null;
+      /** Index Bytes */
+      index_bytes: number;
+      /** N Samples */
+      n_samples: number;
+      /** N Values */
+      n_values: number;
+      /** Stat */
+      stat: string;
+      /** Table Bytes */
+      table_bytes: number;
+    };
+    /**
+     * StorageInfo
+     * @description What the database takes on disk, measured at most once a minute.
+     *
+     *     Growth is that of the last week (null: not known yet), and `days_until_full` what it means for the free space (null: the disk is
+     *     not known, or the database does not grow).
+     */
+    StorageInfo: {
+      /** Database Bytes */
+      database_bytes: number;
+      /** Days Until Full */
+      days_until_full: number | null;
+      disk: components["schemas"]["DiskInfo"];
+      /** Growth Bytes Per Day */
+      growth_bytes_per_day: number | null;
+      /** Hosts */
+      hosts: components["schemas"]["HostStorage"][];
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind: "timescaledb-community" | "timescaledb-apache" | "postgresql" | "unknown";
+      /**
+       * Measured At
+       * Format: date-time
+       */
+      measured_at: string;
+      /** Parts */
+      parts: components["schemas"]["StoragePart"][];
+      /** Stats */
+      stats: components["schemas"]["StatStorage"][];
+    };
+    /**
+     * StoragePart
+     * @description What one sort of data takes on disk: samples, chunks (raw bytes), rollups, other.
+     */
+    StoragePart: {
+      /** Bytes */
+      bytes: number;
+      /** Part */
+      part: string;
     };
     /**
      * StreamAccount
@@ -2338,6 +2617,24 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listHostDeletions: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostDeletionList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listHosts: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody?: never;
@@ -2370,6 +2667,34 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostDetail"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteHost: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostDeletion"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -2833,6 +3158,62 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  getRetention: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Retention"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putRetention: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RetentionPut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Retention"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createRetentionRun: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RetentionRun"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listSpecs: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody?: never;
@@ -2983,6 +3364,24 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StatList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getStorage: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StorageInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
