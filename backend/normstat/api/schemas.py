@@ -316,29 +316,62 @@ class Resolution(StrEnum):
     ENVELOPE = "envelope"
 
 
+class SeriesSource(StrEnum):
+    """What the points come from: every sample, rollups of minutes or of hours, or rollups and samples for parts without them."""
+
+    RAW = "raw"
+    ROLLUP_MINUTE = "rollup_minute"
+    ROLLUP_HOUR = "rollup_hour"
+    MIXED = "mixed"
+
+
+class SteppedAxis(Body):
+    """`n` times: time i = start_ms + i * step_ms + the sum of the `ms` of all jumps (index, ms) at indices up to i."""
+
+    start_ms: int
+    step_ms: int
+    n: int
+    jumps: list[tuple[int, int]]
+
+
+class DeltaAxis(Body):
+    """One time more than there are deltas: each is the one before plus its delta, the first is start_ms."""
+
+    start_ms: int
+    deltas: list[int]
+
+
 class Series(Body):
-    """Points of one series: real samples in both resolutions. A None value is a gap: the line must not be joined across it."""
+    """Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
+
+    A None value is a gap: the line must not be joined across it. `n_raw` samples stand behind the points.
+    """
 
     instance: str
     field: str
     unit: str
-    times: list[int]
-    values: list[float | None]
     n_raw: int
+    axis: int
+    values: list[float | None]
 
 
 class SeriesBlock(Body):
-    """Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top."""
+    """Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
+
+    `column_ms`: what a pixel column stands for; the first column begins at `start`, with rollups at its minute's or hour's begin.
+    """
 
     host: str
     stat: str
     start: datetime
     end: datetime
     resolution: Resolution
+    source: SeriesSource
     column_ms: int
     n_raw: int
     n_points: int
     n_instances_left_out: int
+    axes: list[SteppedAxis | DeltaAxis]
     series: list[Series]
 
 

@@ -4,7 +4,7 @@ M4 of M4 and more samples is M4 of all of them, so a line is thinned while its p
 is a real sample with its real time; where samples are missing there is a gap, never a joined line.
 """
 
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
@@ -107,8 +107,8 @@ class Trace:
         self._n_held = len(kept)
         self.is_thinned = True
 
-    def points(self) -> tuple[list[int], list[float | None], int]:
-        """Times in ms, values with None at gaps, and the number of samples among them."""
+    def points(self) -> tuple[Int64Array, Float64Array, int]:
+        """Times in ms, values with NaN at gaps, and the number of samples among them."""
         time_us, values, after_gap = self._joined()
         n_points = len(values)
         breaks = np.flatnonzero(after_gap)
@@ -119,10 +119,7 @@ class Trace:
             breaks = breaks[time_us[breaks] - time_us[breaks - 1] > self._column_us]
         middles = (time_us[breaks - 1] + time_us[breaks]) // 2
         times_ms = np.insert(time_us, breaks, middles) // 1000
-        points = cast("list[float | None]", np.insert(values, breaks, np.nan).tolist())
-        for number, position in enumerate(breaks.tolist()):
-            points[position + number] = None
-        return times_ms.tolist(), points, n_points
+        return times_ms, np.insert(values, breaks, np.nan), n_points
 
     def _joined(self) -> tuple[Int64Array, Float64Array, BoolArray]:
         if not self._times:

@@ -12,8 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
 from normstat.query.envelope import GapFinder, Trace
-from normstat.query.pages import Page, PageQuery, load_sql, read_pages, to_floats
+from normstat.query.pages import Float64Array, Page, PageQuery, load_sql, read_pages, to_floats
 from normstat.query.tables import InstanceRef, StatRef, find_stat, list_instances, require_host
+from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
@@ -21,6 +22,7 @@ from normstat.window import Window
 
 # More lines than this nobody can tell apart, and a browser draws them slowly.
 SERIES_LIMIT: Final = 200
+Source = Literal["raw", "rollup_minute", "rollup_hour", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,16 @@ class SeriesRequest:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of one series, in order of time. Missing: a value None is a gap, nothing is joined across it. Units: times in ms."""
+    """Points of one series, in order of time.
+
+    Shape: times (n,) int64, values (n,) float64. Missing: a value NaN is a gap, nothing is joined across it. Units: times in ms.
+    """
 
     instance: str
     field: str
     unit: str
-    times: list[int]
-    values: list[float | None]
+    times: Int64Array
+    values: Float64Array
     n_raw: int
 
 
@@ -61,6 +66,7 @@ class SeriesResult:
     start: datetime
     end: datetime
     resolution: Literal["raw", "envelope"]
+    source: Source
     column_ms: int
     n_raw: int
     n_points: int
@@ -139,6 +145,7 @@ class Figure:
             start=self._request.window.start,
             end=self._request.window.end,
             resolution="envelope" if is_envelope else "raw",
+            source="raw",
             column_ms=self._column_ms,
             n_raw=sum(trace.n_raw for trace in self._traces.values()),
             n_points=n_points,

@@ -14,6 +14,7 @@ from tests.api.test_access import assert_envelope
 
 WINDOW = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
 STAT = f"/api/v1/hosts/{HOST}/stats/vmstat_linux"
+OF_STAT = {"host": HOST, "stat": "vmstat_linux"}
 
 
 @pytest.fixture
@@ -46,13 +47,20 @@ async def test_hosts(reader: httpx.AsyncClient) -> None:
 async def test_series(reader: httpx.AsyncClient) -> None:
     keys = [field.key for field in await fields_of(reader)][:2]
     params = httpx.QueryParams(WINDOW | {"width": 1000}).add("field", keys[0]).add("field", keys[1])
-    block = schemas.SeriesBlock.model_validate((await reader.get(f"{STAT}/series", params=params)).json())
-    assert block.resolution == "raw"
+    params = params.merge(OF_STAT)
+    answer = await reader.get("/api/v1/series", params=params)
+    block = schemas.SeriesBlock.model_validate(answer.json())
+    # Nothing is left out, nothing is in it that the document does not have.
+    assert block.model_dump(mode="json") == answer.json()
+    assert (block.resolution, block.source, len(block.axes)) == ("raw", "raw", 1)
     assert (block.host, block.stat, block.start) == (HOST, "vmstat_linux", START)
     assert [series.field for series in block.series] == keys
     for series in block.series:
         assert len([value for value in series.values if value is not None]) == series.n_raw == N_SAMPLES
-    top = await reader.get(f"{STAT}/series", params=params.add("instances", "top:5"))
+        axis = block.axes[series.axis]
+        assert isinstance(axis, schemas.SteppedAxis)
+        assert (axis.step_ms, axis.n, axis.jumps) == (1000, N_SAMPLES, [])
+    top = await reader.get("/api/v1/series", params=params.add("instances", "top:5"))
     assert len(top.json()["series"]) == 2
 
 
@@ -153,10 +161,10 @@ async def test_windows_that_are_none(people: People, start: str, end: str, statu
 )
 async def test_series_that_are_none(reader: httpx.AsyncClient, params: dict[str, str], status: int, code: str) -> None:
     asked = WINDOW | {"width": "100", "field": "r"} | params
-    assert_envelope(await reader.get(f"{STAT}/series", params=asked), status, code)
+    assert_envelope(await reader.get("/api/v1/series", params=OF_STAT | asked), status, code)
 
 
-@pytest.mark.parametrize("path", ["", "/rejected", "/stats/vmstat_linux/instances", "/stats/vmstat_linux/series", "/coverage"])
+@pytest.mark.parametrize("path", ["", "/rejected", "/stats/vmstat_linux/instances", "/coverage"])
 async def test_unknown_hosts_are_404(people: People, path: str) -> None:
     async with await people.enter(Role.VIEWER) as viewer:
         response = await viewer.get(f"/api/v1/hosts/nobody{path}", params=WINDOW | {"width": "100", "field": "r"})

@@ -360,21 +360,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  "/api/v1/hosts/{host}/stats/{stat}/series": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    /**
-     * Read Series
-     * @description Reads the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
-     */
-    get: operations["readSeries"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   "/api/v1/imports": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -524,6 +509,23 @@ export interface paths {
      * @description Has the rules applied now, in the background.
      */
     post: operations["createRetentionRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/series": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Series
+     * @description Reads the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+     *
+     *     The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
+     */
+    get: operations["readSeries"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -875,6 +877,16 @@ export interface components {
      * @enum {string}
      */
     DeletionState: "running" | "done";
+    /**
+     * DeltaAxis
+     * @description One time more than there are deltas: each is the one before plus its delta, the first is start_ms.
+     */
+    DeltaAxis: {
+      /** Deltas */
+      deltas: number[];
+      /** Start Ms */
+      start_ms: number;
+    };
     /**
      * DiskInfo
      * @description The file system of the database; null when it is not on the server's machine.
@@ -1691,17 +1703,19 @@ export interface components {
     RunState: "waiting" | "running" | "done" | "failed";
     /**
      * Series
-     * @description Points of one series: real samples in both resolutions. A None value is a gap: the line must not be joined across it.
+     * @description Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
+     *
+     *     A None value is a gap: the line must not be joined across it. `n_raw` samples stand behind the points.
      */
     Series: {
+      /** Axis */
+      axis: number;
       /** Field */
       field: string;
       /** Instance */
       instance: string;
       /** N Raw */
       n_raw: number;
-      /** Times */
-      times: number[];
       /** Unit */
       unit: string;
       /** Values */
@@ -1710,8 +1724,12 @@ export interface components {
     /**
      * SeriesBlock
      * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
+     *
+     *     `column_ms`: what a pixel column stands for; the first column begins at `start`, with rollups at its minute's or hour's begin.
      */
     SeriesBlock: {
+      /** Axes */
+      axes: (components["schemas"]["SteppedAxis"] | components["schemas"]["DeltaAxis"])[];
       /** Column Ms */
       column_ms: number;
       /**
@@ -1730,6 +1748,7 @@ export interface components {
       resolution: components["schemas"]["Resolution"];
       /** Series */
       series: components["schemas"]["Series"][];
+      source: components["schemas"]["SeriesSource"];
       /**
        * Start
        * Format: date-time
@@ -1738,6 +1757,12 @@ export interface components {
       /** Stat */
       stat: string;
     };
+    /**
+     * SeriesSource
+     * @description What the points come from: every sample, rollups of minutes or of hours, or rollups and samples for parts without them.
+     * @enum {string}
+     */
+    SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
     /**
      * SpecDetail
      * @description A spec with its text.
@@ -1927,6 +1952,20 @@ export interface components {
       stat: string;
       /** Table Bytes */
       table_bytes: number;
+    };
+    /**
+     * SteppedAxis
+     * @description `n` times: time i = start_ms + i * step_ms + the sum of the `ms` of all jumps (index, ms) at indices up to i.
+     */
+    SteppedAxis: {
+      /** Jumps */
+      jumps: [number, number][];
+      /** N */
+      n: number;
+      /** Start Ms */
+      start_ms: number;
+      /** Step Ms */
+      step_ms: number;
     };
     /**
      * StorageInfo
@@ -2851,51 +2890,6 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
-  readSeries: {
-    parameters: {
-      query: {
-        /** @description width of the graph in pixels */
-        width: number;
-        /** @description keys of the fields */
-        field: string[];
-        /** @description names of instances; left out: all, up to the limit */
-        instance?: string[] | null;
-        /** @description top:N, those with the highest mean of the first field */
-        instances?: string | null;
-        /** @description first instant of the window */
-        start: string | number;
-        /** @description first instant after the window */
-        end: string | number;
-      };
-      header?: never;
-      path: {
-        /** @description name of the host */
-        host: string;
-        /** @description name of the stat */
-        stat: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SeriesBlock"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-    };
-  };
   listImports: {
     parameters: {
       query?: {
@@ -3206,6 +3200,50 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readSeries: {
+    parameters: {
+      query: {
+        /** @description name of the host */
+        host: string;
+        /** @description name of the stat */
+        stat: string;
+        /** @description width of the graph in pixels */
+        width: number;
+        /** @description keys of the fields */
+        field: string[];
+        /** @description names of instances; left out: all, up to the limit */
+        instance?: string[] | null;
+        /** @description top:N, those with the highest mean of the first field */
+        instances?: string | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SeriesBlock"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
