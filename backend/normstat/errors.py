@@ -28,6 +28,13 @@ class NormstatError(Exception):
         self.details: dict[str, Detail] = dict(details or {})
 
 
+class DamagedChunk(NormstatError):
+    """The stored bytes of a stream cannot be unpacked: the disk, or somebody's hand."""
+
+    code = "damaged_chunk"
+    status = 500
+
+
 class BadFrame(NormstatError):
     """The body of an ingest request is not made of frames; nothing of it was taken."""
 

@@ -1,7 +1,6 @@
 """Works reparses off: one process at a time, one stream after the other, in the server or on the command line."""
 
 import asyncio
-import zlib
 from typing import Final
 
 import psycopg
@@ -101,7 +100,7 @@ class _Run:
         spec = load_catalogue().specs[stream.spec]
         try:
             await StreamReparse(self._sessions, stream, spec, watch=self._watch, note=note).run()
-        except (NormstatError, DBAPIError, psycopg.Error, zlib.error) as error:
+        except (NormstatError, DBAPIError, psycopg.Error) as error:
             text = error.message if isinstance(error, NormstatError) else str(error).splitlines()[0]
             log.warning("reparse_failed", reparse=self._reparse.id, stream=stream.id, spec=stream.spec, error=text)
             # With the connection lost this raises again, and the stream is read by whoever goes on.

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
 from normstat.ingest.intake import AgentIdentity
 from normstat.store import streams
+from normstat.store.chunks import unpack_body
 from normstat.store.session import make_engine
 from tests.generated import MPSTAT_COLUMNS, START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
@@ -42,9 +43,7 @@ def vmstat_rows(text: bytes) -> list[tuple[object, ...]]:
 
 
 def raw_bytes(url: str) -> bytes:
-    import zlib
-
-    return b"".join(zlib.decompress(bytes(body)) for (body,) in query(url, "SELECT body FROM chunks ORDER BY start_offset"))
+    return b"".join(unpack_body(bytes(body)) for (body,) in query(url, "SELECT body FROM chunks ORDER BY start_offset"))
 
 
 def accounts(url: str) -> dict[str, object]:
