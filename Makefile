@@ -12,13 +12,21 @@ DATA ?= data
 SPOOL ?= $(DATA)/spool
 # Caches that outlive a `make clean`: the Debian root with TimescaleDB for the tests.
 export NORMSTAT_CACHE ?= $(CURDIR)/.cache
+# Tests start hundreds of commands and servers of ours: each would compile all modules anew where this is set.
+export PYTHONDONTWRITEBYTECODE =
 
 VENV := .venv
 BIN := $(VENV)/bin
 # The Node that the virtual environment carries, where the machine has none that is new enough (setup/node.sh puts it there).
-NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-fund --loglevel=error
+NPM := env PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup setup-dev page run serve agent dev check fmt test test-deps test-fast test-backend test-page test-e2e screenshot golden gen lock bench clean
+# How many stages of `make test` run at once: one that computes with two workers, and two that mostly wait.
+JOBS ?= 3
+# Stages that compute let those that wait go first, so that no server answers late because of them.
+YIELD := nice -n 10
+
+.PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
+	test-fast test-backend test-agent test-up test-page test-e2e screenshot golden gen lock bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,19 +37,25 @@ $(VENV)/.made: backend/setup/venv.sh
 	@sh backend/setup/venv.sh "$(PYTHON)" $(VENV)
 	@touch $@
 
-$(VENV)/.run: $(VENV)/.made backend/requirements.lock backend/pyproject.toml
+# Before the other packages: one pip at a time.
+$(VENV)/.node: $(VENV)/.made backend/setup/node.sh backend/requirements-node.lock
+	@sh backend/setup/node.sh $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.node backend/requirements.lock backend/pyproject.toml
 	@echo "installing the server's Python packages ..."
 	@$(BIN)/pip install --quiet --require-hashes -r backend/requirements.lock
 	@sh backend/setup/package.sh $(VENV)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run backend/requirements-dev.lock
-	@echo "installing the Python packages of the tests ..."
+# These are the server's packages and more: one installation does for both.
+$(VENV)/.dev: $(VENV)/.node backend/requirements.lock backend/requirements-dev.lock backend/pyproject.toml
+	@echo "installing the Python packages of the server and of the tests ..."
 	@$(BIN)/pip install --quiet --require-hashes -r backend/requirements-dev.lock
-	@touch $@
+	@sh backend/setup/package.sh $(VENV)
+	@touch $(VENV)/.run $@
 
-frontend/node_modules/.made: $(VENV)/.made backend/setup/node.sh frontend/package-lock.json
-	@sh backend/setup/node.sh $(VENV)
+frontend/node_modules/.made: $(VENV)/.node frontend/package-lock.json
 	@echo "installing the page's packages ..."
 	@$(NPM) ci --silent
 	@touch $@
@@ -61,12 +75,12 @@ page: frontend/dist/index.html ## build the page
 
 # --- running ---
 
-run: setup ## run everything here: database, server, agent, page (PORT=8080 DATA=data HOST=127.0.0.1)
-	@exec $(BIN)/normstat up --host "$(HOST)" --port "$(PORT)" --data "$(DATA)"
+run: setup ## run everything here: database, server, agent, page (PORT=8080 DATA=data HOST=127.0.0.1 WORKERS=1)
+	@exec $(BIN)/normstat up --host "$(HOST)" --port "$(PORT)" --data "$(DATA)" $(if $(WORKERS),--workers "$(WORKERS)")
 
 serve: ## migrate and serve, after `make setup` and with DATABASE_URL set (what the image runs)
 	@$(BIN)/normstat migrate
-	@exec $(BIN)/normstat serve --host "$(HOST)" --port "$(PORT)"
+	@exec $(BIN)/normstat serve --host "$(HOST)" --port "$(PORT)" $(if $(WORKERS),--workers "$(WORKERS)")
 
 agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_HOST=NAME]
 	@exec sh agents/normstat-agent run --server "$(SERVER)" --token-file "$(TOKEN_FILE)" --spool "$(SPOOL)" \
@@ -77,33 +91,51 @@ dev: setup-dev ## the page with hot reload, against a server started by `make ru
 
 # --- checking ---
 
-check: setup-dev ## linters, types, import rules, shell
+check: check-backend check-page ## linters, types, import rules, shell
+
+check-backend: $(VENV)/.dev
 	@cd backend && ../$(BIN)/ruff format --quiet --check . && ../$(BIN)/ruff check --quiet .
-	@cd backend && ../$(BIN)/mypy --no-error-summary
+	@cd backend && $(YIELD) ../$(BIN)/mypy --no-error-summary
 	@cd backend && ../$(BIN)/lint-imports --no-logo > ../$(VENV)/lint-imports.log || { cat ../$(VENV)/lint-imports.log; exit 1; }
 	@sh backend/setup/shellcheck.sh
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
-	@$(NPM) run --silent check
-	@echo "check: passed"
+	@echo "checks of the backend and the agent passed"
+
+check-page: frontend/node_modules/.made
+	@$(YIELD) $(NPM) run --silent check
+	@echo "checks of the page passed"
 
 fmt: setup-dev ## format the code
 	@cd backend && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
 	@$(NPM) run --silent fmt
 
-test: test-deps check test-backend test-page test-e2e ## everything; installs what it needs where it may
+# What a stage prints comes in one piece when it ends. A failure lets the others end, starts no more, and is the exit status.
+test: test-deps ## everything; installs what it needs where it may
+	@$(MAKE) -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-stages
 	@echo "all tests passed"
+
+# The longest first.
+test-stages: test-databases test-backend test-agent check-page test-e2e check-backend test-up test-page
 
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
 
-# The agent's tests mostly wait, the others mostly compute: each kind gets the number of workers that suits it.
-test-backend: setup-dev page
-	@cd backend && ../$(BIN)/pytest -n auto --dist worksteal --ignore tests/agent --ignore tests/e2e
-	@cd backend && ../$(BIN)/pytest -n 12 --dist worksteal tests/agent
-	@cd backend && ../$(BIN)/pytest tests/e2e
+# Made while packages are installed. Where it cannot be had, the tests that need it say so.
+test-databases: $(VENV)/.made
+	@cd backend && ../$(BIN)/python -m tests.debian_root
 
-test-page: setup-dev
-	@$(NPM) test --silent
+test-backend: setup-dev page test-databases
+	@cd backend && $(YIELD) ../$(BIN)/pytest -n auto --dist worksteal --ignore tests/agent --ignore tests/e2e
+
+# These mostly wait: many workers.
+test-agent: $(VENV)/.dev
+	@cd backend && ../$(BIN)/pytest -n 12 --dist worksteal tests/agent
+
+test-up: setup-dev page test-databases
+	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e
+
+test-page: frontend/node_modules/.made
+	@$(YIELD) $(NPM) test --silent
 
 test-e2e: setup-dev page
 	@cd backend && ../$(BIN)/python -m tests.e2e.page

@@ -94,7 +94,7 @@ def make_state(settings: Settings) -> AppState:
             most_plain=settings.ingest_max_plain_bytes,
         ),
         ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
-        preview_slots=asyncio.Semaphore(MOST_PREVIEWS),
+        preview_slots=asyncio.Semaphore(max(1, MOST_PREVIEWS // settings.workers)),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
         storage=StorageWatch(settings.database_url, settings.database_dir),
     )

@@ -255,7 +255,7 @@ class EmbeddedPostgres:
             "listen_addresses": "",
             "unix_socket_directories": str(self._socket_dir),
             "unix_socket_permissions": "0700",
-            "max_connections": "40",
+            "max_connections": "100",
             # A query over years touches one table for each day.
             "max_locks_per_transaction": "256",
             "shared_buffers": "256MB",

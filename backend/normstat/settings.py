@@ -22,8 +22,9 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("NORMSTAT_DATABASE_URL", "DATABASE_URL"),
         description="libpq URL of the PostgreSQL database",
     )
+    workers: int = Field(default=1, ge=1, le=64, description="processes of `normstat serve` that share the work")
     database_dir: Path | None = Field(default=None, description="folder whose disk the database lies on; None asks the database")
-    database_pool_size: int = Field(default=8, ge=2, description="connections kept open by the server")
+    database_pool_size: int = Field(default=8, ge=2, description="connections kept open, by process")
     public_url: str = Field(default="http://127.0.0.1:8080", description="what browsers and agents type, for links")
     cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it behind TLS")
     page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")

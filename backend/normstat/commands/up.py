@@ -119,11 +119,12 @@ def _require_free_port(host: str, port: int) -> None:
 class Up:
     """The running whole. `run` returns when it was interrupted; everything it started is gone then."""
 
-    def __init__(self, data_dir: Path, host: str, port: int, *, with_agent: bool) -> None:
+    def __init__(self, data_dir: Path, host: str, port: int, *, workers: int, with_agent: bool) -> None:
         self.data_dir = data_dir
         self.log_dir = data_dir / "log"
         self.host = host
         self.port = port
+        self.workers = workers
         self.with_agent = with_agent
         self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"  # noqa: S104
         self.environment = dict(os.environ)
@@ -182,6 +183,7 @@ class Up:
 
     def _start_server(self) -> Child:
         command = [sys.executable, "-m", "normstat", "serve", "--host", self.host, "--port", str(self.port)]
+        command += ["--workers", str(self.workers)]
         server = Child("server", command, self.log_dir / "server.log", self.environment)
         self.stack.callback(server.stop)
         deadline = time.monotonic() + SERVER_START_TIMEOUT_S
@@ -247,13 +249,14 @@ def up(
     data: Annotated[Path, typer.Option(help="folder of the database, the agent's spool and the logs")] = Path("data"),
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8080,
+    workers: Annotated[int | None, typer.Option(help="processes of the server; NORMSTAT_WORKERS, or 1", min=1, max=64)] = None,
     agent: Annotated[bool, typer.Option(help="watch this host too")] = True,  # noqa: FBT002
 ) -> None:
     """Run database, server and an agent for this host; Ctrl-C stops them."""
     data_dir = data.resolve()
     data_dir.mkdir(parents=True, exist_ok=True)
     try:
-        Up(data_dir, host, port, with_agent=agent).run()
+        Up(data_dir, host, port, workers=workers or load_settings().workers, with_agent=agent).run()
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error

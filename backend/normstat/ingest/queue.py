@@ -35,7 +35,7 @@ from normstat.window import to_us
 
 log = structlog.get_logger()
 
-CHECK_S: Final = 15.0
+CHECK_S: Final = 5.0
 PROGRESS_S: Final = 1.0
 # Whoever looks after an import says so more often than this.
 ABANDONED_AFTER: Final = timedelta(minutes=2)
@@ -306,4 +306,5 @@ def _locked(path: Path) -> Iterator[bool]:
         except OSError:
             yield False
         else:
-            yield True
+            # Another process may have loaded and removed it between our look and our lock: then it is nobody's any more.
+            yield os.fstat(file.fileno()).st_nlink > 0

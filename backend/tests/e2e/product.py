@@ -50,11 +50,20 @@ def processes_naming(word: str) -> list[str]:
 class Server:
     """`normstat serve` on a database; `kill` is kill -9."""
 
-    def __init__(self, database_url: str, log_path: Path, port: int | None = None) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        log_path: Path,
+        port: int | None = None,
+        *,
+        workers: int = 1,
+        settings: dict[str, str] | None = None,
+    ) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_path = log_path
-        self.environment = os.environ | {"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_PUBLIC_URL": self.url}
+        self.workers = workers
+        self.environment = os.environ | {"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_PUBLIC_URL": self.url} | (settings or {})
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Server":
@@ -65,7 +74,7 @@ class Server:
         self.stop()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "normstat", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "normstat", "serve", "--port", str(self.port), "--workers", str(self.workers)]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
         wait_until(self.is_healthy, f"healthy server; its log:\n{self.log_path.read_text()[-2000:]}")
