@@ -18,6 +18,8 @@ MODULES: Final = {
     "retention": "normstat.commands.retention",
     "storage": "normstat.commands.storage",
     "host": "normstat.commands.host",
+    "backup": "normstat.commands.backup",
+    "restore": "normstat.commands.restore",
     "login-link": "normstat.commands.login_link",
     "agent-token": "normstat.commands.agent_token",
     "openapi": "normstat.commands.openapi",

@@ -148,13 +148,13 @@ HYPERTABLE_SIZES: Final = text("""
 """)
 # The files that hold the rows of a table between two instants: other files, other rows, whatever a snapshot says.
 PLAIN_FILES: Final = """
-    SELECT oid::int8, relfilenode::int8
+    SELECT oid::int8, relfilenode::int8, false
     FROM pg_class
     WHERE relname = %(name)s AND relnamespace = %(schema)s::text::regnamespace
       AND %(start)s::timestamptz < %(end)s::timestamptz
 """
 HYPERTABLE_FILES: Final = """
-    SELECT c.oid::int8, c.relfilenode::int8
+    SELECT c.oid::int8, c.relfilenode::int8, part.is_compressed
     FROM timescaledb_information.chunks AS part
     JOIN pg_class AS c ON c.relname = part.chunk_name AND c.relnamespace = part.chunk_schema::text::regnamespace
     WHERE part.hypertable_schema = %(schema)s AND part.hypertable_name = %(name)s
@@ -209,11 +209,11 @@ def read_edition(connection: psycopg.Connection[tuple[object, ...]]) -> Storage:
 
 def read_files(
     connection: psycopg.Connection[tuple[object, ...]], schema: str, name: str, *, start: datetime, end: datetime
-) -> set[tuple[int, int]]:
+) -> set[tuple[int, int, bool]]:
     """The files that hold the table's rows from `start` to `end`, as the connection's snapshot has the catalogue.
 
     Dropping, truncating and compressing a chunk do not wait for older snapshots, which see it empty then: the file is another.
     """
     statement = PLAIN_FILES if read_edition(connection) == "postgresql" else HYPERTABLE_FILES
     rows = connection.execute(statement, {"schema": schema, "name": name, "start": start, "end": end}).fetchall()
-    return {(int(str(oid)), int(str(file))) for oid, file in rows}
+    return {(int(str(oid)), int(str(file)), bool(is_compressed)) for oid, file, is_compressed in rows}

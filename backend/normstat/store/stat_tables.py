@@ -256,12 +256,35 @@ def _require_names(spec: Spec, stat: Stat, fields: Iterable[Field]) -> None:
             raise SpecError(f"The key {field.key!r} of {stat.name} is one of the columns that every table has; choose another")
 
 
+async def make_missing_tables(session: WriteSession) -> None:
+    """Makes the tables and views of all stats that are known and have none: a restore brings their rows next."""
+    connection = await driver_of(session)
+    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    there = text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
+    names = set(await session.scalars(there, {"schema": SCHEMA}))
+    stored = await read_stored_stats(session, await session.scalars(select(StatTable.name).where(StatTable.name.not_in(names))))
+    for name, stat in stored.items():
+        columns = list(stat.columns.values())
+        await _create_table(connection, name, columns)
+        await _make_view(connection, name, columns)
+        texts = select(StatField.key, StatField.definition).where(StatField.stat_id == stat.id)
+        for key, definition in await session.execute(texts):
+            await _comment_column(connection, name, key, help_=str(definition["help"]), unit=str(definition["unit"]))
+
+
 async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: WantedTable) -> int:
     name = want.stat.name
+    await _create_table(connection, name, want.fields)
+    await _comment(connection, sql.SQL("TABLE {}").format(table_of(name)), f"{want.stat.title} (spec {want.spec.name})")
+    values = {"name": name, "spec": want.spec.name, "spec_version": want.spec.version}
+    return (await session.execute(insert(StatTable).values(values).returning(StatTable.id))).scalar_one()
+
+
+async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Column | Field]) -> None:
     parts: list[sql.Composable] = [sql.SQL("time timestamptz NOT NULL, line_offset int8 NOT NULL")]
-    parts += [_column_sql(field) for field in want.fields if field.storage in EIGHT_BYTES]
+    parts += [_column_sql(field) for field in fields if field.storage in EIGHT_BYTES]
     parts += [sql.SQL("host_id int4 NOT NULL, instance_id int4 NOT NULL, stream_id int4 NOT NULL")]
-    parts += [_column_sql(field) for field in want.fields if field.storage not in EIGHT_BYTES]
+    parts += [_column_sql(field) for field in fields if field.storage not in EIGHT_BYTES]
     # Empty, not NULL, where there is nothing to say: a row without a NULL needs no bitmap, which would be eight bytes.
     parts += [sql.SQL("printed text NOT NULL DEFAULT ''")]
     create = sql.SQL("CREATE TABLE {table} ({parts})").format(table=table_of(name), parts=sql.SQL(", ").join(parts))
@@ -274,12 +297,9 @@ async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection
             index=sql.Identifier(f"ix_{name}__host_time"), table=table_of(name)
         )
     )
-    await _comment(connection, sql.SQL("TABLE {}").format(table_of(name)), f"{want.stat.title} (spec {want.spec.name})")
-    values = {"name": name, "spec": want.spec.name, "spec_version": want.spec.version}
-    return (await session.execute(insert(StatTable).values(values).returning(StatTable.id))).scalar_one()
 
 
-def _column_sql(field: Field) -> sql.Composed:
+def _column_sql(field: Column | Field) -> sql.Composed:
     return sql.SQL("{} {}").format(sql.Identifier(field.key), sql.SQL(SQL_TYPES[field.storage]))
 
 
@@ -291,8 +311,12 @@ async def _add_columns(connection: psycopg.AsyncConnection, name: str, fields: S
 
 async def _comment_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
     for field in fields:
-        target = sql.SQL("COLUMN {}").format(sql.Identifier(VIEW_SCHEMA, name, field.key))
-        await _comment(connection, target, f"{field.help} [{field.unit}]" if field.unit else field.help)
+        await _comment_column(connection, name, field.key, help_=field.help, unit=field.unit)
+
+
+async def _comment_column(connection: psycopg.AsyncConnection, name: str, key: str, *, help_: str, unit: str) -> None:
+    target = sql.SQL("COLUMN {}").format(sql.Identifier(VIEW_SCHEMA, name, key))
+    await _comment(connection, target, f"{help_} [{unit}]" if unit else help_)
 
 
 async def _comment(connection: psycopg.AsyncConnection, target: sql.Composed, comment: str) -> None:

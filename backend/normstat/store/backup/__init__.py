@@ -1,0 +1,1 @@
+"""A database copied into a folder, and back."""
