@@ -84,7 +84,7 @@ def make_state(settings: Settings) -> AppState:
         settings=settings,
         engine=engine,
         sessions=sessions,
-        throttle=Throttle(),
+        throttle=Throttle(n_processes=settings.workers),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
         ingest_gate=Gate(

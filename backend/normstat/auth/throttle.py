@@ -29,11 +29,14 @@ class _Tries:
 class Throttle:
     """Counts tries by (name, address) and by address alone, in bounded memory.
 
-    A try counts from its start and is forgiven when it succeeds; so many tries at once do not slip through together.
+    A try counts from its start and is forgiven when it succeeds; so many tries at once do not slip through together. Each of
+    `n_processes` sees only its part of the tries: it counts each as that many, gives its part of the free ones and lets wait so many
+    times longer, so that all together let through no more than one would.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_KEYS) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_KEYS, n_processes: int = 1) -> None:
         self._clock = clock
+        self._n_processes = n_processes
         self._max_keys = max_keys
         # Two tables, so that a flood of made-up names cannot push out the count of the address that sends it.
         self._by_name: OrderedDict[Key, _Tries] = OrderedDict()
@@ -47,8 +50,8 @@ class Throttle:
         now = self._clock()
         key = (name, address)
         wait_s = max(
-            _wait_s(self._by_name.get(key), FREE_TRIES, now),
-            _wait_s(self._by_address.get(address), FREE_TRIES_OF_ADDRESS, now),
+            self._wait_s(self._by_name.get(key), FREE_TRIES, now),
+            self._wait_s(self._by_address.get(address), FREE_TRIES_OF_ADDRESS, now),
         )
         if wait_s > 0:
             retry_after_s = int(wait_s) + 1
@@ -79,10 +82,10 @@ class Throttle:
         if len(table) > self._max_keys:
             table.popitem(last=False)
 
-
-def _wait_s(tries: _Tries | None, n_free: int, now: float) -> float:
-    if tries is None or tries.n < n_free or now - tries.last > FORGET_AFTER_S:
-        return 0.0
-    # 1, 2, 4, ... seconds; the exponent is bounded before it is used.
-    pause_s = min(2.0 ** min(tries.n - n_free, 10), LONGEST_WAIT_S)
-    return max(0.0, tries.last + pause_s - now)
+    def _wait_s(self, tries: _Tries | None, n_free_of_all: int, now: float) -> float:
+        n_free = max(1, n_free_of_all // self._n_processes)
+        if tries is None or tries.n < n_free or now - tries.last > FORGET_AFTER_S:
+            return 0.0
+        # 1, 2, 4, ... seconds; the exponent is bounded before it is used.
+        pause_s = min(2.0 ** min((tries.n - n_free) * self._n_processes, 10), LONGEST_WAIT_S) * self._n_processes
+        return max(0.0, tries.last + pause_s - now)

@@ -72,6 +72,25 @@ def test_a_quiet_hour_forgives() -> None:
     wait_of(throttle)
 
 
+def test_several_processes_let_no_more_through_than_one() -> None:
+    def count_tries(n_processes: int) -> int:
+        clock = Clock()
+        processes = [Throttle(clock, n_processes=n_processes) for _ in range(n_processes)]
+        n_tries = 0
+        for _ in range(3000):
+            for throttle in processes:
+                try:
+                    throttle.count_try("ann", "10.0.0.1")
+                    n_tries += 1
+                except TooManyRequests:
+                    pass
+            clock.now += 1
+        return n_tries
+
+    assert count_tries(2) <= count_tries(1)
+    assert count_tries(4) <= count_tries(1)
+
+
 def test_memory_is_bounded() -> None:
     throttle = Throttle(Clock(), max_keys=100)
     for number in range(5000):
