@@ -30,8 +30,8 @@ class Throttle:
     """Counts tries by (name, address) and by address alone, in bounded memory.
 
     A try counts from its start and is forgiven when it succeeds; so many tries at once do not slip through together. Each of
-    `n_processes` sees only its part of the tries: it counts each as that many, gives its part of the free ones and lets wait so many
-    times longer, so that all together let through no more than one would.
+    `n_processes` sees only its part of the tries: it counts each as that many, gives its part of the free ones and lets wait so
+    many times longer, so that all together let through no more than one would.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_KEYS, n_processes: int = 1) -> None:
