@@ -1,5 +1,6 @@
 """What must hold for any bytes: no exception, every byte booked, and the same result however the bytes come and are read."""
 
+import functools
 import sys
 
 import pytest
@@ -142,18 +143,15 @@ HOSTILE = [
 
 def n_calls(spec: Spec, data: bytes) -> int:
     """How many functions reading takes, of Python and of C: it does not depend on how busy the machine is."""
-    n = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal n
-        n += event in ("call", "c_call")
-
+    # A profiler in C: getattr(frame, event, argument) finds nothing and raises nothing, and the cache, of size 0, counts its calls.
+    count = functools.lru_cache(maxsize=0)(getattr)
     sys.setprofile(count)
     try:
         read(spec, data, state={}, offset=0, is_final=True)
     finally:
         sys.setprofile(None)
-    return n
+    # A beginning and an end each.
+    return count.cache_info().misses // 2
 
 
 @pytest.mark.parametrize("name", sorted(CAPTURES))
@@ -162,7 +160,8 @@ def test_twice_the_bytes_take_no_more_than_twice_the_calls(name: str) -> None:
     spec = load_catalogue().specs[name]
     for part in HOSTILE:
         some = CAPTURES[name][0][:3000] + part * (2000 // len(part)) + b"\n"
-        assert n_calls(spec, some * 8) <= 2.5 * n_calls(spec, some * 4) + 2000
+        # What is counted is the same each time, and never was above 2.03 times; hidden squares show early.
+        assert n_calls(spec, some * 4) <= 2.2 * n_calls(spec, some * 2) + 200
 
 
 @pytest.mark.parametrize("name", sorted(WITH_BULK))
