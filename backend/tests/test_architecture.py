@@ -1,5 +1,7 @@
 """The rules of the tree that no linter holds. Each failure says what to do instead."""
 
+import functools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +28,16 @@ def package_sources() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(PACKAGE)), path.read_text()
 
 
-def tree_files() -> Iterator[Path]:
+@functools.cache
+def tree_files() -> list[Path]:
+    """The files of the tree; caches and what was built are not looked into: other tests may be writing there."""
     skipped = {".git", ".venv", ".cache", "node_modules", "dist", "data", "__pycache__", "test-results", "golden"}
-    for folder in ("backend", "frontend", "agents", "migrations", "docs", ".ci", "."):
-        root = CHECKOUT / folder
-        for path in sorted(root.glob("*") if folder == "." else root.rglob("*")):
-            parts = set(path.relative_to(CHECKOUT).parts)
-            is_cache = any(part.startswith(".") and part.endswith("_cache") for part in parts)
-            if path.is_file() and not parts & skipped and not is_cache and ".egg-info" not in str(path):
-                yield path
+    found = [path for path in CHECKOUT.glob("*") if path.is_file()]
+    for top in ("backend", "frontend", "agents", "migrations", "docs", ".ci"):
+        for folder, folders, files in os.walk(CHECKOUT / top):
+            folders[:] = [name for name in folders if name not in skipped and not re.fullmatch(r"\..*_cache|.*\.egg-info", name)]
+            found += [Path(folder, name) for name in files]
+    return sorted(found)
 
 
 def test_only_store_and_query_hold_sql() -> None:
