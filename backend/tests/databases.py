@@ -333,6 +333,9 @@ SERVERS: Final[dict[str, type[TestServer]]] = {server.name: server for server in
     {CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {}
 )
 
+# For tests of what does not depend on the kind of the database.
+on_one_database: Final = pytest.mark.parametrize("server", [PlainServer.name], indirect=True)
+
 
 class ServerPool:
     """Starts each server when the first test asks for it, and stops them all at the end."""

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import on_one_database
 from tests.generated import vmstat_text, vmstat_times
+
+# What a command says; what an import does to each kind of database is in test_import_load.py.
+pytestmark = on_one_database
 
 MPSTAT = """12:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
 12:00:02     all    1.00    0.00    0.50    0.00    0.00    0.00    0.00    0.00    0.00   98.50

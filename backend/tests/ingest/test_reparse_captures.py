@@ -53,7 +53,12 @@ async def load(engine: AsyncEngine, capture: Capture, numbers: random.Random, *,
         at = ack.offset
 
 
-@pytest.mark.parametrize("is_timed", [False, True])
+# Each way on one kind of database: what differs between specs is the same on both, and test_reparse.py runs on both.
+@pytest.mark.parametrize(
+    ("server", "is_timed"),
+    [("postgresql", False), pytest.param("timescaledb", True, marks=pytest.mark.timescale)],
+    indirect=["server"],
+)
 async def test_reading_again_changes_nothing(
     engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], database_url: str, *, is_timed: bool
 ) -> None:
