@@ -5,6 +5,7 @@ there, and whoever then removes the half-made root empties the machine's /dev/sh
 and processes end with us however we end; and what is removed is looked at first, and never across a border of file systems.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -95,3 +96,9 @@ def mounts_below(folder: Path) -> list[str]:
 def _be_killed_with_parent() -> None:
     # unshare ignores the signals that ask.
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    # Ahead of the tests: they say what is missing.
+    with contextlib.suppress(DatabaseUnavailable):
+        require_timescale_root()
