@@ -51,10 +51,10 @@ test("keys move, zoom, and ask for help", async ({ page }) => {
 test("a graph says how many of how many samples it draws, and all once zoomed in", async ({ page }) => {
   await page.goto(HOST_URL);
   const wide = await drawnPanel(page, "iostat_linux.util");
-  await expect(wide.panel.getByText(/[\d,]+ of 7,\d{3} samples drawn: highest and lowest of each pixel/)).toBeVisible();
+  await expect(wide.panel.getByText(/raw: [\d,]+ of 7,\d{3} samples drawn, highest and lowest of each pixel/)).toBeVisible();
   await page.goto(`/hosts/${HOST}?${range({ start: INCIDENT.start, end: INCIDENT.start + 60_000 })}`);
   const near = await drawnPanel(page, "iostat_linux.util");
-  await expect(near.panel.getByText("all 120 samples")).toBeVisible();
+  await expect(near.panel.getByText("raw: all 120 samples")).toBeVisible();
 });
 
 test("legend entries switch lines; fields are explained", async ({ page }) => {
@@ -101,7 +101,7 @@ test.describe("when a graph fails", () => {
   test.use({ expectedErrors: /status of 503/ });
 
   test("its panel says why, with code and request id; the others go on", async ({ page }) => {
-    await page.route("**/stats/iostat_linux/series?*", (route) =>
+    await page.route(/\/api\/v1\/series\?.*stat=iostat_linux&/, (route) =>
       route.fulfill({
         status: 503,
         json: { error: { code: "database_away", message: "The database does not answer", details: {}, request_id: "r-456" } },
@@ -112,7 +112,7 @@ test.describe("when a graph fails", () => {
     const panel = page.locator('[data-panel="iostat_linux.util"]');
     await panel.scrollIntoViewIfNeeded();
     await expect(panel.getByText("r-456")).toBeVisible();
-    await page.unroute("**/stats/iostat_linux/series?*");
+    await page.unroute(/\/api\/v1\/series\?.*stat=iostat_linux&/);
     await panel.getByRole("button", { name: "Try again" }).click();
     await drawnPanel(page, "iostat_linux.util");
   });

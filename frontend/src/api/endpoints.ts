@@ -11,6 +11,8 @@ import type {
   Coverage,
   Health,
   HostAccounts,
+  HostDeletion,
+  HostDeletionList,
   HostDetail,
   HostList,
   Import,
@@ -23,6 +25,10 @@ import type {
   Reparse,
   ReparseCreate,
   ReparseList,
+  Retention,
+  RetentionPut,
+  RetentionRun,
+  SeriesAnswer,
   SeriesBlock,
   SpecDetail,
   SpecDraft,
@@ -31,6 +37,7 @@ import type {
   SpecList,
   SpecPreview,
   StatList,
+  StorageInfo,
   StreamContext,
   TokenList,
   UserCreate,
@@ -38,6 +45,7 @@ import type {
   UserList,
   UserUpdate,
 } from "../logic/api";
+import { decodeSeries } from "../logic/block";
 import type { InstanceChoice } from "../logic/panel";
 import { toIso, type Window } from "../logic/time";
 import { addressOf, request, upload } from "./client";
@@ -209,11 +217,13 @@ export interface SeriesQuery {
   readonly width: number;
 }
 
-export function readSeries(query: SeriesQuery, options: Signal): Promise<SeriesBlock> {
+export async function readSeries(query: SeriesQuery, options: Signal): Promise<SeriesBlock> {
   const { choice } = query;
-  return request("GET", `/hosts/${name(query.host)}/stats/${name(query.stat)}/series`, {
+  const answer = await request<SeriesAnswer>("GET", "/series", {
     ...options,
     params: {
+      host: query.host,
+      stat: query.stat,
       ...span(query.window),
       width: query.width,
       field: query.fields,
@@ -221,6 +231,35 @@ export function readSeries(query: SeriesQuery, options: Signal): Promise<SeriesB
       ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
     },
   });
+  return decodeSeries(answer);
+}
+
+// --- the disk ---
+
+export function getStorage(options: Signal): Promise<StorageInfo> {
+  return request("GET", "/storage", options);
+}
+
+export function getRetention(options: Signal): Promise<Retention> {
+  return request("GET", "/retention", options);
+}
+
+export function putRetention(body: RetentionPut): Promise<Retention> {
+  return request("PUT", "/retention", { body });
+}
+
+/** Has the rules applied now rather than at night. */
+export function runRetention(): Promise<RetentionRun> {
+  return request("POST", "/retention/runs");
+}
+
+/** Everything of the host goes, in the background. */
+export function deleteHost(host: string): Promise<HostDeletion> {
+  return request("DELETE", `/hosts/${name(host)}`);
+}
+
+export function listHostDeletions(options: Signal): Promise<HostDeletionList> {
+  return request("GET", "/host-deletions", options);
 }
 
 // --- files ---
@@ -324,6 +363,11 @@ export function compare(
 /** The address of a CSV file: of one stat (wide), or of all (long). */
 export function csvAddress(host: string, window: Window, stat: string | null): string {
   return addressOf("/export.csv", { host, stat: stat ?? undefined, ...span(window) });
+}
+
+/** The address of a Parquet file with the samples of one stat. */
+export function parquetAddress(host: string, window: Window, stat: string): string {
+  return addressOf("/export.parquet", { host, stat, ...span(window) });
 }
 
 export function liveAddress(host: string | null): string {

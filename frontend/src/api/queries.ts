@@ -2,6 +2,7 @@
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { isActive } from "../logic/job";
+import { isAnyRunning } from "../logic/storage";
 import { isSameWindow, type Window } from "../logic/time";
 import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
@@ -132,6 +133,30 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
     gcTime: 30_000,
   });
 }
+
+/** Measured by the server once a minute at most. */
+export const storageQuery = queryOptions({
+  queryKey: ["storage"],
+  queryFn: ({ signal }) => endpoints.getStorage({ signal }),
+  refetchInterval: 60_000,
+});
+
+/** Asked often while something is being removed, so that people see it move. */
+export const retentionQuery = queryOptions({
+  queryKey: ["retention"],
+  queryFn: ({ signal }) => endpoints.getRetention({ signal }),
+  refetchInterval: ({ state }) => (isAnyRunning(state.data) ? PROGRESS_MS : IDLE_MS),
+});
+
+export const hostDeletionsQuery = queryOptions({
+  queryKey: ["host-deletions"],
+  queryFn: ({ signal }) => endpoints.listHostDeletions({ signal }),
+  refetchInterval: ({ state }) =>
+    state.data?.deletions.some(({ state }) => state === "running") === true ? PROGRESS_MS : IDLE_MS,
+});
+
+/** What the deletion of a host changes. */
+export const DELETION_KEYS = [["host-deletions"], ["hosts"], ["host"], ["storage"], ["baselines"]] as const;
 
 /** The list, which may be long; those on their way are asked for one by one. */
 export const importsQuery = queryOptions({

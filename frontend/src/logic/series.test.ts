@@ -32,6 +32,7 @@ const block = (...all: ReturnType<typeof series>[]): SeriesBlock => ({
   start: "2026-11-21T09:00:00Z",
   end: "2026-11-21T10:00:00Z",
   resolution: "raw",
+  source: "raw",
   column_ms: 1000,
   n_raw: 3,
   n_points: 3,
@@ -108,17 +109,28 @@ describe("series", () => {
 
 describe("what a graph says about its points", () => {
   const one = [series([1], [1])];
+  const all = { resolution: "raw", source: "raw" } as const;
   it("counts samples", () => {
-    expect(describeResolution({ resolution: "raw", n_points: 900, n_raw: 900, series: one })).toBe("all 900 samples");
-    expect(describeResolution({ resolution: "envelope", n_points: 1_200, n_raw: 86_400, series: one })).toBe(
-      "1,200 of 86,400 samples drawn: highest and lowest of each pixel",
-    );
+    expect(describeResolution({ ...all, n_points: 900, n_raw: 900, series: one })).toBe("raw: all 900 samples");
+    expect(describeResolution({ ...all, n_points: 0, n_raw: 0, series: [] })).toBe("no samples");
+  });
+
+  it("says what they were taken from", () => {
+    const says = (source: SeriesBlock["source"]): string =>
+      describeResolution({ resolution: "envelope", source, n_points: 1_200, n_raw: 86_400, series: one });
+    const rest = "1,200 of 86,400 samples drawn, highest and lowest of each pixel";
+    expect((["raw", "rollup_minute", "rollup_hour", "mixed"] as const).map(says)).toEqual([
+      `raw: ${rest}`,
+      `from minutes: ${rest}`,
+      `from hours: ${rest}`,
+      `from rollups and raw: ${rest}`,
+    ]);
   });
 
   it("counts values where a sample has several, and lines that are not drawn", () => {
     const two = [series([1], [1]), series([1], [1], "", "sy")];
-    expect(describeBlock({ resolution: "raw", n_points: 2, n_raw: 2, n_instances_left_out: 1_200, series: two })).toBe(
-      "all 2 values; 1,200 instances not drawn",
+    expect(describeBlock({ ...all, n_points: 2, n_raw: 2, n_instances_left_out: 1_200, series: two })).toBe(
+      "raw: all 2 values; 1,200 instances not drawn",
     );
   });
 });

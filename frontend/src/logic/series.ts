@@ -99,19 +99,27 @@ export function seriesName(column: string, instance: string, nFields: number, nI
   return nFields <= 1 ? instance : `${instance} ${column}`;
 }
 
-type Resolved = Pick<SeriesBlock, "resolution" | "n_points" | "n_raw" | "series">;
+type Resolved = Pick<SeriesBlock, "resolution" | "source" | "n_points" | "n_raw" | "series">;
 
 /** A sample of several fields has several values, and the answer counts those. */
 function nounOf(block: Resolved): string {
   return new Set(block.series.map(({ field }) => field)).size > 1 ? "value" : "sample";
 }
 
-/** What a graph says about its points: `all 900 samples`, or how many of how many and which. */
+const SOURCES: Readonly<Record<SeriesBlock["source"], string>> = {
+  raw: "raw",
+  rollup_minute: "from minutes",
+  rollup_hour: "from hours",
+  mixed: "from rollups and raw",
+};
+
+/** What a graph says about its points: `raw: all 900 samples`, or what they were taken from, how many of how many, and which. */
 export function describeResolution(block: Resolved): string {
   if (block.resolution === "raw") {
-    return block.n_raw === 0 ? "no samples" : `all ${plural(block.n_raw, nounOf(block))}`;
+    return block.n_raw === 0 ? "no samples" : `raw: all ${plural(block.n_raw, nounOf(block))}`;
   }
-  return `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} ${nounOf(block)}s drawn: highest and lowest of each pixel`;
+  const counts = `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} ${nounOf(block)}s drawn`;
+  return `${SOURCES[block.source]}: ${counts}, highest and lowest of each pixel`;
 }
 
 /** The line above a graph: its resolution, and how many instances are not in it. */

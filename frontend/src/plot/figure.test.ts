@@ -11,6 +11,7 @@ const block = (values: (number | null)[][], resolution: SeriesBlock["resolution"
   start: "2026-11-21T09:00:00Z",
   end: "2026-11-21T09:02:00Z",
   resolution,
+  source: "raw",
   column_ms: 100,
   n_raw: 0,
   n_points: 0,

@@ -1,0 +1,188 @@
+import { describe, expect, it } from "vitest";
+import type { RetentionRulePut, RetentionRun, StorageInfo } from "./api";
+import {
+  bySize,
+  consequencesOf,
+  cutOff,
+  daysProblem,
+  describeDays,
+  describeRun,
+  draftsOf,
+  forecastOf,
+  formatBytesPerValue,
+  formatGrowth,
+  isAnyRunning,
+  isSameRules,
+  rulesOf,
+  slicesOf,
+} from "./storage";
+import { toEpochMs } from "./time";
+
+const GB = 1e9;
+
+const storage = (change: Partial<StorageInfo>): StorageInfo => ({
+  kind: "postgresql",
+  measured_at: "2026-11-21T09:00:00Z",
+  database_bytes: 40 * GB,
+  disk: { free_bytes: 50 * GB, total_bytes: 100 * GB },
+  growth_bytes_per_day: GB,
+  days_until_full: 50,
+  parts: [
+    { part: "samples", bytes: 30 * GB },
+    { part: "chunks", bytes: 8 * GB },
+    { part: "rollups", bytes: GB },
+    { part: "other", bytes: GB },
+  ],
+  stats: [],
+  hosts: [],
+  ...change,
+});
+
+describe("when the disk is full", () => {
+  it("is calm, then a warning, then clear", () => {
+    const levels = [365, 30, 29.9, 7, 6.9, 0].map((days) => forecastOf(storage({ days_until_full: days })).level);
+    expect(levels).toEqual(["calm", "calm", "warn", "warn", "urgent", "urgent"]);
+    const urgent = forecastOf(storage({ days_until_full: 3.9 }));
+    expect(urgent.text).toBe("3 days");
+    expect(urgent.note).toMatch(/Make room/);
+  });
+
+  it("is not invented where it is not known", () => {
+    const nothing = { days_until_full: null };
+    expect(forecastOf(storage({ ...nothing, disk: { free_bytes: null, total_bytes: null } })).text).toBe("not known");
+    expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: null })).text).toBe("not known yet");
+    expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: -5 })).text).toBe("never, as it is");
+  });
+
+  it("is told no more exactly than a forecast is", () => {
+    expect([0.4, 1, 29.9, 59, 61, 800, 1e6].map(describeDays)).toEqual([
+      "less than a day",
+      "1 day",
+      "29 days",
+      "59 days",
+      "2 months",
+      "2 years",
+      "more than 20 years",
+    ]);
+  });
+});
+
+describe("the disk", () => {
+  it("is all of its parts, those of others, and what is free", () => {
+    const slices = slicesOf(storage({}));
+    expect(slices.map(({ key, bytes }) => [key, bytes / GB])).toEqual([
+      ["samples", 30],
+      ["chunks", 8],
+      ["rollups", 1],
+      ["other", 1],
+      ["elsewhere", 10],
+      ["free", 50],
+    ]);
+    expect(slices.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+  });
+
+  it("is the database alone where nothing is known of it, and may be empty", () => {
+    const alone = slicesOf(storage({ disk: { free_bytes: null, total_bytes: null } }));
+    expect(alone.map(({ key }) => key)).toEqual(["samples", "chunks", "rollups", "other"]);
+    const empty = slicesOf(storage({ parts: [], disk: { free_bytes: null, total_bytes: null } }));
+    expect(empty).toEqual([]);
+  });
+
+  it("is listed by size", () => {
+    const sized = bySize([{ n: 1 }, { n: 4 }, { n: 2 }], ({ n }) => ({ name: String(n), bytes: n }));
+    expect(sized.map(({ name, share }) => [name, share])).toEqual([
+      ["4", 1],
+      ["2", 0.5],
+      ["1", 0.25],
+    ]);
+  });
+
+  it("grows and shrinks in words", () => {
+    expect([1.2e9, -3e6, 0, 0.2, null].map(formatGrowth)).toEqual(["+1.2 GB", "−3 MB", "0 B", "0 B", "–"]);
+    expect([1.418, 12.34, null].map(formatBytesPerValue)).toEqual(["1.42", "12.3", "–"]);
+  });
+});
+
+const rule = (stat: string | null, samples_days: number | null, chunks_days: number | null): RetentionRulePut => ({
+  stat,
+  samples_days,
+  chunks_days,
+});
+
+describe("rules", () => {
+  it("are read from the form as they were put into it; for ever is no rule for all others", () => {
+    const stored = [rule("mpstat_linux", 30, null), rule(null, null, 7)].map((each) => ({
+      ...each,
+      updated_by: "admin",
+      updated_at: "2026-11-21T09:00:00Z",
+    }));
+    const drafts = draftsOf(stored);
+    expect(isSameRules(rulesOf(drafts)!, stored)).toBe(true);
+    expect(draftsOf([])).toEqual([{ id: 0, stat: null, samples: "", chunks: "" }]);
+    expect(rulesOf(draftsOf([]))).toEqual([]);
+    expect(isSameRules(rulesOf(drafts)!, stored.slice(0, 1))).toBe(false);
+  });
+
+  it("take whole days or nothing", () => {
+    expect(["", " ", "1", "100000", "0", "1.5", "-3", "ten", "100001"].map((text) => daysProblem(text) === null)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(rulesOf([{ id: 0, stat: null, samples: "x", chunks: "" }])).toBeNull();
+  });
+
+  const now = toEpochMs(Date.UTC(2026, 10, 21, 15, 30));
+
+  it("delete from the beginning of a day in UTC", () => {
+    expect(cutOff(1, now)).toBe(Date.UTC(2026, 10, 20));
+  });
+
+  const told = (old: RetentionRulePut[], next: RetentionRulePut[]) =>
+    consequencesOf(old, next, now).map(({ what, stat, keptUntilNow_days }) => [what, stat, keptUntilNow_days]);
+
+  it("say what they delete that was kept until now", () => {
+    expect(told([], [rule(null, 30, null)])).toEqual([["samples", null, null]]);
+    expect(told([rule(null, 30, 30)], [rule(null, 30, 7)])).toEqual([["raw bytes", null, 30]]);
+    expect(told([rule(null, 30, 30)], [rule(null, 90, null)])).toEqual([]);
+  });
+
+  it("of a stat fall back on those for all others", () => {
+    const old = [rule("mpstat_linux", null, null), rule(null, 30, null)];
+    expect(told(old, [rule(null, 30, null)])).toEqual([["samples", "mpstat_linux", null]]);
+    expect(told([rule(null, 30, null)], old)).toEqual([]);
+  });
+});
+
+describe("runs", () => {
+  const run = (change: Partial<RetentionRun>): RetentionRun => ({
+    id: 1,
+    state: "done",
+    message: "",
+    n_samples: 0,
+    n_instances: 0,
+    n_chunks: 0,
+    n_chunk_bytes: 0,
+    created_by: "admin",
+    created_at: "2026-11-21T09:00:00Z",
+    finished_at: null,
+    ...change,
+  });
+
+  it("say what they removed", () => {
+    expect(describeRun(run({}))).toBe("nothing was old enough");
+    expect(describeRun(run({ n_samples: 1, n_chunk_bytes: 2_000 }))).toBe("removed 1 sample and 2 kB of raw bytes");
+    expect(describeRun(run({ state: "running", n_samples: 5 }))).toBe("removed 5 samples so far");
+    expect(describeRun(run({ state: "failed", message: "mpstat_linux: gone", n_samples: 5 }))).toBe(
+      "mpstat_linux: gone; removed 5 samples",
+    );
+    expect(isAnyRunning({ runs: [run({}), run({ state: "waiting" })] })).toBe(true);
+    expect(isAnyRunning(undefined)).toBe(false);
+  });
+});
