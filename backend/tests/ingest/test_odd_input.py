@@ -206,7 +206,8 @@ async def test_hundreds_of_days_at_once_are_taken_or_refused_as_too_large(
         except TooLarge:
             piece //= 2
             assert piece > 4096
-    assert (piece < len(text)) == (server.name != "postgresql")
+    # How many locks the server of the community edition has is not ours to say.
+    assert server.name == "community" or (piece < len(text)) == (server.name == "timescaledb")
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
 
 
