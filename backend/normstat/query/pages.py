@@ -10,7 +10,7 @@ Pages follow each other by time (keyset), and a page never ends between two rows
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
@@ -128,7 +128,7 @@ async def read_page(session: AsyncSession, query: PageQuery) -> Page:
     return await _Reader(await driver_of(session), query).fetch(query.window, query.n_rows_per_page)
 
 
-async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncIterator[Page]:
+async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
     """All samples of the query, page by page; none when there are none.
 
     The session's connection is at work between two pages: whoever does not take all pages closes the iterator (`aclosing`), which
