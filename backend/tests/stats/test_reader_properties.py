@@ -180,7 +180,7 @@ def test_bulk_and_line_by_line_agree_on_captures(monkeypatch: pytest.MonkeyPatch
 def test_rows_stand_in_the_order_of_their_lines(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes]) -> None:
     spec, data = stream
     monkeypatch.setattr(columns, "BULK_LEAST", 0)
-    result = columns.read(spec, data, state={}, offset=7)
+    result = read(spec, data, state={}, offset=7)
     for block in (*result.blocks, *result.since_boot):
         offsets = block.line_offset.tolist()
         assert offsets == sorted(set(offsets))

@@ -1,8 +1,8 @@
 """Readers: how the output of one family of tools is laid out. A reader never imports another reader."""
 
-from collections.abc import Mapping
-from types import ModuleType
-from typing import Final, Protocol, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from normstat.stats.readers import (
     bcc,
@@ -54,67 +54,70 @@ from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 
 
-class Reader(Protocol):
-    """What the module of a reader has."""
+class Reading(Protocol):
+    """One call of a reader."""
 
-    def check(self, spec: Spec) -> None:
-        """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        """See read() below for the arguments."""
 
-    def read(
-        self, spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool, timing: Timing, command: str
-    ) -> ReadResult:
-        """See read() below."""
+    def read(self, data: bytes, *, is_final: bool) -> ReadResult:
+        """Reads all whole lines of the data, and the last one if it is final."""
 
 
-def _reader(module: ModuleType) -> Reader:
-    return cast(Reader, module)
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a module of this folder has; a `reading` is made for each call."""
+
+    check: Callable[[Spec], None]
+    """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    reading: type[Reading]
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "columns": _reader(columns),
-    "fixed_columns": _reader(fixed_columns),
-    "lockstat": _reader(lockstat),
-    "mcelog": _reader(mcelog),
-    "run_times": _reader(run_times),
-    "markdown_tables": _reader(markdown_tables),
-    "opreport": _reader(opreport),
-    "iozone": _reader(iozone),
-    "perf_report": _reader(perf_report),
-    "perf_lock": _reader(perf_lock),
-    "perf_stat": _reader(perf_stat),
-    "strace": _reader(strace),
-    "truss": _reader(truss),
-    "prstat": _reader(prstat),
-    "psi": _reader(psi),
-    "sadf": _reader(sadf),
-    "free": _reader(free),
-    "nfsiostat": _reader(nfsiostat),
-    "sysv_sar": _reader(sysv_sar),
-    "nicstat": _reader(nicstat),
-    "sysstat_json": _reader(sysstat_json),
-    "nfsstat": _reader(nfsstat),
-    "top": _reader(top),
-    "cpu_blocks": _reader(cpu_blocks),
-    "patterns": _reader(patterns),
-    "mib": _reader(mib),
-    "cpu_table": _reader(cpu_table),
-    "net_dev": _reader(net_dev),
-    "dtrace": _reader(dtrace),
-    "bpftrace": _reader(bpftrace),
-    "bcc": _reader(bcc),
-    "systemtap": _reader(systemtap),
-    "wide_tables": _reader(wide_tables),
-    "named_values": _reader(named_values),
-    "kstat": _reader(kstat),
-    "live_test": _reader(live_test),
-    "df": _reader(df),
-    "ip_link": _reader(ip_link),
-    "ps": _reader(ps),
-    "sentences": _reader(sentences),
-    "side_by_side": _reader(side_by_side),
-    "iostat_errors": _reader(iostat_errors),
-    "one_line": _reader(one_line),
-    "zpool_histogram": _reader(zpool_histogram),
+    "columns": Reader(columns.check, columns.Reading),
+    "fixed_columns": Reader(fixed_columns.check, fixed_columns.FixedReading),
+    "lockstat": Reader(lockstat.check, lockstat.Reading),
+    "mcelog": Reader(mcelog.check, mcelog.Reading),
+    "run_times": Reader(run_times.check, run_times.Reading),
+    "markdown_tables": Reader(markdown_tables.check, markdown_tables.Reading),
+    "opreport": Reader(opreport.check, opreport.Reading),
+    "iozone": Reader(iozone.check, iozone.Reading),
+    "perf_report": Reader(perf_report.check, perf_report.Reading),
+    "perf_lock": Reader(perf_lock.check, perf_lock.Reading),
+    "perf_stat": Reader(perf_stat.check, perf_stat.Reading),
+    "strace": Reader(strace.check, strace.Reading),
+    "truss": Reader(truss.check, truss.Reading),
+    "prstat": Reader(prstat.check, prstat.PrstatReading),
+    "psi": Reader(psi.check, psi.PressureReading),
+    "sadf": Reader(sadf.check, sadf.SadfReading),
+    "free": Reader(free.check, free.FreeReading),
+    "nfsiostat": Reader(nfsiostat.check, nfsiostat.NfsReading),
+    "sysv_sar": Reader(sysv_sar.check, sysv_sar.SarReading),
+    "nicstat": Reader(nicstat.check, nicstat.NicReading),
+    "sysstat_json": Reader(sysstat_json.check, sysstat_json.JsonReading),
+    "nfsstat": Reader(nfsstat.check, nfsstat.NfsReading),
+    "top": Reader(top.check, top.TopReading),
+    "cpu_blocks": Reader(cpu_blocks.check, cpu_blocks.CpuBlocksReading),
+    "patterns": Reader(patterns.check, patterns.PatternReading),
+    "mib": Reader(mib.check, mib.MibReading),
+    "cpu_table": Reader(cpu_table.check, cpu_table.CpuTableReading),
+    "net_dev": Reader(net_dev.check, net_dev.NetDevReading),
+    "dtrace": Reader(dtrace.check, dtrace.Reading),
+    "bpftrace": Reader(bpftrace.check, bpftrace.Reading),
+    "bcc": Reader(bcc.check, bcc.Reading),
+    "systemtap": Reader(systemtap.check, systemtap.Reading),
+    "wide_tables": Reader(wide_tables.check, wide_tables.WideTablesReading),
+    "named_values": Reader(named_values.check, named_values.NamedValuesReading),
+    "kstat": Reader(kstat.check, kstat.KstatReading),
+    "live_test": Reader(live_test.check, live_test.LiveTestReading),
+    "df": Reader(df.check, df.DfReading),
+    "ip_link": Reader(ip_link.check, ip_link.LinkReading),
+    "ps": Reader(ps.check, ps.PsReading),
+    "sentences": Reader(sentences.check, sentences.SentenceReading),
+    "side_by_side": Reader(side_by_side.check, side_by_side.SideBySideReading),
+    "iostat_errors": Reader(iostat_errors.check, iostat_errors.IostatErrorsReading),
+    "one_line": Reader(one_line.check, one_line.OneLineReading),
+    "zpool_histogram": Reader(zpool_histogram.check, zpool_histogram.ZpoolHistogramReading),
 }
 
 
@@ -135,4 +138,5 @@ def read(
     the command line: its options tell whether the first report is about the time since boot.
     Raises: BadRequest for an unknown zone, and nothing else, whatever the bytes.
     """
-    return READERS[spec.reader].read(spec, data, state=state, offset=offset, is_final=is_final, timing=timing, command=command)
+    reading = READERS[spec.reader].reading(spec, state=state, offset=offset, timing=timing, command=command)
+    return reading.read(data, is_final=is_final)

@@ -18,6 +18,7 @@ PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms
 The key of a distribution is the section above it and what is measured (`pid = 5068 usecs`), which has the unit in it.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"     usecs     : count     distribution\\n   0 -> 1     : 12     |****|\\n"
 >>> result = read(require_spec("bcc"), text, state={}, offset=0, is_final=True)
 >>> result.blocks[0].instances, result.blocks[0].values[0].tolist()
@@ -28,7 +29,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import Stamp
 from normstat.stats.trace.layout import build_trace_layout
@@ -55,20 +56,6 @@ DEEP: Final = " " * 9
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_trace_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """See normstat.stats.readers.read."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class Reading(TraceReading):

@@ -15,6 +15,7 @@ A map is the instance as printed, with its name: scripts give maps one name each
 its map (when it has one) and the other parts of its key.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> result = read(require_spec("bpftrace"), b"@[vfs_open]: 8675\\n", state={}, offset=0, is_final=True)
 >>> result.blocks[0].instances, result.blocks[0].values[0].tolist()
 (['@[vfs_open]'], [8675])
@@ -24,7 +25,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.stamp import Stamp
 from normstat.stats.trace.layout import build_trace_layout
@@ -45,20 +46,6 @@ def check(spec: Spec) -> None:
     build_trace_layout(spec)
     if "statistics" not in {stat.name.rpartition("_")[2] for stat in spec.stats}:
         raise ValueError("a stat whose name ends in _statistics is needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """See normstat.stats.readers.read."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class Reading(TraceReading):

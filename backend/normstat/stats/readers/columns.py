@@ -1,6 +1,7 @@
 """The general reader: rows under headers. Most *stat tools need no other.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
 ...  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
 ...  1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1 2026-11-21 12:00:00
@@ -27,7 +28,7 @@ from normstat.stats.header import Header
 from normstat.stats.heading import CONTROL, Heading
 from normstat.stats.instants import Instants
 from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, SampleBlock, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State, Timing
 from normstat.stats.row import Words, instance_of, read_row, split_row
 from normstat.stats.spec import Field, Spec
 from normstat.stats.stamp import PREFIX, ClockWords, is_recorder_line, parse_stamp, split_words, take_clock
@@ -44,22 +45,6 @@ COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 TOO_LONG: Final = "line longer than 1 MiB"
 CONTROLLED: Final = "control characters: not the text of a tool"
 CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = Reading(spec, state=state, offset=offset, timing=timing, command=command)
-    n_taken = reading.take(data, is_final=is_final)
-    return reading.result(n_taken)
 
 
 def check(spec: Spec) -> None:
@@ -84,7 +69,11 @@ class Reading:
         self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
         self._is_behind_blank = False
 
-    def result(self, n_taken: int) -> ReadResult:
+    def read(self, data: bytes, *, is_final: bool) -> ReadResult:
+        """Reads all whole lines of the data, and the last one if it is final."""
+        return self._result(self._take_all(data, is_final=is_final))
+
+    def _result(self, n_taken: int) -> ReadResult:
         """Everything gathered."""
         self._memory.line_no = self._ledger.line_no
         state = self._memory.to_state() | self._instants.to_state()
@@ -101,7 +90,7 @@ class Reading:
             n_taken=n_taken,
         )
 
-    def take(self, data: bytes, *, is_final: bool) -> int:
+    def _take_all(self, data: bytes, *, is_final: bool) -> int:
         """Reads all whole lines of the data; gives the number of bytes that are accounted for."""
         begin = 0
         if self._memory.is_in_long_line:

@@ -14,6 +14,7 @@ Keys of `[[layout.tables]]`:
 A share of time ("%tim") belongs to the column before it, and has its name; one without a column before it is that of the whole row.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> result = read(require_spec("intrstat_solaris"), __doc__.split("\\n\\n")[1].encode() + b"\\n", state={}, offset=0, is_final=True)
 >>> [(block.instances, [field.column for field in block.fields]) for block in result.blocks]
 [(['e1000g#0'], ['cpu0', 'cpu0 %tim', 'cpu1', 'cpu1 %tim'])]
@@ -26,7 +27,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.lines import ABSENT, Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
@@ -68,14 +69,6 @@ def check(spec: Spec) -> None:
     if wrong or set(spec.layout) != {"tables"}:
         message = f"tables.stat: no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = CpuBlocksReading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
 
 
 def _tables(spec: Spec) -> list[Table]:

@@ -9,6 +9,7 @@ The instance is the interrupt with the devices that use it, "24 ACPI:Ged"; a row
 its own, `total`.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"      CPU0 CPU1\\n 24: 1 0  IO-APIC   5-edge      ACPI:Ged\\nERR: 0\\n"
 >>> result = read(require_spec("proc_interrupts"), text, state={}, offset=0)
 >>> [(list(block.instances), [field.column for field in block.fields]) for block in result.blocks]
@@ -19,7 +20,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -40,20 +41,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat, with a family for the CPUs, and no layout."""
     if spec.layout or len(spec.stats) != 1 or not spec.stats[0].families:
         raise ValueError("one stat with a family and an empty layout are needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return CpuTableReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class CpuTableReading(SnapshotReading):

@@ -14,6 +14,7 @@ Keys of `[layout]`:
     columns   names of columns with blanks
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"Filesystem 1K-blocks Used Available Use% Mounted on\\n/dev/vda 264212084 27805968 67695296 30% /\\n"
 >>> block = read(require_spec("df_linux"), text, state={}, offset=0).blocks[0]
 >>> block.instances, [field.column for field in block.fields]
@@ -25,7 +26,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -55,20 +56,6 @@ def check(spec: Spec) -> None:
     for table in tables:
         if set(table) != TABLE_KEYS or table["stat"] not in names:
             raise ValueError("tables: each has columns, and a stat of this spec")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return DfReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class DfReading(SnapshotReading):

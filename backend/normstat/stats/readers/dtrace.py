@@ -15,6 +15,7 @@ otherwise, and no line tells numbers that are keys from a second value. The key 
 row is held back until the next line shows that it was one.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> result = read(require_spec("dtrace"), b"  nscd     1\\n  svc.startd   12\\n", state={}, offset=0, is_final=True)
 >>> result.blocks[0].instances, result.blocks[0].values[0].tolist()
 (['nscd', 'svc.startd'], [1, 12])
@@ -24,7 +25,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.trace.layout import build_trace_layout
 from normstat.stats.trace.reading import HeldRow, TraceReading, count_reason
@@ -55,20 +56,6 @@ FRAME_INDENT: Final = 10
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_trace_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """See normstat.stats.readers.read."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class Reading(TraceReading):

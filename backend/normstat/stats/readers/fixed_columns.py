@@ -16,6 +16,7 @@ Every line that is neither a time nor ignored is a row. Keys of `[layout]`:
     shortest   lines of fewer characters that are no row are noise (4, as dim_STAT has it)
 
 >>> from normstat.stats.catalogue import parse_spec
+>>> from normstat.stats.readers import read
 >>> spec = parse_spec("app_time.toml", '''
 ... name = "app_time"
 ... tool = "app_time"
@@ -52,7 +53,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.lines import ABSENT, Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.row import join_instance
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.stamp import parse_stamp, split_words, take_clock
@@ -80,20 +81,6 @@ class RowLayout:
     has_leading_time: bool
     ignored: re.Pattern[str] | None
     shortest: int
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return FixedReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -16,6 +16,7 @@ of the option (-m, -g), KiB when there was none; with suffixes (-h) the numbers 
 Layout keys: `rows` and `line`, the stats of the two forms.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"      total  used  free  shared  buff/cache   available\\nMem:     9     4     3       1           1           5\\n"
 >>> block = read(require_spec("free_linux"), text, state={}, offset=0).blocks[0]
 >>> block.instances, [field.key for field in block.fields][:3], [values.tolist() for values in block.values][:3]
@@ -27,7 +28,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 ROW: Final = re.compile(r"(?P<name>-/\+ buffers/cache|[^\W\d][^\s:]{0,30}) ?:\s+(?P<words>\S.*)")
@@ -49,20 +50,6 @@ def check(spec: Spec) -> None:
     names = {stat.name for stat in spec.stats}
     if {spec.layout["rows"], spec.layout["line"]} - names or set(spec.layout) - {"rows", "line"}:
         raise ValueError("rows and line: two stats of the spec are needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return FreeReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class FreeReading(LineReading):

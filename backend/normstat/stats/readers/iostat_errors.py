@@ -7,6 +7,7 @@ Media Error: 0 Device Not Ready: 0 No Device: 2 Recoverable: 0
 Illegal Request: 0 Predictive Failure Analysis: 0
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> block = read(require_spec("iostat_e_solaris"), excerpt, state={}, offset=0, is_final=True).blocks[0]
 >>> block.instances, [values.tolist() for values in block.values]
@@ -17,7 +18,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -31,13 +32,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and no layout."""
     if spec.layout or len(spec.stats) != 1:
         raise ValueError("one stat and an empty layout are needed")
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return IostatErrorsReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class IostatErrorsReading(SnapshotReading):

@@ -8,6 +8,7 @@ The first line of the header says more about the last columns of the second. Tes
 are shows by the command line above, or by the places of the numbers under the header.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''                                   random    random
 ...       kB  reclen    write  rewrite    read     write
 ...    10240       4     1864     1901     5331     2962
@@ -22,7 +23,7 @@ from typing import Final
 
 from normstat.stats.figures import Repeats
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
 
@@ -73,20 +74,6 @@ OUTPUT: Final = re.compile(r"\s*Output is in .*")
 MAX_LINE: Final = 1000
 # A header and its rows need not stand at the same place: their distance from their first number must.
 NEAR: Final = 2
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

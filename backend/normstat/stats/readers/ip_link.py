@@ -11,6 +11,7 @@ All numbers of an interface are one row; a column is the direction and the name,
 header "RX errors:" and others. Virtual functions ("vf 0") are rows of their own, "eth0 vf 0".
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"1: lo: <LOOPBACK,UP> mtu 65536\\n    RX: bytes packets\\n    588948574 505641\\n    TX: bytes packets\\n    5 6\\n"
 >>> block = read(require_spec("ip_s_link_linux"), text, state={}, offset=0, is_final=True).blocks[0]
 >>> block.instances, [field.column for field in block.fields]
@@ -22,7 +23,7 @@ from typing import Final
 
 from normstat.stats.formats import SUFFIXES
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -41,20 +42,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and no layout."""
     if spec.layout or len(spec.stats) != 1:
         raise ValueError("one stat and an empty layout are needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return LinkReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class LinkReading(SnapshotReading):

@@ -11,6 +11,7 @@ The instance is the whole name, MODULE:INSTANCE:NAME:STATISTIC. Texts are no sam
 again.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> block = read(require_spec("kstat_solaris"), excerpt, state={}, offset=0, is_final=True).blocks[0]
 >>> block.instances, block.values[0].tolist()
@@ -22,7 +23,7 @@ from typing import Final
 
 from normstat.stats.figures import spell_out
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 NAME: Final = re.compile(r"[^:\s]{1,100}:\d{1,10}:[^\t]{1,200}:[^:\t]{1,200}", re.ASCII)
@@ -38,13 +39,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and no layout."""
     if spec.layout or len(spec.stats) != 1:
         raise ValueError("one stat and an empty layout are needed")
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return KstatReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class KstatReading(LineReading):

@@ -15,6 +15,7 @@ long as no word for a state is left over.
 Keys of `[layout]`: `states` and `mutex` are the stats of the states and of the CPUs, `subsystems` the names of the subsystems.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = " ".join(__doc__.split("\\n\\n", 3)[1:3]).encode() + b"\\n"
 >>> blocks = read(require_spec("livetest_solaris"), excerpt, state={}, offset=0, is_final=True).blocks
 >>> [(block.instances, [values.tolist() for values in block.values]) for block in blocks]
@@ -25,7 +26,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
 
@@ -42,14 +43,6 @@ def check(spec: Spec) -> None:
     if wrong or set(spec.layout) != LAYOUT_KEYS or not isinstance(spec.layout["subsystems"], list):
         message = f"states, mutex and subsystems are needed; no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = LiveTestReading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
 
 
 class LiveTestReading(LineReading):

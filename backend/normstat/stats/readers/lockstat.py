@@ -12,6 +12,7 @@ A row's instance is "SECTION: LOCK CALLER"; without a section's title it is "LOC
 differ in their stacks only, and are numbered (" #2").
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''Adaptive mutex spin: 3318 events
 ... Count indv cuml rcnt spin Lock Caller
 ... 601 18% 18% 1.00 1 flock_lock cleanlocks+0x10
@@ -28,7 +29,7 @@ from typing import Final
 from normstat.stats.figures import Repeats
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Shape, Spec, Stat
 
 RULE: Final = re.compile(r"\s*-{5,}\s*")
@@ -85,20 +86,6 @@ class Record:
     words: list[str]
     offset: int
     frames: list[str] = field(default_factory=list)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

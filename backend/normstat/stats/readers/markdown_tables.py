@@ -9,6 +9,7 @@ Seconds are kept as printed and, without a rounding, as whole nanoseconds. A tab
 10 s and more) is a distribution.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = '''| アドレス | 回数 | 平均(秒) |
 ... |---|---|---|
 ... | 0xf8863ba3 | 61,477 | 1.8E-07 |
@@ -27,7 +28,7 @@ from typing import Final
 from normstat.stats.figures import Repeats, spell_out, ungroup
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Field, Shape, Spec, Stat
 
 RULE: Final = frozenset("|:+=- \t")
@@ -69,20 +70,6 @@ class Table:
     clock: tuple[str, ...]
     nanoseconds: Mapping[str, str]
     inner: re.Pattern[str] | None
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -10,6 +10,7 @@
 Whether an error was corrected is bit 61 (UC) of its status.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"MCE 0\\nCPU 1 BANK 8\\nTIME 1333577216 Wed Apr  4 15:06:56 2012\\nSTATUS 8c0000400001009f MCGSTATUS 0\\n"
 >>> (block,) = read(require_spec("mcelog"), text, state={}, offset=0, is_final=True).blocks
 >>> block.instances, block.time_us.tolist(), [column.tolist() for column in block.values]
@@ -20,7 +21,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 BEGIN: Final = re.compile(r"(?:MCE \d+|Hardware event\. This is not a software error\.|HARDWARE ERROR\.? .*)")
@@ -44,20 +45,6 @@ DETAIL: Final = re.compile(
 UNCORRECTED: Final = 1 << 61
 MICRO: Final = 1_000_000
 MAX_LINE: Final = 1000
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

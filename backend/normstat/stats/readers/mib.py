@@ -9,6 +9,7 @@ Keys of `[layout]`:
     others    protocols whose counters are a row of another stat than the first, with the name of that stat
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"Ip: Forwarding InReceives\\nIp: 1 545746\\nUdp: InErrors\\nUdp: 0\\n"
 >>> block = read(require_spec("proc_net_snmp"), text, state={}, offset=0, is_final=True).blocks[0]
 >>> [field.column for field in block.fields], [column.tolist() for column in block.values]
@@ -19,7 +20,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -36,20 +37,6 @@ def check(spec: Spec) -> None:
         raise ValueError("only others is known, a table")
     if not set(others.values()) <= {stat.name for stat in spec.stats}:
         raise ValueError("others: not all are stats of this spec")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return MibReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class MibReading(SnapshotReading):

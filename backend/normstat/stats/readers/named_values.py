@@ -16,6 +16,7 @@ Keys of `[layout]`:
 A value that is a word ("vanj") is none. All numbers of a section are one row; a name that comes again begins the next report.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> block = read(require_spec("netstat_s_solaris"), excerpt, state={}, offset=0, is_final=True).blocks[0]
 >>> [(field.key, values.tolist()) for field, values in zip(block.fields, block.values)][1:3]
@@ -26,7 +27,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
@@ -52,14 +53,6 @@ def check(spec: Spec) -> None:
         message = f"sections: no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
     re.compile(str(spec.layout.get("counts", "")))
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = NamedValuesReading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
 
 
 class NamedValuesReading(SnapshotReading):

@@ -5,6 +5,7 @@
       eth0:1687369235   40050    0    0    0     0          0         0  2228377   23618    0    0    0     0       0          0
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"Inter-| Receive | Transmit\\n face |bytes packets|bytes packets\\n  eth0:1687369235 40050 2228377 23618\\n"
 >>> block = read(require_spec("proc_net_dev"), text, state={}, offset=0).blocks[0]
 >>> block.instances, [field.key for field in block.fields]
@@ -15,7 +16,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -29,20 +30,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and no layout."""
     if spec.layout or len(spec.stats) != 1:
         raise ValueError("one stat and an empty layout are needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return NetDevReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class NetDevReading(SnapshotReading):

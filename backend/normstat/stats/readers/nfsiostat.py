@@ -17,6 +17,7 @@ Layout keys: `mount`, `operation` and `counts`, the stats of the three forms; [l
 counts, whose groups are numbered -> the columns of the groups.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> result = read(require_spec("nfsiostat_linux"), __doc__.split("\\n\\n", 1)[1].encode(), state={}, offset=0, is_final=True)
 >>> [(block.stat.name, block.instances) for block in result.since_boot]
 [('nfsiostat_linux', ['/srv']), ('nfsiostat_linux_op', ['/srv read']), ('nfsiostat_linux_counts', ['/srv'])]
@@ -28,7 +29,7 @@ from typing import Final
 
 from normstat.stats.formats import read_number
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
 
 MOUNT: Final = re.compile(r"(?P<export>\S.{0,1000}?) mounted on (?P<mount>/.{0,1000}):")
@@ -59,20 +60,6 @@ def _lines(spec: Spec) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     if not isinstance(raw, dict):
         raise TypeError("lines: a table is needed")
     return _patterns(tuple((str(pattern), tuple(map(str, columns))) for pattern, columns in raw.items()))
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return NfsReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class NfsReading(LineReading):

@@ -12,6 +12,7 @@ Counters of a section are one row, its instance is the section ("client rpc"); o
 ("client v3 getattr"). Solaris names the version in a line of its own, "Version 3: (63 calls)".
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"Client nfs v3:\\nnull getattr\\n0 0% 11 18%\\nClient rpc stats:\\ncalls retrans\\n63 0\\n"
 >>> result = read(require_spec("nfsstat_linux"), text, state={}, offset=0, is_final=True)
 >>> [(block.stat.name, list(block.instances)) for block in result.blocks]
@@ -22,7 +23,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -49,20 +50,6 @@ def check(spec: Spec) -> None:
         raise ValueError("two stats and an empty layout are needed")
     if not set(OPERATION) <= {field.column for field in spec.stats[1].fields}:
         raise ValueError("the second stat needs count and percent")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return NfsReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class NfsReading(SnapshotReading):

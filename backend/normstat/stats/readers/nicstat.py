@@ -14,6 +14,7 @@ the time since boot; rows of one report have one time.
 Layout keys: `tables`, each with `stat` and `header` (columns that must be there), as of the reader `columns`.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> header = b" InDG OutDG InErr OutErr\\n"
 >>> text = b"20:57:16" + header + b"UDP 0.08 0.08 0.00 0.00\\n20:57:17" + header + b"UDP 1.00 2.00 0.00 0.00\\n"
 >>> result = read(require_spec("nicstat"), text, state={}, offset=0)
@@ -26,7 +27,7 @@ from typing import Final
 
 from normstat.stats.layout import build_layout
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.stamp import EPOCH, Stamp, parse_clock
 
@@ -47,20 +48,6 @@ MAX_COLUMNS: Final = 100
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return NicReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class NicReading(LineReading):

@@ -5,6 +5,7 @@ total: 456164k bytes allocated + 44248k reserved = 500412k used, 1105756k availa
 Keys of `[[layout.lines]]`: `stat`, and `pattern`, a regular expression of the whole line whose named groups are the columns.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> block = read(require_spec("swap_s_solaris"), excerpt, state={}, offset=0, is_final=True).blocks[0]
 >>> [(field.key, values.tolist()) for field, values in zip(block.fields, block.values)][3]
@@ -15,7 +16,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -29,13 +30,6 @@ def check(spec: Spec) -> None:
     if wrong or not lines or set(spec.layout) != {"lines"} or not all(pattern.groupindex for _, pattern in lines):
         message = f"lines: a stat of this spec and a pattern with named groups for each; no stats: {sorted(wrong)}"
         raise ValueError(message)
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return OneLineReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def _lines(spec: Spec) -> list[tuple[str, re.Pattern[str]]]:

@@ -9,6 +9,7 @@ Several events have a pair of columns each. Without -l there is no header, or on
 it, farther to the right.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''samples  %        image name               symbol name
 ... 35855    36.0707  vmlinux                  get_tgid_list
 ... '''
@@ -23,7 +24,7 @@ from typing import Final
 
 from normstat.stats.figures import Repeats, spell_out, ungroup
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec, Stat
 
 NUMBERS: Final = ("samples", "cum. samples", "%", "cum. %", "diff %")
@@ -56,20 +57,6 @@ class Arc:
     numbers: list[str]
     name: str
     offset: int
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -20,6 +20,7 @@ Keys of `[[layout.rows]]`:
     clock      the group that is the clock of the report
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> block = read(require_spec("proc_loadavg"), b"0.00 0.01 0.03 2/111 2039\\n", state={}, offset=0).blocks[0]
 >>> [field.key for field in block.fields], [column.tolist() for column in block.values]
 (['load_1m', 'load_5m', 'load_15m', 'running', 'total', 'last_pid'], [[0.0], [0.01], [0.03], [2], [111], [2039]])
@@ -33,7 +34,7 @@ from typing import Final
 
 from normstat.stats.items import span_seconds
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import Stamp
@@ -127,20 +128,6 @@ def _texts(raw: Mapping[str, object], key: str) -> list[str]:
 def _pattern(raw: Mapping[str, object], key: str) -> re.Pattern[str] | None:
     found = _texts(raw, key)
     return re.compile("|".join(f"(?:{text})" for text in found), re.ASCII) if found else None
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return PatternReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class PatternReading(SnapshotReading):

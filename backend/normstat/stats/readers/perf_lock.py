@@ -7,6 +7,7 @@
 Times are a number and its unit, or plain nanoseconds: under a header with (ns), and with -x. All are stored in nanoseconds.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b''' contended   total wait     avg wait          pid   comm
 ...       146     63.42 us       434 ns           -1   Unknown
 ... '''
@@ -21,7 +22,7 @@ from typing import Final
 
 from normstat.stats.figures import Repeats
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 COUNTS: Final = ("acquired", "contended")
@@ -50,20 +51,6 @@ MESSAGE: Final = re.compile(
     r"|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?perf lock .*|\[ ?perf record: .*|Warning:.*|\[?\.\.\.\]?)"
 )
 MAX_LINE: Final = 1000
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -11,6 +11,7 @@
 The columns of numbers come first; what follows them is what the row is about. Call graphs below a row are not read.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''# Overhead  Command      Shared Object      Symbol
 ...     28.15%  firefox-bin  libxul.so          [.] 0xd10b45
 ... '''
@@ -24,7 +25,7 @@ from typing import Final
 
 from normstat.stats.figures import Repeats, ungroup
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
 
@@ -50,20 +51,6 @@ CAPTURED: Final = re.compile(r"#\s*captured on\s*:\s*(?P<time>.{10,60}?)\s*")
 FOLDED: Final = re.compile(r"\s*[-+]\s+(?=\d)", re.ASCII)
 VALUE: Final = re.compile(r"(\d{1,19}(?:[.,]\d{1,6})?)%?", re.ASCII)
 MAX_LINE: Final = 8192
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -7,6 +7,7 @@
 Times are seconds since perf began: with `# started on ...` above (-o) or a start from elsewhere they become instants.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> result = read(require_spec("perf_stat"), b"     0.500609870 CPU0       50      context-switches   #   99.831 /sec\\n", state={}, offset=0)
 >>> [(block.stat.name, block.instances[0], block.values[0].tolist()) for block in result.blocks]
 [('perf_stat', 'CPU0 context-switches', [50]), ('perf_stat_metrics', 'CPU0 context-switches: /sec', [99.831])]
@@ -18,7 +19,7 @@ from typing import Final
 from normstat.stats.figures import Repeats
 from normstat.stats.lines import Line, LineReading
 from normstat.stats.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
 
@@ -58,20 +59,6 @@ MAX_LINE: Final = 4096
 MAX_TEXT: Final = 500
 MISSING: Final = frozenset({*NOT_COUNTED, ""})
 MICRO: Final = 1_000_000
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -17,6 +17,7 @@ Keys of `[layout]`: `total` is the stat of the line of totals. Keys of `[[layout
     since_start  true when the first report is about the time since each process began
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode()
 >>> result = read(require_spec("prstat_solaris"), excerpt, state={}, offset=0, is_final=True)
 >>> [(block.instances, block.fields[1].key, block.values[1].tolist()) for block in result.since_boot]
@@ -32,7 +33,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.lines import ABSENT, Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import split_words
@@ -86,14 +87,6 @@ def check(spec: Spec) -> None:
     if wrong or not tables:
         message = f"no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = PrstatReading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
 
 
 def _tables(spec: Spec) -> list[Table]:

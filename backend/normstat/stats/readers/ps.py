@@ -15,6 +15,7 @@ Keys of `[layout]`:
     sizes    columns that are KiB when they have no suffix
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"PID %CPU %MEM VSZ RSS START TIME COMMAND\\n1 0.0 0.3 104364 13208 Nov20 0:06 /sbin/init splash\\n"
 >>> block = read(require_spec("ps_linux"), text, state={}, offset=0).blocks[0]
 >>> block.instances, [field.column for field in block.fields], block.values[-1].tolist()
@@ -27,7 +28,7 @@ from typing import Final
 
 from normstat.stats.items import command_name, kib_of, seconds_of
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp, split_words
@@ -52,20 +53,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and a layout of known keys."""
     if not spec.layout.keys() <= LAYOUT_KEYS or len(spec.stats) != 1:
         raise ValueError("one stat, and only texts, times, starts, threads and sizes are known")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return PsReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class PsReading(SnapshotReading):

@@ -7,6 +7,7 @@
 The instance is "io.some"; "system.slice/io.some" for a cgroup; "some" where nothing names the file.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"some avg10=7.14 avg60=11.19 avg300=10.79 total=355883044\\n"
 >>> block = read(require_spec("psi_linux"), text, state={}, offset=0).blocks[0]
 >>> block.instances, [field.key for field in block.fields], block.values[3].tolist()
@@ -17,7 +18,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -36,20 +37,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError for a spec of more than one stat; the layout has no keys."""
     if spec.layout or len(spec.stats) != 1:
         raise ValueError("one stat and an empty layout are needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return PressureReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class PressureReading(SnapshotReading):

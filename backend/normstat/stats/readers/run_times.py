@@ -7,6 +7,7 @@
 One sample a run; its lines may come in any order. Times are stored in seconds.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"real\\t7m32.730s\\nuser\\t0m16.597s\\nsys\\t7m17.231s\\n"
 >>> (block,) = read(require_spec("time"), text, state={}, offset=0, is_final=True).blocks
 >>> [column.tolist() for column in block.values]
@@ -18,7 +19,7 @@ from decimal import Decimal
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 CLOCK: Final = r"(?:\d{1,6}h)?(?:\d{1,9}m)?\d{1,9}(?:[.,]\d{1,9})?s?|(?:\d{1,6}:)?\d{1,6}:\d{2}(?:[.,]\d{1,9})?"
@@ -80,20 +81,6 @@ COMMAND: Final = re.compile(r'\s*Command being timed: "(?P<command>.{0,300})"\s*
 MESSAGE: Final = re.compile(r"(?:Command (?:exited with|terminated by) .*|.{0,200}[#$%>]\s*(?:\S*/)?p?time .*)")
 TIMES: Final = frozenset({"real", "user", "sys", "trap", "tflt", "dflt", "kflt", "lock", "slp", "lat", "stop"})
 MAX_LINE: Final = 1000
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

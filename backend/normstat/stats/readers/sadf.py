@@ -10,6 +10,7 @@
 Layout keys: `tables` and `unknown`, as of the reader `columns` (the lines of sadf -d are headers and rows like any others).
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"# hostname;interval;timestamp;IFACE;rxpck/s;txpck/s\\nweb1;600;2026-11-21 12:00:01 UTC;lo;1.00;2.00\\n"
 >>> block = read(require_spec("sadf_linux"), text, state={}, offset=0).blocks[0]
 >>> block.stat.name, block.instances, [values.tolist() for values in block.values]
@@ -25,7 +26,7 @@ from normstat.stats.formats import read_number
 from normstat.stats.header import Header, HeaderLine, find_header
 from normstat.stats.layout import build_layout
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.row import ABSENT, join_instance
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.stamp import ClockWords, parse_stamp
@@ -49,20 +50,6 @@ NO_CLOCK: Final = ClockWords(0, 0.0, is_epoch=False)
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return SadfReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 @dataclass(slots=True)

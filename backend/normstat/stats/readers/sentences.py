@@ -8,6 +8,7 @@
 All sentences of a call are one row; a column is the section and the sentence without its number: "Tcp: active connection openings".
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"Tcp:\\n    956686 active connection openings\\n    TCPLossProbes: 24\\n"
 >>> block = read(require_spec("netstat_s_linux"), text, state={}, offset=0, is_final=True).blocks[0]
 >>> [field.column for field in block.fields], [column.tolist() for column in block.values]
@@ -18,7 +19,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
 
@@ -35,20 +36,6 @@ def check(spec: Spec) -> None:
     """Raises ValueError unless there is one stat and no layout."""
     if spec.layout or len(spec.stats) != 1:
         raise ValueError("one stat and an empty layout are needed")
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return SentenceReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class SentenceReading(SnapshotReading):

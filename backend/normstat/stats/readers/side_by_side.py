@@ -13,6 +13,7 @@ Keys of `[layout]`:
     messages     regular expression of lines that tell of a change; the report behind one is about the time since boot again
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> result = read(require_spec("iostat_default_solaris"), excerpt, state={}, offset=0, is_final=True)
 >>> sorted((block.stat.name, block.instances, block.values[0].tolist()) for block in result.since_boot)
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp, split_words
@@ -63,14 +64,6 @@ def check(spec: Spec) -> None:
     if not all(_texts(side) for side in sides):
         raise ValueError("sides: a list of columns for each")
     re.compile(str(spec.layout["messages"]))
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = SideBySideReading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
 
 
 class SideBySideReading(LineReading):

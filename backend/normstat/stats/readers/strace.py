@@ -11,6 +11,7 @@ Without errors that column is blank; releases before 5.8 (and ltrace) leave usec
 shows by the place of the numbers under the rule or, where blanks were squeezed, by the sums of the rows above.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''% time seconds usecs/call calls errors syscall
 ... 45.85 0.000414 207 2 getdents64
 ... 100.00 0.000903 2 0 total
@@ -25,7 +26,7 @@ from typing import Final
 
 from normstat.stats.figures import Repeats
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 INTERRUPT: Final = "^C"
@@ -49,20 +50,6 @@ MISSING: Final = frozenset({NO_VALUE, "nan", "-nan"})
 NOT_OURS: Final = "not a line of this tool's table of calls"
 MAX_LINE: Final = 1000
 MAX_COLUMNS: Final = 16
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

@@ -18,6 +18,7 @@ Keys of `[[layout.tables]]`:
     pairs      ["name", "value"]: the row's numbers are in a list of objects that hold a name and a number
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> loads = b'{"timestamp": "12:00:01", "cpu-load": [{"cpu": "0", "usr": 5.0}]}'
 >>> text = b'{"sysstat": {"hosts": [{"date": "11/21/26", "statistics": [' + loads + b"]}]}}"
 >>> block = read(require_spec("mpstat_json_linux"), text + b"\\n", state={}, offset=0).blocks[0]
@@ -35,7 +36,7 @@ from normstat.stats.banner_day import parse_banner_day
 from normstat.stats.formats import read_number
 from normstat.stats.json_stream import Broken, JsonStream, Node, to_node
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.row import join_instance
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.stamp import Stamp, parse_stamp, take_clock
@@ -115,20 +116,6 @@ def build_layout(spec: Spec) -> Layout:
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError or ValueError for a layout that makes no sense."""
     build_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return JsonReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class JsonReading(LineReading, JsonStream):

@@ -10,6 +10,7 @@ value |-------------------------------------------------- count
 __vma_link 97
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"value |---------- count\\n   32 |@@        2\\n"
 >>> result = read(require_spec("systemtap"), text, state={}, offset=0, is_final=True)
 >>> result.blocks[0].instances, result.blocks[0].values[0].tolist()
@@ -20,7 +21,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind
 from normstat.stats.spec import Spec
 from normstat.stats.trace.layout import build_trace_layout
 from normstat.stats.trace.reading import HeldRow, TraceReading
@@ -35,20 +36,6 @@ KEY_ROW: Final = re.compile(r" *(\S(?:.{0,400}?\S)?) +(-?[0-9]{1,19})")
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_trace_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """See normstat.stats.readers.read."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class Reading(TraceReading):

@@ -20,6 +20,7 @@ Layout keys: those of the reader `columns`, of which `banner`, `ignored`, `messa
 columns that may be blank.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> heads = b"12:00:00 runq-sz %runocc swpq-sz %swpocc\\n           msg/s  sema/s\\n"
 >>> text = heads + b"12:00:05 2.0 100 0.0 0\\n            1.00    2.00\\n"
 >>> result = read(require_spec("sar_solaris"), text, state={}, offset=0)
@@ -36,7 +37,7 @@ from normstat.stats.header import Header, HeaderLine, find_header
 from normstat.stats.instants import Sections
 from normstat.stats.layout import build_layout
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.row import instance_of
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import ClockWords, Stamp, take_clock
@@ -56,20 +57,6 @@ UNFIT: Final = "behind a row that does not fit its header: it may belong to any"
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_layout(spec)
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return SarReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class SarReading(LineReading):

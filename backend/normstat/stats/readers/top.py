@@ -29,6 +29,7 @@ Keys of `[[layout.summaries]]`:
     renamed    other names of numbers, where a release says it in another way
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b"top - 23:06:21 up 2 min,  2 users,  load average: 0.55, 0.24, 0.09\\n%Cpu(s):  3.1 us,  3.1 sy\\n"
 >>> result = read(require_spec("top_linux"), text, state={}, offset=0, is_final=True)
 >>> [(block.stat.name, list(block.instances)) for block in (*result.blocks, *result.since_boot)]
@@ -43,7 +44,7 @@ from typing import Final
 from normstat.stats.formats import SUFFIXES
 from normstat.stats.items import command_name, kib_of, seconds_of, split_items
 from normstat.stats.lines import ABSENT, Line
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.snapshot import NO_VALUES, SnapshotReading
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import SECONDS_A_DAY, Stamp, split_words, take_clock
@@ -151,20 +152,6 @@ def _summary(raw: Mapping[str, object]) -> Summary:
         is_several=raw.get("several") is True,
         renamed={str(key): str(value) for key, value in renamed.items()},
     )
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return TopReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 class TopReading(SnapshotReading):

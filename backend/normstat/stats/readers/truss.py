@@ -11,6 +11,7 @@
 Without errors the column is blank. FreeBSD prints all errors and a line of totals that has no name.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> text = b'''syscall seconds calls errors
 ... open .26 2868
 ... sys totals: 2.09 80316 0
@@ -25,7 +26,7 @@ from typing import Final
 
 from normstat.stats.figures import Repeats
 from normstat.stats.lines import Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 
 # What a terminal shows when someone ends the tool by hand.
@@ -50,20 +51,6 @@ COLUMNS: Final = ("seconds", "calls", "errors")
 NOT_OURS: Final = "not a line of truss -c"
 MAX_LINE: Final = 1000
 MAX_REPORT: Final = 65_536
-
-
-def read(
-    spec: Spec,
-    data: bytes,
-    *,
-    state: State,
-    offset: int,
-    is_final: bool = False,
-    timing: Timing = NO_TIMING,
-    command: str = "",
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return Reading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def check(spec: Spec) -> None:

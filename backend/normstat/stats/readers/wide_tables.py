@@ -8,6 +8,7 @@ zones         303G  2.95T     36    501   118K  9.41M
   raidz1      303G  2.95T     36    501   118K  9.41M
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = "\\n".join(__doc__.split("\\n")[3:8]).encode()
 >>> result = read(require_spec("zpool_iostat"), excerpt, state={}, offset=0, is_final=False)
 >>> [(block.instances, block.fields[5].key, block.values[5].tolist()) for block in result.since_boot]
@@ -21,7 +22,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.lines import ABSENT, Line, LineReading
-from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import Stamp, parse_stamp, split_words, take_clock
@@ -58,14 +59,6 @@ class WideHeader:
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     build_wide_layout(spec)
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    reading = WideTablesReading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
 
 
 class WideTablesReading(LineReading):

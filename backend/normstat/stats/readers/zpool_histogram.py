@@ -11,6 +11,7 @@ Keys of `[[layout.tables]]`: `stat`, and `title`, the word that the line with th
 distribution of its own, "tank total_wait read"; its samples are added when the table is over.
 
 >>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
 >>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
 >>> block = read(require_spec("zpool_iostat_histogram"), excerpt, state={}, offset=0, is_final=True).since_boot[0]
 >>> block.instances[2:4], block.values[0].tolist()[2:4]
@@ -22,7 +23,7 @@ from typing import Final
 
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.lines import ABSENT, Line, LineReading
-from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp, split_words
@@ -47,13 +48,6 @@ def check(spec: Spec) -> None:
     if wrong or set(spec.layout) != {"tables"}:
         message = f"tables.stat: no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
-
-
-def read(
-    spec: Spec, data: bytes, *, state: State, offset: int, is_final: bool = False, timing: Timing = NO_TIMING, command: str = ""
-) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream; see normstat.stats.readers.read for the arguments."""
-    return ZpoolHistogramReading(spec, state=state, offset=offset, timing=timing, command=command).read(data, is_final=is_final)
 
 
 def _tables(spec: Spec) -> dict[str, str]:
