@@ -130,6 +130,8 @@ class _Dump:
         self._watch(progress)
         for wish in wishes:
             known = journal.known.get(wish.key)
+            if known is not None and not self._is_there(known):
+                known = None
             piece = self._take(wish, known)
             progress = replace(progress, n_done=progress.n_done + 1)
             if piece is not None:
@@ -148,8 +150,6 @@ class _Dump:
 
     def _take(self, wish: Wish, known: Piece | None) -> Piece | None:
         """The piece as the snapshot has it. Missing: None when it has no rows."""
-        if known is not None and not self._is_there(known):
-            known = None
         if known is not None and wish.mark and known.mark == wish.mark:
             return known
         if wish.start is None:
