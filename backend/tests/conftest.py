@@ -11,8 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.stats.catalogue import install_user_specs
 from normstat.store.session import make_engine, make_sessions
-from tests.databases import SERVERS, ServerPool, TestServer
+from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
+
+collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -12,9 +12,9 @@ import psycopg
 import structlog
 from psycopg import sql
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.store.session import driver_of
+from normstat.store.session import driver_of, open_read_session, open_write_session
 
 log = structlog.get_logger()
 
@@ -118,6 +118,22 @@ POLICY_BEFORE: Final = """
         {name}::regclass, {after}::interval, schedule_interval => {every}::interval, initial_start => now() + {every}::interval
     )
 """
+REMOVE_POLICY: Final = "CALL remove_columnstore_policy({name}::regclass, if_exists => true)"
+REMOVE_POLICY_BEFORE: Final = "SELECT remove_compression_policy({name}::regclass, if_exists => true)"
+# Tables that were made by an edition without it, or with other settings.
+LACKING: Final = text("""
+    SELECT h.hypertable_name
+    FROM timescaledb_information.hypertables AS h
+    LEFT JOIN timescaledb_information.compression_settings AS s
+        ON s.hypertable_schema = h.hypertable_schema AND s.hypertable_name = h.hypertable_name
+    WHERE h.hypertable_schema = :schema
+    GROUP BY h.hypertable_name
+    HAVING array_agg(s.attname::text ORDER BY s.attname) FILTER (WHERE s.segmentby_column_index IS NOT NULL)
+            IS DISTINCT FROM ARRAY['host_id']
+        OR array_agg(s.attname::text ORDER BY s.orderby_column_index) FILTER (WHERE s.orderby_column_index IS NOT NULL)
+            IS DISTINCT FROM ARRAY['instance_id', 'time']
+    ORDER BY h.hypertable_name
+""")
 HAS_COLUMNSTORE: Final = "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'add_columnstore_policy')"
 
 
@@ -135,9 +151,25 @@ async def _add_columnstore(connection: psycopg.AsyncConnection, table: sql.Ident
         # A savepoint: the columnstore saves space, and a table without it is as right as one with it.
         async with connection.transaction():
             await connection.execute(sql.SQL(COLUMNSTORE if has_columnstore else COLUMNSTORE_BEFORE).format(**parts))
+            await connection.execute(sql.SQL(REMOVE_POLICY if has_columnstore else REMOVE_POLICY_BEFORE).format(**parts))
             await connection.execute(sql.SQL(POLICY if has_columnstore else POLICY_BEFORE).format(**parts))
     except psycopg.DatabaseError as error:
         log.warning("columnstore_refused", table=table.as_string(connection), error=str(error).splitlines()[0])
+
+
+async def keep_columnstores(sessions: async_sessionmaker[AsyncSession], schema: str) -> None:
+    """The hourly job: all tables of the schema have the columnstore as new ones get it, wherever the edition has one.
+
+    What is in it already stays as it is until it is packed anew.
+    """
+    async with open_read_session(sessions) as session:
+        is_wanted = await read_storage(session) == "timescaledb-community"
+        names = list(await session.scalars(LACKING, {"schema": schema})) if is_wanted else []
+    for name in names:
+        async with open_write_session(sessions) as session:
+            # The table is locked for a moment: ingest must not wait behind a reader for it.
+            await session.execute(text("SET LOCAL lock_timeout = '2s'"))
+            await _add_columnstore(await driver_of(session), sql.Identifier(schema, name))
 
 
 # --- the life of the data: removing, measuring, copying ---
