@@ -1,16 +1,25 @@
-"""How many samples there are, before they are read."""
+"""What there is, before it is read: how many samples, and of which fields."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
 from psycopg import sql
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.pages import load_sql
+from normstat.query.tables import StatRef
 from normstat.stats.spec import Field
+from normstat.store.models import Host, RollupMark
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
 from normstat.window import Window
+
+# As many rows as are looked through for fields, at most (about 0.2 s).
+ROWS_LOOKED_AT: Final = 500_000
+HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +42,64 @@ async def count_samples(
     assert row is not None
     n_rows, *n_values = (int(str(number)) for number in row)
     return SampleCount(n_rows, tuple(field for field, n in zip(fields, n_values, strict=True) if n))
+
+
+async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> list[Field]:
+    """The fields that have a value in the window, in their order; no such field is missing, and none is read twice.
+
+    What is rolled up says it by the fields of its hours (then a value may be in the same hour, but outside the window); only the
+    other hours are looked through. Where these have more than ROWS_LOOKED_AT rows, all fields of the stat are given.
+    """
+    rolled_until = await session.scalar(select(Host.rolled_until).where(Host.id == host_id))
+    if rolled_until is None:
+        return await _look_through(session, host_id, stat, [window])
+    marked = await session.scalars(
+        select(RollupMark.hour_at)
+        .where(
+            RollupMark.host_id == host_id,
+            RollupMark.stat_id == stat.id,
+            RollupMark.hour_at > window.start - HOUR,
+            RollupMark.hour_at < window.end,
+        )
+        .order_by(RollupMark.hour_at)
+    )
+    parts = [(max(window.start, hour), min(window.end, hour + HOUR)) for hour in marked if hour < rolled_until]
+    parts.append((max(window.start, rolled_until), window.end))
+    raw = await _look_through(session, host_id, stat, [Window(start, end) for start, end in parts if start < end])
+    connection = await driver_of(session)
+    cursor = await connection.execute(
+        load_sql("rolled_fields"),
+        {
+            "host_id": host_id,
+            "stat_id": stat.id,
+            "keys": [field.key for field in stat.fields],
+            "start": window.start - HOUR,
+            "end": min(window.end, rolled_until),
+        },
+        prepare=False,
+    )
+    found = {field.key for field in raw} | {str(key) for (key,) in await cursor.fetchall()}
+    return [field for field in stat.fields if field.key in found]
+
+
+async def _look_through(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> list[Field]:
+    """The fields with a value in the windows, or all of them where there are too many rows to say."""
+    connection = await driver_of(session)
+    n_left = ROWS_LOOKED_AT
+    found: set[str] = set()
+    keys = [sql.Identifier(field.key) for field in stat.fields]
+    counts = [sql.SQL("count(*)"), *(sql.SQL("count({})").format(key) for key in keys)]
+    statement = load_sql("printed_fields").format(
+        counts=sql.SQL(", ").join(counts), columns=sql.SQL(", ").join([sql.SQL("time"), *keys]), table=table_of(stat.name)
+    )
+    for window in windows:
+        bounds = {"host_id": host_id, "start": window.start, "end": window.end, "n_rows": n_left}
+        cursor = await connection.execute(statement, bounds, prepare=False)
+        row = await cursor.fetchone()
+        assert row is not None
+        n_rows, *n_values = (int(str(number)) for number in row)
+        found |= {field.key for field, n in zip(stat.fields, n_values, strict=True) if n}
+        n_left -= n_rows
+        if n_left <= 0:
+            return list(stat.fields)
+    return [field for field in stat.fields if field.key in found]

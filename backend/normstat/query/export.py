@@ -8,7 +8,8 @@ Both are UTF-8 with CRLF (RFC 4180), in the order of time, instance, stream and 
 both have a fraction only where the sample's time has one. An empty cell of a field is a missing value.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,19 +17,21 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
-from normstat.query.counts import count_samples
-from normstat.query.pages import Page, PageQuery, StoredArray, read_pages, to_floats, to_missing
-from normstat.query.tables import StatRef, find_stat, list_host_stats, list_instances, natural_key, require_host
-from normstat.stats.formats import format_values
+from normstat.query.cells import ByteMatrix, blank, join, text_cells, time_cells, value_cells
+from normstat.query.counts import find_printed_fields
+from normstat.query.pages import Page, PageQuery, read_pages
+from normstat.query.tables import InstanceRef, StatRef, find_stat, list_host_stats, list_instances, natural_key, require_host
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.store.printed import parse_printed
-from normstat.window import Window
+from normstat.window import MICROSECOND, Window
 
-# Texts take about ten times the room of numbers, so pages are smaller than those for graphs.
-VALUES_PER_PAGE: Final = 200_000
-LINE_END: Final = "\r\n"
-SECOND_US: Final = 1_000_000
+# Texts take more room than numbers, so pages are smaller than those for graphs.
+VALUES_PER_PAGE: Final = 300_000
+# What is made of a page at once: a name may have thousands of characters, and each row has room for the longest.
+BYTES_AT_ONCE: Final = 8_000_000
+USUAL_CELL_BYTES: Final = 10
+LINE_END: Final = b"\r\n"
 NEEDS_QUOTES: Final = frozenset(',"\r\n')
 
 
@@ -41,15 +44,16 @@ class ExportRequest:
     stat: str | None = None
 
 
-# A page, the names of its instances by id, and the fields of its values -> the text of its lines.
-Writer = Callable[[Page, Mapping[int, str], Sequence[Field]], str]
+# A page, its rows in order, and the names of its instances by id, fields of its values -> the text of its lines.
+Writer = Callable[[Page, Mapping[int, str], Sequence[Field]], bytes]
 
 
-async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncIterator[bytes]:
+async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncGenerator[bytes]:
     """The CSV in pieces: `pieces = await stream_csv(...)` checks the names, so that a 404 is one; then iterate.
 
     The pieces come from a connection of their own, opened at the first one and closed after the last. An error in between is raised
-    out of the iterator: the answer is cut off, never ended as if it were whole.
+    out of the iterator: the answer is cut off, never ended as if it were whole. Whoever does not take all closes the iterator; that
+    cancels the statement that is under way.
 
     Raises: NotFound for an unknown host or stat
     """
@@ -63,24 +67,45 @@ async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncIterat
     return _stream(engine, request, host_id, stats)
 
 
-async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, stats: Sequence[StatRef]) -> AsyncIterator[bytes]:
-    # One snapshot for the whole export: what arrives meanwhile is not half in it.
-    async with AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)) as session:
+async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, stats: Sequence[StatRef]) -> AsyncGenerator[bytes]:
+    async with open_export(engine) as session:
         if request.stat is None:
             yield _to_line(["time", "epoch", "stat", "instance", "field", "value", "unit"])
         elif not stats:
             yield _to_line(["time", "epoch", "instance"])
+        fields: Sequence[Field]
+        write: Writer
         for stat in stats:
-            counted = await count_samples(session, stat.name, host_id, request.window, stat.fields)
-            fields = counted.fields if counted.n_rows else stat.fields
-            write = write_wide if request.stat is not None else long_writer(stat.name)
-            if request.stat is not None:
-                yield _to_line(["time", "epoch", "instance", *map(to_header, fields)])
             instances = await list_instances(session, host_id, stat.id, window=request.window)
+            if request.stat is None:
+                # A field without a value has no line, and a page says which those are.
+                fields, write = stat.fields, long_writer(stat.name)
+            else:
+                fields, write = await find_fields(session, host_id, stat, request.window, instances), write_wide
+                yield _to_line(["time", "epoch", "instance", *map(to_header, fields)])
             names = {instance.id: instance.name for instance in instances}
             query = PageQuery(stat.name, host_id, request.window, fields, has_lines=True, values_per_page=VALUES_PER_PAGE)
-            async for page in read_pages(session, query):
-                yield (await anyio.to_thread.run_sync(write, page, names, fields)).encode()
+            async with aclosing(read_pages(session, query)) as pages:
+                async for page in pages:
+                    yield await anyio.to_thread.run_sync(write, page, names, fields)
+
+
+def open_export(engine: AsyncEngine) -> AsyncSession:
+    """A session of one snapshot for the whole export: what arrives meanwhile is not half in it."""
+    return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
+
+
+async def find_fields(
+    session: AsyncSession, host_id: int, stat: StatRef, window: Window, instances: Sequence[InstanceRef]
+) -> Sequence[Field]:
+    """The fields that are columns: those with a value in the window; all of the stat where it has none, or too much to look at."""
+    if not instances:
+        return stat.fields
+    start = max(window.start, min(instance.first_sample_at for instance in instances))
+    last = max(instance.last_sample_at for instance in instances)
+    if last < window.end:
+        window = Window(start, last + MICROSECOND)
+    return await find_printed_fields(session, host_id, stat, Window(start, window.end)) or stat.fields
 
 
 def to_header(field: Field) -> str:
@@ -88,39 +113,50 @@ def to_header(field: Field) -> str:
     return f"{field.key}[{field.unit}]" if field.unit else field.key
 
 
-def write_wide(page: Page, names: Mapping[int, str], fields: Sequence[Field]) -> str:
+def write_wide(page: Page, names: Mapping[int, str], fields: Sequence[Field]) -> bytes:
     """A line for each row."""
     page = sort_lines(page, names)
-    columns = [format_times(page.time_us), format_epochs(page.time_us), _instance_cells(page, names)]
-    columns += _value_cells(page, fields)
-    return LINE_END.join([*map(",".join, zip(*columns, strict=True)), ""])
+    words = _words_by_field(page, fields)
+    lines = []
+    for part, rows in _parts(page, names, (1 + len(fields)) * USUAL_CELL_BYTES):
+        cells = [*time_cells(part.time_us), b",", _instance_cells(part, names)]
+        for place, (field, column) in enumerate(zip(fields, part.values, strict=True)):
+            cells += [b",", value_cells(field, column, _words_of(words, place, rows))[0]]
+        lines.append(join([*cells, LINE_END], len(part)))
+    return b"".join(lines)
 
 
 def long_writer(stat: str) -> Writer:
     """A writer of a line for each value."""
 
-    def write(page: Page, names: Mapping[int, str], fields: Sequence[Field]) -> str:
+    def write(page: Page, names: Mapping[int, str], fields: Sequence[Field]) -> bytes:
         page = sort_lines(page, names)
-        cells = [format_times(page.time_us), format_epochs(page.time_us), _instance_cells(page, names)]
-        heads = [f"{time},{epoch},{to_cell(stat)},{instance}," for time, epoch, instance in zip(*cells, strict=True)]
-        tails = [(f"{field.key},", f",{to_cell(field.unit)}{LINE_END}") for field in fields]
-        columns = _value_cells(page, fields)
-        return "".join(
-            f"{head}{key}{value}{unit}"
-            for head, *values in zip(heads, *columns, strict=True)
-            for (key, unit), value in zip(tails, values, strict=True)
-            if value
-        )
+        words = _words_by_field(page, fields)
+        shown = [place for place, has_values in enumerate(page.has_values) if has_values]
+        tails = [f",{to_cell(field.unit)}\r\n".encode() for field in fields]
+        lines = []
+        for part, rows in _parts(page, names, USUAL_CELL_BYTES, n_lines=len(shown)):
+            head = [*time_cells(part.time_us), f",{to_cell(stat)},".encode(), _instance_cells(part, names)]
+            cells: list[ByteMatrix | bytes] = []
+            for place in shown:
+                text, missing = value_cells(fields[place], part.values[place], _words_of(words, place, rows))
+                line: list[ByteMatrix | bytes] = [*head, f",{fields[place].key},".encode(), text, tails[place]]
+                cells += line if missing is None else [blank(line, missing)]
+            lines.append(join(cells, len(part)))
+        return b"".join(lines)
 
     return write
 
 
 def sort_lines(page: Page, names: Mapping[int, str]) -> Page:
     """The page in the order of time, instance (as people sort names), stream and line."""
-    ranks = {id_: rank for rank, id_ in enumerate(sorted(names, key=lambda id_: (natural_key(names[id_]), id_)))}
     ids, places = np.unique(page.instance_id, return_inverse=True)
+    ranks = {id_: rank for rank, id_ in enumerate(sorted(ids.tolist(), key=lambda id_: (natural_key(names[id_]), id_)))}
     rank = np.array([ranks[id_] for id_ in ids.tolist()], dtype=np.int64)[places]
-    order = np.lexsort((page.line_offset, page.stream_id, rank, page.time_us))
+    keys = (page.time_us, rank, page.stream_id, page.line_offset)
+    if _is_ordered(keys):
+        return page
+    order = np.lexsort(keys[::-1])
     new_rows = np.empty_like(order)
     new_rows[order] = np.arange(len(order))
     return replace(
@@ -134,21 +170,6 @@ def sort_lines(page: Page, names: Mapping[int, str]) -> Page:
     )
 
 
-def format_times(time_us: Int64Array) -> list[str]:
-    """ISO 8601 with Z. Each instant is written once, however many instances have it."""
-    instants, places = np.unique(time_us, return_inverse=True)
-    texts = np.array(np.datetime_as_string(instants.astype("datetime64[us]"), unit="s"), dtype=object)
-    fractions = np.array([_fraction(time) for time in instants.tolist()], dtype=object)
-    return list((texts + fractions + "Z")[places])
-
-
-def format_epochs(time_us: Int64Array) -> list[str]:
-    """Seconds since the epoch."""
-    instants, places = np.unique(time_us, return_inverse=True)
-    texts = np.array([f"{time // SECOND_US}{_fraction(time)}" for time in instants.tolist()], dtype=object)
-    return list(texts[places])
-
-
 def to_cell(text: str) -> str:
     """A text as a cell of its own: quoted where it must be.
 
@@ -157,36 +178,52 @@ def to_cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if not NEEDS_QUOTES.isdisjoint(text) else text
 
 
-def _fraction(time_us: int) -> str:
-    fraction = time_us % SECOND_US
-    return f".{fraction:06d}".rstrip("0") if fraction else ""
+def _is_ordered(keys: Sequence[Int64Array]) -> bool:
+    """Whether the rows are in the order of the keys, the first one first. Tools mostly print them so."""
+    is_behind = np.zeros(max(0, len(keys[0]) - 1), dtype=np.bool_)
+    for key in reversed(keys):
+        steps = np.diff(key)
+        is_behind = (steps < 0) | ((steps == 0) & is_behind)
+    return not is_behind.any()
 
 
-def _instance_cells(page: Page, names: Mapping[int, str]) -> list[str]:
-    cells = {id_: to_cell(name) for id_, name in names.items()}
-    return [cells[id_] for id_ in page.instance_id.tolist()]
+def _parts(page: Page, names: Mapping[int, str], n_bytes: int, *, n_lines: int = 1) -> Iterator[tuple[Page, slice]]:
+    """The page in pieces of so many rows that their lines, with the longest name in each, have about BYTES_AT_ONCE."""
+    longest = max((len(names[id_]) for id_ in np.unique(page.instance_id).tolist()), default=0)
+    n_rows = max(1, BYTES_AT_ONCE // max(1, n_lines * (longest + n_bytes + 60)))
+    for start in range(0, len(page), n_rows):
+        rows = slice(start, min(len(page), start + n_rows))
+        yield (page if len(page) <= n_rows else _take(page, rows)), rows
 
 
-def _value_cells(page: Page, fields: Sequence[Field]) -> list[list[str]]:
-    cells = [_format(field, column) for field, column in zip(fields, page.values, strict=True)]
+def _take(page: Page, rows: slice) -> Page:
+    return replace(
+        page,
+        time_us=page.time_us[rows],
+        instance_id=page.instance_id[rows],
+        values=tuple(column[rows] for column in page.values),
+    )
+
+
+def _instance_cells(page: Page, names: Mapping[int, str]) -> ByteMatrix:
+    ids, places = np.unique(page.instance_id, return_inverse=True)
+    return text_cells([to_cell(names[id_]).encode() for id_ in ids.tolist()])[places]
+
+
+def _words_by_field(page: Page, fields: Sequence[Field]) -> dict[int, dict[int, bytes]]:
+    """The words that do not come back from the values: place of the field -> row -> the word as a cell."""
     places = {field.key: place for place, field in enumerate(fields)}
+    found: dict[int, dict[int, bytes]] = {}
     for row, text in page.printed.items():
         for key, word in parse_printed(text).items():
-            # A missing value stays an empty cell, whatever the tool's word for it was.
-            if key in places and cells[places[key]][row]:
-                cells[places[key]][row] = to_cell(word)
-    return cells
+            if key in places:
+                found.setdefault(places[key], {})[row] = to_cell(word).encode()
+    return found
 
 
-def _format(field: Field, column: StoredArray) -> list[str]:
-    missing = to_missing(column)
-    if not field.storage.is_whole:
-        return format_values(field, to_floats(field, column))
-    texts = format_values(field, column.astype(np.int64))
-    for row in np.flatnonzero(missing).tolist():
-        texts[row] = ""
-    return texts
+def _words_of(words: Mapping[int, Mapping[int, bytes]], place: int, rows: slice) -> dict[int, bytes]:
+    return {row - rows.start: word for row, word in words.get(place, {}).items() if rows.start <= row < rows.stop}
 
 
 def _to_line(cells: Sequence[str]) -> bytes:
-    return (",".join(map(to_cell, cells)) + LINE_END).encode()
+    return ",".join(map(to_cell, cells)).encode() + LINE_END

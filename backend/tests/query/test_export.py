@@ -2,16 +2,21 @@
 
 import csv
 import io
+import math
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query import export
-from normstat.query.export import ExportRequest, format_epochs, format_times, stream_csv, to_cell
+from normstat.query.cells import join, time_cells, value_cells
+from normstat.query.export import ExportRequest, stream_csv, to_cell
+from normstat.query.pages import NO_SHORT, to_floats
+from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.window import Window, to_us
 from tests.query.filling import fill_capture, fill_values
 
@@ -186,14 +191,54 @@ async def test_memory_stays_constant(engine: AsyncEngine, sessions: Sessions, st
 
 
 def test_times_have_a_fraction_only_where_there_is_one() -> None:
-    times = np.array([1_795_262_401_000_000, 1_795_262_401_250_000, 1_795_262_401_000_001, 1_795_262_401_000_000])
-    assert format_times(times) == [
-        "2026-11-21T12:00:01Z",
-        "2026-11-21T12:00:01.25Z",
-        "2026-11-21T12:00:01.000001Z",
-        "2026-11-21T12:00:01Z",
-    ]
-    assert format_epochs(times) == ["1795262401", "1795262401.25", "1795262401.000001", "1795262401"]
+    times = np.array([1_795_262_401_000_000, 1_795_262_401_250_000, 1_795_262_401_000_001, 1_795_349_999_999_000])
+    for at, text in zip(
+        times,
+        (
+            "2026-11-21T12:00:01Z,1795262401",
+            "2026-11-21T12:00:01.25Z,1795262401.25",
+            "2026-11-21T12:00:01.000001Z,1795262401.000001",
+            "2026-11-22T12:19:59.999Z,1795349999.999",
+        ),
+        strict=True,
+    ):
+        assert join(time_cells(np.array([at])), 1).decode() == text
+    together = join([*time_cells(times), b"\n"], len(times)).decode().splitlines()
+    assert together == [join(time_cells(np.array([at])), 1).decode() for at in times]
+
+
+def field_of(storage: Storage, decimals: int) -> Field:
+    return Field("x", "x", "x", "", "", Kind.GAUGE, Worse.NEITHER, decimals, storage, "", "")
+
+
+@given(
+    decimals=strategies.integers(0, 4),
+    numbers=strategies.lists(strategies.integers(-(2**31) + 1, 2**31 - 1) | strategies.integers(-20_000, 20_000), min_size=1),
+    lacks=strategies.booleans(),
+)
+def test_digits_are_those_of_printf(decimals: int, numbers: list[int], lacks: bool) -> None:
+    stored = np.array(numbers, dtype=np.int32)
+    texts = [f"{number / 10**decimals:.{decimals}f}" for number in numbers]
+    if lacks:
+        stored[0], texts[0] = NO_SHORT, ""
+    for storage in (Storage.DEC4, Storage.FLOAT8) if decimals else (Storage.DEC4, Storage.FLOAT8, Storage.INT4):
+        field = field_of(storage, decimals)
+        column = to_floats(field_of(Storage.DEC4, decimals), stored) if storage is Storage.FLOAT8 else stored
+        cells, _ = value_cells(field, column, {})
+        assert join([cells, b"\n"], len(numbers)).decode().split("\n")[:-1] == texts
+
+
+@given(numbers=strategies.lists(strategies.integers(-(2**63) + 1, 2**63 - 1), min_size=1))
+def test_whole_numbers_of_any_size_are_written(numbers: list[int]) -> None:
+    cells, _ = value_cells(field_of(Storage.INT8, 0), np.array(numbers, dtype=np.int64), {})
+    assert join([cells, b"\n"], len(numbers)).decode().split("\n")[:-1] == list(map(str, numbers))
+
+
+@given(numbers=strategies.lists(strategies.floats(), min_size=1), decimals=strategies.integers(0, 6))
+def test_doubles_of_any_kind_are_written_as_printf_does(numbers: list[float], decimals: int) -> None:
+    cells, _ = value_cells(field_of(Storage.FLOAT8, decimals), np.array(numbers), {})
+    written = join([cells, b"\n"], len(numbers)).decode().split("\n")[:-1]
+    assert written == ["" if math.isnan(number) else f"{number:.{decimals}f}" for number in numbers]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,15 @@
+-- Purpose: which fields of a stat have a value in a window, by as many of its first rows as are looked through.
+-- Parameters: host_id int4; start, end timestamptz, half-open; n_rows int8.
+-- Filled in by counts.py: counts (of rows, and of values of each field), columns (time and the fields), table.
+-- Result: one row of int8; the number of rows is n_rows where there may be more.
+-- Index: (host_id, time), read in order up to n_rows.
+SELECT {counts}
+FROM (
+    SELECT {columns}
+    FROM {table}
+    WHERE host_id = %(host_id)s
+      AND time >= %(start)s
+      AND time < %(end)s
+    ORDER BY time
+    LIMIT %(n_rows)s
+) AS part
