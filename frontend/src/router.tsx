@@ -94,6 +94,12 @@ const editSpecRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/specs/EditSpecPage"), "EditSpecPage"),
 });
 
+const storageRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/storage",
+  component: lazyRouteComponent(() => import("./pages/storage/StoragePage"), "StoragePage"),
+});
+
 const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/accounts",
@@ -114,6 +120,7 @@ const routeTree = rootRoute.addChildren([
     newSpecRoute,
     specRoute,
     editSpecRoute,
+    storageRoute,
     accountsRoute,
   ]),
 ]);

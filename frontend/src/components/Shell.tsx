@@ -35,6 +35,7 @@ const PAGES = [
   { to: "/baselines", label: "Baselines" },
   { to: "/imports", label: "Import" },
   { to: "/specs", label: "Specs" },
+  { to: "/storage", label: "Storage" },
   { to: "/accounts", label: "Accounts" },
 ] as const;
 

@@ -1,0 +1,62 @@
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { ErrorLine } from "./StateView";
+
+interface TypedConfirmDialogProps {
+  readonly title: string;
+  /** What will be gone, in plain words. */
+  readonly children: ReactNode;
+  /** What must be typed before the button works. */
+  readonly word: string;
+  readonly action: string;
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks for a word by keyboard before something is gone that no button brings back. */
+export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
+  const { title, children, word, action, isPending, error, onConfirm, onClose } = props;
+  const [typed, setTyped] = useState("");
+  const isTyped = typed.trim() === word;
+  return (
+    <Modal opened onClose={onClose} title={title} size="lg">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isTyped) {
+            onConfirm();
+          }
+        }}
+      >
+        <Stack gap="sm">
+          {children}
+          <TextInput
+            label={
+              <>
+                Type <b className="mono">{word}</b> to confirm
+              </>
+            }
+            data-autofocus
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value);
+            }}
+          />
+          <ErrorLine error={error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" color="red" loading={isPending} disabled={!isTyped}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,258 @@
+import { ActionIcon, Button, Group, Select, Stack, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { putRetention } from "../../api/endpoints";
+import { retentionQuery, statsQuery, storageQuery } from "../../api/queries";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { Retention, RetentionRule } from "../../logic/api";
+import { consequencesOf, daysProblem, describeKept, draftsOf, isSameRules, type RuleDraft, rulesOf } from "../../logic/storage";
+import { fromApi } from "../../logic/time";
+import { formatDate, type Zone } from "../../logic/zone";
+import { readNow } from "../../state/clock";
+import { ConfirmRulesDialog } from "./ConfirmRulesDialog";
+import { RetentionRuns } from "./RetentionRuns";
+
+interface RetentionRulesProps {
+  readonly zone: Zone;
+  readonly mayChange: boolean;
+}
+
+/** For how long samples and raw bytes are kept; for ever where nobody asked for less. */
+export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
+  const retention = useQuery(retentionQuery);
+  const { data } = retention;
+  return (
+    <section className="storage-section" aria-labelledby="storage-retention">
+      <Title order={2} id="storage-retention">
+        How long things are kept
+      </Title>
+      <Text fz="sm" className="soft" mb="sm">
+        For ever, unless an administrator sets a rule. Samples are what graphs, comparisons and exports are made of; raw bytes are
+        what the tools printed, from which samples can be read again.
+      </Text>
+      {data === undefined ? (
+        <div className="card">
+          <StateView
+            isCompact
+            state={
+              retention.error
+                ? { kind: "error", error: retention.error, onRetry: () => void retention.refetch() }
+                : { kind: "loading", what: "the rules" }
+            }
+          />
+        </div>
+      ) : (
+        <Stack gap="sm">
+          {mayChange ? (
+            <RulesForm key={JSON.stringify(data.rules)} retention={data} />
+          ) : (
+            <RuleWords rules={data.rules} zone={zone} />
+          )}
+          <RetentionRuns runs={data.runs} zone={zone} mayRun={mayChange && data.rules.length > 0} />
+        </Stack>
+      )}
+    </section>
+  );
+}
+
+/** The rules for those who may not change them. */
+function RuleWords({ rules, zone }: { readonly rules: readonly RetentionRule[]; readonly zone: Zone }) {
+  if (rules.length === 0) {
+    return <Text fz="sm">Everything is kept for ever.</Text>;
+  }
+  return (
+    <ul className="consequences">
+      {rules.map((rule) => (
+        <li key={rule.stat ?? ""}>
+          {rule.stat === null ? "all other stats" : <b className="mono">{rule.stat}</b>}: samples{" "}
+          {describeKept(rule.samples_days)}, raw bytes {describeKept(rule.chunks_days)}{" "}
+          <span className="soft">
+            ({rule.updated_by}, {formatDate(zone, fromApi(rule.updated_at))})
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function RulesForm({ retention }: { readonly retention: Retention }) {
+  const client = useQueryClient();
+  const [drafts, setDrafts] = useState<readonly RuleDraft[]>(() => draftsOf(retention.rules));
+  const [isAsking, setAsking] = useState(false);
+  const stats = useQuery(statsQuery).data?.stats ?? [];
+  const stored = useQuery(storageQuery).data?.stats ?? [];
+  const rules = rulesOf(drafts);
+  const consequences = rules === null ? [] : consequencesOf(retention.rules, rules, readNow());
+  const isChanged = rules !== null && !isSameRules(retention.rules, rules);
+  const saving = useMutation({
+    mutationFn: () => putRetention({ rules: [...(rules ?? [])] }),
+    onSuccess: (saved) => {
+      client.setQueryData(retentionQuery.queryKey, saved);
+      setAsking(false);
+    },
+  });
+  const change = (id: number, part: Partial<RuleDraft>): void => {
+    saving.reset();
+    setDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...part } : draft)));
+  };
+  const taken = drafts.map(({ stat }) => stat);
+  // Stats that take room come first: a rule is for them.
+  const names = [...new Set([...stored.map(({ stat }) => stat), ...stats.map(({ name }) => name)])];
+  const free = names.filter((name) => !taken.includes(name));
+
+  return (
+    <form
+      className="card"
+      style={{ padding: 14 }}
+      aria-label="Rules"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (consequences.length > 0) {
+          setAsking(true);
+        } else {
+          saving.mutate();
+        }
+      }}
+    >
+      <Stack gap="sm">
+        {drafts.map((draft) => (
+          <DraftRow
+            key={draft.id}
+            draft={draft}
+            isAlone={drafts.length === 1}
+            names={names.filter((name) => name === draft.stat || !taken.includes(name))}
+            onChange={(part) => {
+              change(draft.id, part);
+            }}
+            onRemove={() => {
+              setDrafts(drafts.filter(({ id }) => id !== draft.id));
+            }}
+          />
+        ))}
+        {!isAsking && <ErrorLine error={saving.error} />}
+        <Group justify="space-between">
+          <Button
+            variant="default"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            disabled={free.length === 0}
+            onClick={() => {
+              const last = drafts.at(-1)?.id ?? 0;
+              setDrafts([...drafts, { id: last + 1, stat: free[0] ?? null, samples: "", chunks: "" }]);
+            }}
+          >
+            A rule for one stat
+          </Button>
+          <Group gap="xs">
+            <Button
+              variant="default"
+              disabled={!isChanged && rules !== null}
+              onClick={() => {
+                setDrafts(draftsOf(retention.rules));
+              }}
+            >
+              Undo
+            </Button>
+            <Button type="submit" disabled={!isChanged} loading={saving.isPending && !isAsking}>
+              {consequences.length > 0 ? "Save…" : "Save"}
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+      {isAsking && (
+        <ConfirmRulesDialog
+          consequences={consequences}
+          isPending={saving.isPending}
+          error={saving.error}
+          onClose={() => {
+            setAsking(false);
+            saving.reset();
+          }}
+          onConfirm={() => {
+            saving.mutate();
+          }}
+        />
+      )}
+    </form>
+  );
+}
+
+interface DraftRowProps {
+  readonly draft: RuleDraft;
+  readonly isAlone: boolean;
+  readonly names: readonly string[];
+  readonly onChange: (part: Partial<RuleDraft>) => void;
+  readonly onRemove: () => void;
+}
+
+function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) {
+  const { stat } = draft;
+  const of = stat ?? (isAlone ? "all stats" : "all other stats");
+  return (
+    <div className="rule-grid" role="group" aria-label={`Rule for ${of}`}>
+      {stat === null ? (
+        <TextInput size="xs" label="Stat" readOnly variant="unstyled" value={of} />
+      ) : (
+        <Select
+          size="xs"
+          label="Stat"
+          searchable
+          allowDeselect={false}
+          limit={200}
+          data={[...names]}
+          value={stat}
+          onChange={(value) => {
+            if (value !== null) {
+              onChange({ stat: value });
+            }
+          }}
+        />
+      )}
+      <Days
+        label="Keep samples, days"
+        value={draft.samples}
+        onChange={(samples) => {
+          onChange({ samples });
+        }}
+      />
+      <Days
+        label="Keep raw bytes, days"
+        value={draft.chunks}
+        onChange={(chunks) => {
+          onChange({ chunks });
+        }}
+      />
+      {stat === null ? (
+        <span />
+      ) : (
+        <Tooltip label="Drop this rule: the rule for all other stats holds then">
+          <ActionIcon mt={22} aria-label={`Drop the rule for ${stat}`} onClick={onRemove}>
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </div>
+  );
+}
+
+interface DaysProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Days({ label, value, onChange }: DaysProps) {
+  return (
+    <TextInput
+      size="xs"
+      label={label}
+      placeholder="for ever"
+      inputMode="numeric"
+      error={daysProblem(value)}
+      value={value}
+      onChange={(event) => {
+        onChange(event.currentTarget.value);
+      }}
+    />
+  );
+}

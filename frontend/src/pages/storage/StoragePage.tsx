@@ -1,0 +1,64 @@
+import { Group, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { storageQuery } from "../../api/queries";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { Instant } from "../../components/Instant";
+import { isAdministrator, useMe } from "../../components/me";
+import { StateView } from "../../components/StateView";
+import { fromApi } from "../../logic/time";
+import { zoneOf } from "../../state/clock";
+import { decodeListView } from "../../state/url";
+import { Deletions } from "./Deletions";
+import { HostSizes } from "./HostSizes";
+import { RetentionRules } from "./RetentionRules";
+import { StatSizes } from "./StatSizes";
+import { Summary } from "./Summary";
+import "./storage.css";
+
+/** What takes the disk, how long that will last, and for how long things are kept. */
+export function StoragePage() {
+  useDocumentTitle("Storage · normstat");
+  const search = useSearch({ strict: false });
+  const { view, ignored } = useMemo(() => decodeListView(search), [search]);
+  const storage = useQuery(storageQuery);
+  const mayDelete = isAdministrator(useMe());
+  const zone = zoneOf(view.clock);
+  const { data } = storage;
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      <Group gap="sm" align="baseline" mb="sm">
+        <Title order={1}>Storage</Title>
+        {data && (
+          <Text fz="sm" className="soft">
+            {data.kind} · measured <Instant at={fromApi(data.measured_at)} zone={zone} />
+          </Text>
+        )}
+      </Group>
+      {data === undefined ? (
+        <div className="card">
+          <StateView
+            state={
+              storage.error
+                ? { kind: "error", error: storage.error, onRetry: () => void storage.refetch() }
+                : { kind: "loading", what: "the sizes" }
+            }
+          />
+        </div>
+      ) : (
+        <>
+          <Summary storage={data} />
+          <div className="storage-tables">
+            <StatSizes stats={data.stats} />
+            <HostSizes hosts={data.hosts} zone={zone} clock={view.clock} mayDelete={mayDelete} />
+          </div>
+        </>
+      )}
+      <Deletions zone={zone} />
+      <RetentionRules zone={zone} mayChange={mayDelete} />
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import { IconAlertTriangle } from "@tabler/icons-react";
+import type { StorageInfo } from "../../logic/api";
+import { formatBytes } from "../../logic/number";
+import { forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
+import { percent } from "../../logic/surface";
+
+/** The disk as a bar, how fast it fills, and when it is full. */
+export function Summary({ storage }: { readonly storage: StorageInfo }) {
+  const forecast = forecastOf(storage);
+  const slices = slicesOf(storage);
+  const { disk } = storage;
+  const isWarning = forecast.level === "warn" || forecast.level === "urgent";
+  return (
+    <section aria-label="The disk">
+      <dl className="storage-facts">
+        <div className="card storage-fact">
+          <dt>Database</dt>
+          <dd>{formatBytes(storage.database_bytes)}</dd>
+        </div>
+        <div className="card storage-fact">
+          <dt>Free on its disk</dt>
+          <dd>
+            {disk.free_bytes === null ? "not known" : formatBytes(disk.free_bytes)}
+            {disk.total_bytes !== null && <small>of {formatBytes(disk.total_bytes)}</small>}
+          </dd>
+        </div>
+        <div className="card storage-fact">
+          <dt>Growth a day</dt>
+          <dd>
+            {storage.growth_bytes_per_day === null ? "not known yet" : formatGrowth(storage.growth_bytes_per_day)}
+            {storage.growth_bytes_per_day !== null && <small>over the last week</small>}
+          </dd>
+        </div>
+        <div className="card storage-fact" data-level={forecast.level} {...(isWarning ? { role: "alert" } : {})}>
+          <dt>
+            {isWarning && <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />}
+            {forecast.level === "urgent" ? "The disk is nearly full: it lasts" : "Until the disk is full"}
+          </dt>
+          <dd>
+            {forecast.text}
+            {forecast.note !== "" && <small>{forecast.note}</small>}
+          </dd>
+        </div>
+      </dl>
+      <div className="card" style={{ padding: 12 }}>
+        <div
+          className="disk-bar"
+          role="img"
+          aria-label={slices.map(({ label, bytes }) => `${label} ${formatBytes(bytes)}`).join(", ")}
+        >
+          {slices.map(({ key, share }) => share > 0 && <div key={key} data-slice={key} style={{ width: percent(share) }} />)}
+        </div>
+        <ul className="disk-legend">
+          {slices.map(({ key, label, bytes }) => (
+            <li key={key}>
+              <span className="disk-swatch" data-slice={key} aria-hidden />
+              {label} <b>{formatBytes(bytes)}</b>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
