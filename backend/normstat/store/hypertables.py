@@ -194,16 +194,16 @@ OLDEST_PART: Final = text("""
 """)
 PLAIN_SIZES: Final = text("""
     SELECT c.relname AS name, pg_table_size(c.oid) AS table_bytes, pg_indexes_size(c.oid) AS index_bytes,
-        greatest(c.reltuples, s.n_live_tup, 0)::int8 AS n_rows
+        CASE WHEN c.reltuples > 0 THEN c.reltuples ELSE greatest(s.n_live_tup, 0) END::int8 AS n_rows
     FROM pg_class AS c LEFT JOIN pg_stat_all_tables AS s ON s.relid = c.oid
     WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema) AND c.relkind = 'r'
     ORDER BY c.relname
 """)
-# Parts that nobody has analyzed yet count by what the statistics collector saw; compressed ones by what they were made of.
+# Tables that nobody has analyzed yet count by what the statistics collector saw.
 HYPERTABLE_SIZES: Final = text("""
     SELECT h.hypertable_name AS name, size.table_bytes + coalesce(size.toast_bytes, 0) AS table_bytes, size.index_bytes,
-        greatest(
-            approximate_row_count(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass),
+        coalesce(
+            nullif(approximate_row_count(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass), 0),
             (SELECT sum(s.n_live_tup) FROM pg_inherits AS i JOIN pg_stat_all_tables AS s ON s.relid = i.inhrelid
              WHERE i.inhparent = format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass)
         )::int8 AS n_rows
