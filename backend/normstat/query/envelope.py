@@ -10,6 +10,7 @@ import numpy as np
 
 from normstat.query.pages import BoolArray, Float64Array
 from normstat.stats.records import Int64Array
+from normstat.store.rollup_blocks import Buckets
 
 # A distance this many times the usual one around it is a gap.
 GAP_FACTOR: Final = 3
@@ -44,6 +45,10 @@ class GapFinder:
             after_gap[positions] = distances > GAP_FACTOR * self.usual(distances)
         return after_gap
 
+    def skip_to(self, time_us: int) -> None:
+        """The samples up to there came from elsewhere."""
+        self._last_us = time_us
+
     def usual(self, distances: Int64Array) -> Float64Array:
         """The usual distance around each of some distances that follow those seen before.
 
@@ -65,11 +70,13 @@ class GapFinder:
 
 
 class Trace:
-    """The points of one series, thinned as they grow."""
+    """The points of one series, thinned as they grow. `bucket_us`: the longest bucket of a rollup that it may have."""
 
-    def __init__(self, start_us: int, column_us: int, n_columns: int) -> None:
+    def __init__(self, start_us: int, column_us: int, n_columns: int, bucket_us: int = 0) -> None:
         self._start_us = start_us
         self._column_us = column_us
+        self._bucket_us = bucket_us
+        self._last_us: int | None = None
         self._limit = POINTS_PER_COLUMN * n_columns
         self._times: list[Int64Array] = []
         self._values: list[Float64Array] = []
@@ -86,6 +93,25 @@ class Trace:
             breaks[1:] |= ~is_there[:-1]
             time_us, values, after_gap = time_us[is_there], values[is_there], breaks[is_there]
         self.n_raw += len(values)
+        self._hold(time_us, values, after_gap)
+
+    def add_buckets(self, buckets: Buckets, bucket_us: int) -> None:
+        """Takes the next buckets of a rollup, which are of this series, in the order of time."""
+        if not len(buckets):
+            return
+        start_us = buckets.bucket * bucket_us
+        after_gap = np.zeros((len(buckets), POINTS_PER_COLUMN), np.bool_)
+        after_gap[1:, 0] = find_missing(buckets.bucket, buckets.n)
+        if self._last_us is not None:
+            after_gap[0, 0] = start_us[0] - self._last_us > max(bucket_us, GAP_FACTOR * bucket_us / buckets.n[0])
+        places = np.array([0, bucket_us // 3, 2 * bucket_us // 3, bucket_us - 1000])
+        values = np.stack([buckets.first, buckets.low, buckets.high, buckets.last], axis=1)
+        self.n_raw += int(buckets.n.sum())
+        self._hold((start_us[:, None] + places).ravel(), values.ravel(), after_gap.ravel())
+
+    def _hold(self, time_us: Int64Array, values: Float64Array, after_gap: BoolArray) -> None:
+        if len(time_us):
+            self._last_us = int(time_us[-1])
         self._n_held += len(values)
         self._times.append(time_us)
         self._values.append(values)
@@ -115,8 +141,9 @@ class Trace:
         # Before the first point there is no line to break.
         breaks = breaks[breaks > 0]
         if self.is_thinned:
-            # A gap that is narrower than a column cannot be seen.
-            breaks = breaks[time_us[breaks] - time_us[breaks - 1] > self._column_us]
+            # A gap that is narrower than a column cannot be seen. Before and behind missing buckets it is longer, by nearly two.
+            least_us = self._column_us - 2 * self._bucket_us
+            breaks = breaks[time_us[breaks] - time_us[breaks - 1] > least_us]
         middles = (time_us[breaks - 1] + time_us[breaks]) // 2
         times_ms = np.insert(time_us, breaks, middles) // 1000
         return times_ms, np.insert(values, breaks, np.nan), n_points
@@ -125,6 +152,21 @@ class Trace:
         if not self._times:
             return np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)
         return np.concatenate(self._times), np.concatenate(self._values), np.concatenate(self._after_gap)
+
+
+def find_missing(bucket: Int64Array, n: Int64Array) -> BoolArray:
+    """Whether there is a gap between each bucket and the one before.
+
+    Shape: bucket (n,) int64 ascending, n (n,) int64, samples of each -> (n - 1,) bool
+    """
+    steps = np.diff(bucket)
+    most = np.maximum(n[1:], n[:-1])
+    is_gap = (steps - 1) * most >= GAP_FACTOR
+    # With one sample in a bucket at most, only the distance of the buckets tells what is usual.
+    is_rare = most == 1
+    if is_rare.any():
+        is_gap[is_rare] = (steps > GAP_FACTOR * GapFinder().usual(steps))[is_rare]
+    return is_gap
 
 
 def choose_m4(column: Int64Array, values: Float64Array) -> Int64Array:

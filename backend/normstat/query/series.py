@@ -1,28 +1,47 @@
 """Series for drawing: every sample, or the envelope of each pixel column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
 import anyio.to_thread
 import numpy as np
-from psycopg import sql
+import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
-from normstat.query.envelope import GapFinder, Trace
-from normstat.query.pages import Float64Array, Page, PageQuery, load_sql, read_pages, to_floats
+from normstat.query.envelope import POINTS_PER_COLUMN
+from normstat.query.figure import Figure, Lines, Series, Source, make_columns
+from normstat.query.pages import PageQuery, read_pages
+from normstat.query.ranking import read_totals
+from normstat.query.rolled import (
+    LEVELS,
+    Block,
+    Grain,
+    Rolled,
+    Span,
+    estimate_longest,
+    estimate_rows,
+    plan,
+    read_buckets,
+    read_heads,
+    read_rolled,
+)
 from normstat.query.tables import InstanceRef, StatRef, find_stat, list_instances, require_host
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
+from normstat.store.rollup_blocks import Buckets
+from normstat.store.rollups import HOUR_US, MINUTE_US, Place
 from normstat.store.session import driver_of
-from normstat.store.stat_tables import table_of
 from normstat.window import Window
 
 # More lines than this nobody can tell apart, and a browser draws them slowly.
 SERIES_LIMIT: Final = 200
-Source = Literal["raw", "rollup_minute", "rollup_hour", "mixed"]
+# So many samples of a host, of all instances, are read in about 0.1 s; a graph that would need more is drawn from rollups.
+MOST_ROWS: Final = 1_000_000
+# Columns of a minute would show nothing of so short a window.
+ALWAYS_RAW_US: Final = 20 * MINUTE_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +59,6 @@ class SeriesRequest:
     fields: tuple[str, ...]
     instances: tuple[str, ...] = ()
     top: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """Points of one series, in order of time.
-
-    Shape: times (n,) int64, values (n,) float64. Missing: a value NaN is a gap, nothing is joined across it. Units: times in ms.
-    """
-
-    instance: str
-    field: str
-    unit: str
-    times: Int64Array
-    values: Float64Array
-    n_raw: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,81 +86,120 @@ async def read_series(session: AsyncSession, request: SeriesRequest) -> SeriesRe
     host_id = await require_host(session, request.host)
     stat = await find_stat(session, request.stat)
     if stat is None:
-        return Figure(request, [], []).finish(n_left_out=0)
+        nothing = Figure(make_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW)
+        return _to_result(request, nothing.finish(with_empty=False), 0)
     fields = _choose_fields(stat, request.fields)
-    instances, n_left_out = await _choose_instances(session, host_id, stat, fields, request)
-    figure = Figure(request, fields, instances)
-    if instances:
-        query = PageQuery(stat.name, host_id, request.window, fields, instance_ids=[instance.id for instance in instances])
-        async for page in read_pages(session, query):
-            await anyio.to_thread.run_sync(figure.add, page)
-    return await anyio.to_thread.run_sync(figure.finish, n_left_out)
+    connection = await driver_of(session)
+    place = Place(host_id, stat.id)
+    rolled = await read_rolled(connection, place, request.window)
+    drawing = Drawing(session, connection, request, place, stat, fields, rolled)
+    instances, n_left_out = await drawing.choose_instances()
+    return _to_result(request, await drawing.draw(instances), n_left_out)
 
 
-class Figure:
-    """The lines of one graph, filled page by page."""
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A request, and where its samples are."""
 
-    def __init__(self, request: SeriesRequest, fields: Sequence[Field], instances: Sequence[InstanceRef]) -> None:
-        self._request = request
-        self._fields = fields
-        self._instances = instances
-        self._column_ms = to_column_ms(request.window, request.width)
-        self._ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
-        self._gap_finders = {instance.id: GapFinder() for instance in instances}
-        self._traces = {
-            (instance.id, field.key): Trace(request.window.start_us, 1000 * self._column_ms, request.width)
-            for instance in instances
-            for field in fields
-        }
+    session: AsyncSession
+    connection: psycopg.AsyncConnection
+    request: SeriesRequest
+    place: Place
+    stat: StatRef
+    fields: Sequence[Field]
+    rolled: Rolled
 
-    def add(self, page: Page) -> None:
-        """Takes the samples of the next page."""
-        # Small integers, so that the stable sort is a radix sort.
-        codes = np.searchsorted(self._ids, page.instance_id).astype(np.int16)
-        order = np.argsort(codes, kind="stable")
-        bounds = np.searchsorted(codes[order], np.arange(len(self._ids) + 1)).tolist()
-        time_us = page.time_us[order]
-        columns = [to_floats(field, column[order]) for field, column in zip(self._fields, page.values, strict=True)]
-        for code, instance_id in enumerate(self._ids.tolist()):
-            rows = slice(bounds[code], bounds[code + 1])
-            if rows.start == rows.stop:
-                continue
-            after_gap = self._gap_finders[instance_id].find(time_us[rows])
-            for field, column in zip(self._fields, columns, strict=True):
-                self._traces[instance_id, field.key].add(time_us[rows], column[rows], after_gap)
+    async def choose_instances(self) -> tuple[list[InstanceRef], int]:
+        """The instances to draw, and how many are left out.
 
-    def finish(self, n_left_out: int) -> SeriesResult:
-        """The result, without the empty series of instances that nobody asked for by name."""
-        is_envelope = any(trace.has_too_many for trace in self._traces.values())
-        series, n_points = [], 0
-        for instance in self._instances:
-            for field in self._fields:
-                trace = self._traces[instance.id, field.key]
-                if trace.n_raw == 0 and not self._request.instances:
-                    continue
-                if is_envelope:
-                    trace.thin()
-                times, values, n_own = trace.points()
-                n_points += n_own
-                series.append(Series(instance.name, field.key, field.unit, times, values, trace.n_raw))
-        return SeriesResult(
-            host=self._request.host,
-            stat=self._request.stat,
-            start=self._request.window.start,
-            end=self._request.window.end,
-            resolution="envelope" if is_envelope else "raw",
-            source="raw",
-            column_ms=self._column_ms,
-            n_raw=sum(trace.n_raw for trace in self._traces.values()),
-            n_points=n_points,
-            n_instances_left_out=n_left_out,
-            series=series,
+        Raises: NotFound for a name that this host never had
+        """
+        request, host_id = self.request, self.place.host_id
+        limit = max(1, SERIES_LIMIT // max(1, len(self.fields)))
+        if request.instances:
+            chosen = await list_instances(self.session, host_id, self.stat.id, names=request.instances)
+            missing = set(request.instances) - {instance.name for instance in chosen}
+            if missing:
+                name = min(missing)
+                found = {"stat": self.stat.name, "instance": name}
+                raise NotFound(f"{request.host} never had {shorten(name)} in {self.stat.name}", found)
+            return chosen[:limit], max(0, len(chosen) - limit)
+        chosen = await list_instances(self.session, host_id, self.stat.id, window=request.window)
+        n_all = len(chosen)
+        if request.top is not None and n_all > request.top:
+            chosen = (await self._rank(chosen))[: request.top]
+        return chosen[:limit], n_all - min(len(chosen), limit)
+
+    async def _rank(self, instances: Sequence[InstanceRef]) -> list[InstanceRef]:
+        """The instances by the sum of the first field over the window, the largest first, without those that have no value."""
+        totals = await read_totals(
+            self.connection, self.place, self.stat.name, self.fields[0], window=self.request.window, rolled=self.rolled
         )
+        with_value = [instance for instance in instances if instance.id in totals]
+        return sorted(with_value, key=lambda instance: (-totals[instance.id], instance.id))
+
+    async def draw(self, instances: Sequence[InstanceRef]) -> Lines:
+        """The lines of these instances."""
+        request = self.request
+        ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
+        grain, blocks = await self._choose_grain(ids)
+        figure = Figure(make_columns(request.window, request.width, grain), self.fields, instances, grain)
+        spans = plan(request.window, self.rolled, grain) if instances else []
+        whole: Mapping[str, Buckets] = {}
+        if grain is not Grain.RAW:
+            whole = await read_buckets(self.connection, self.place, blocks, ids, grain)
+        for span in spans:
+            if span.grain is Grain.RAW:
+                query = PageQuery(self.stat.name, self.place.host_id, span.window, self.fields, instance_ids=ids.tolist())
+                async for page in read_pages(self.session, query):
+                    await anyio.to_thread.run_sync(figure.add, page)
+            else:
+                buckets = whole if span.grain is grain else await self._read_edge(ids, span)
+                await anyio.to_thread.run_sync(figure.add_buckets, buckets, span)
+        return await anyio.to_thread.run_sync(lambda: figure.finish(with_empty=bool(request.instances)))
+
+    async def _choose_grain(self, ids: Int64Array) -> tuple[Grain, Sequence[Block]]:
+        """What to draw from: samples when they are few enough, else the longest buckets that a pixel column has room for."""
+        window, until_us = self.request.window, self.rolled.until_us
+        length_us = window.end_us - window.start_us
+        if until_us is None or until_us <= window.start_us or length_us <= ALWAYS_RAW_US or not len(ids):
+            return Grain.RAW, []
+        column_us = 1000 * to_column_ms(window, self.request.width)
+        grain = Grain.HOUR if column_us >= HOUR_US else Grain.MINUTE
+        keys = [field.key for field in self.fields]
+        blocks = await read_heads(self.connection, self.place, LEVELS[grain], keys, window)
+        share = min(1.0, (until_us - window.start_us) / length_us)
+        n_rows = max(estimate_rows(blocks, key, window) for key in keys) / share
+        n_longest = max(estimate_longest(blocks, key, window, ids) for key in keys) / share
+        is_few = column_us < MINUTE_US or n_longest <= POINTS_PER_COLUMN * self.request.width
+        return (Grain.RAW, []) if is_few and n_rows <= MOST_ROWS else (grain, blocks)
+
+    async def _read_edge(self, ids: Int64Array, span: Span) -> Mapping[str, Buckets]:
+        """The minutes of an hour that is only partly in the window."""
+        keys = [field.key for field in self.fields]
+        blocks = await read_heads(self.connection, self.place, LEVELS[span.grain], keys, span.window)
+        return await read_buckets(self.connection, self.place, blocks, ids, span.grain)
+
+
+def _to_result(request: SeriesRequest, lines: Lines, n_left_out: int) -> SeriesResult:
+    return SeriesResult(
+        host=request.host,
+        stat=request.stat,
+        start=request.window.start,
+        end=request.window.end,
+        resolution=lines.resolution,
+        source=lines.source,
+        column_ms=lines.column_ms,
+        n_raw=sum(series.n_raw for series in lines.series),
+        n_points=lines.n_points,
+        n_instances_left_out=n_left_out,
+        series=lines.series,
+    )
 
 
 def to_column_ms(window: Window, width: int) -> int:
     """Milliseconds that a pixel column stands for: at least 1, and so many that the columns fill the window."""
-    return max(1, -(-(window.end_us - window.start_us) // (1000 * width)))
+    return make_columns(window, width, Grain.RAW).width_us // 1000
 
 
 def _choose_fields(stat: StatRef, keys: Sequence[str]) -> list[Field]:
@@ -167,43 +210,3 @@ def _choose_fields(stat: StatRef, keys: Sequence[str]) -> list[Field]:
             f"{stat.name} has no field {shorten(unknown[0])}; it has {', '.join(known)}", {"stat": stat.name, "field": unknown[0]}
         )
     return [known[key] for key in dict.fromkeys(keys)]
-
-
-async def _choose_instances(
-    session: AsyncSession, host_id: int, stat: StatRef, fields: Sequence[Field], request: SeriesRequest
-) -> tuple[list[InstanceRef], int]:
-    """The instances to draw, and how many are left out.
-
-    Raises: NotFound for a name that this host never had
-    """
-    limit = max(1, SERIES_LIMIT // max(1, len(fields)))
-    if request.instances:
-        chosen = await list_instances(session, host_id, stat.id, names=request.instances)
-        missing = set(request.instances) - {instance.name for instance in chosen}
-        if missing:
-            name = min(missing)
-            raise NotFound(f"{request.host} never had {shorten(name)} in {stat.name}", {"stat": stat.name, "instance": name})
-    else:
-        chosen = await list_instances(session, host_id, stat.id, window=request.window)
-        if request.top is not None and len(chosen) > request.top:
-            n_all = len(chosen)
-            chosen = await _rank(session, stat, fields[0], request, host_id=host_id, instances=chosen)
-            return chosen[:limit], n_all - min(len(chosen), limit)
-    return chosen[:limit], max(0, len(chosen) - limit)
-
-
-async def _rank(
-    session: AsyncSession, stat: StatRef, field: Field, request: SeriesRequest, *, host_id: int, instances: Sequence[InstanceRef]
-) -> list[InstanceRef]:
-    """The instances with the largest sums of the field in the window, the largest first."""
-    statement = load_sql("top_instances").format(table=table_of(stat.name), field=sql.Identifier(field.key))
-    connection = await driver_of(session)
-    by_id = {instance.id: instance for instance in instances}
-    cursor = await connection.execute(
-        statement,
-        {"host_id": host_id, "start": request.window.start, "end": request.window.end, "n_instances": request.top},
-        prepare=False,
-    )
-    return [
-        by_id[instance_id] for (instance_id,) in await cursor.fetchall() if isinstance(instance_id, int) and instance_id in by_id
-    ]
