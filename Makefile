@@ -115,7 +115,7 @@ test: test-deps ## everything; installs what it needs where it may
 	@echo "all tests passed"
 
 # The longest first.
-test-stages: test-databases test-backend test-agent check-page test-e2e check-backend test-up test-page
+test-stages: test-databases page test-backend test-agent check-page test-e2e check-backend test-up test-page
 
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
@@ -129,7 +129,7 @@ test-backend: setup-dev page test-databases
 
 # These mostly wait: many workers.
 test-agent: $(VENV)/.dev
-	@cd backend && ../$(BIN)/pytest -n 12 --dist worksteal tests/agent
+	@cd backend && ../$(BIN)/pytest -n 12 --dist worksteal --timeout 300 tests/agent
 
 test-up: setup-dev page test-databases
 	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e

@@ -49,6 +49,7 @@ def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has
     host.stats("emit_linux emit 0.2 60")
     host.run("--max-file", "20K")
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 4, "the fourth stream")
+    host.calm()
     host.wait_for(lambda: len(host.raw_files()) <= 2, "the old files' end")
     assert host.stop(signal.SIGINT) == 0
     host.assert_exact()
@@ -58,11 +59,12 @@ def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has
 
 @under_every_shell
 def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(host: Host) -> None:
-    host.stats("emit_linux emit 0.1 60")
+    host.stats("emit_linux emit 0.2 60")
     host.server.stop()
     host.run("--max-file", "30K", "--spool-limit", "100K")
     host.wait_for(lambda: host.log.count("gave up") >= 3, "files that are given up")
     assert sum(host.raw_sizes()) < 300_000
+    host.calm()
     host.server.start()
     host.wait_for(lambda: any(stream.gaps for stream in host.server.streams.values()), "word of the loss")
     host.wait_for(lambda: not list(host.spool.glob("*.gap")), "all words of loss")

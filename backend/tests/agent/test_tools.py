@@ -85,7 +85,7 @@ def test_tools_of_a_killed_agent_end_by_themselves(host: Host) -> None:
     host.agent.kill()
     host.agent.wait()
     assert host.tool_processes("emit")
-    host.wait_for(lambda: not host.processes(), "the end of all processes", 25)
+    host.wait_for(lambda: not host.processes(), "the end of all processes", 60)
 
 
 @under_every_shell
