@@ -56,4 +56,10 @@ async def test_a_lost_connection_stops_the_jobs_until_it_leads_again(state: AppS
 
 async def test_every_job_has_a_time(state: AppState) -> None:
     scheduler = build_scheduler(state.sessions)
-    assert [job.id for job in scheduler.get_jobs()] == ["delete_expired_logins"]
+    assert {job.id for job in scheduler.get_jobs()} == {
+        "delete_expired_logins",
+        "retention",
+        "rollups",
+        "note_sizes",
+        "keep_columnstores",
+    }
