@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
@@ -24,6 +25,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         with contextlib.suppress(DatabaseUnavailable):
             require_timescale_root()
 
+
+# Started in the background or by nohup we ignore these signals, and so would everything that tests start and end by them.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 # No test may fail because the machine is busy.
 hypothesis.settings.register_profile("normstat", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
