@@ -120,7 +120,9 @@ def log_in(link: str) -> Iterator[httpx.Client]:
 
 
 @contextlib.contextmanager
-def running_agent(server_url: str, token: str, folder: Path, stats: str, *, host: str, shell: str = "sh") -> Iterator[Path]:
+def running_agent(
+    server_url: str, token: str, folder: Path, stats: str, *, host: str, shell: str = "sh", options: tuple[str, ...] = ()
+) -> Iterator[Path]:
     """The real agent, running the commands of `stats`; gives its spool folder."""
     folder.mkdir(parents=True, exist_ok=True)
     token_path = folder / "token"
@@ -131,7 +133,7 @@ def running_agent(server_url: str, token: str, folder: Path, stats: str, *, host
     spool = folder / "spool"
     command = [
         shell, str(AGENT), "run", "--server", server_url, "--token-file", str(token_path), "--spool", str(spool),
-        "--stats", str(stats_path), "--host", host,
+        "--stats", str(stats_path), "--host", host, *options,
     ]  # fmt: skip
     with (folder / "agent.log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
