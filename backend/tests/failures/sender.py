@@ -83,6 +83,11 @@ class Agent:
                 return
             stop.wait(PAUSE_S)
 
+    def assert_stored_once(self, database_url: str) -> None:
+        """As Fleet.assert_stored_once, for this one."""
+        with psycopg.connect(database_url) as connection:
+            _assert_stored_once(connection, self)
+
     def _post(self, piece: bytes) -> tuple[int, str]:
         frame = Frame(FrameKind.STREAM, SPEC, self.key, self.acked, len(piece), "vmstat -n -t 1", piece)
         connection = HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)

@@ -1,0 +1,169 @@
+"""A PostgreSQL that is stopped, killed and started again in the middle of things, or that lives on a disk of a few dozen MB."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from tests.databases import OPTIONS, PlainServer, _die_with_parent
+from tests.debian_root import DatabaseUnavailable
+
+START_TIMEOUT_S: Final = 60.0
+# Acknowledged is committed: what is lost with the processes, not only with the machine, must not count.
+DURABLE: Final = {"synchronous_commit": "on", "full_page_writes": "on"}
+TEMPLATE: Final = "normstat_template"
+
+# Runs in a mount namespace of its own. $1 is the folder, $2 the size, $3 what fills it, the rest a command.
+ON_SMALL_DISK: Final = """set -eu
+folder=$1; size=$2; content=$3; shift 3
+mount -t tmpfs -o "size=$size" tmpfs "$folder"
+cp -a "$content" "$folder/"
+exec "$@"
+"""
+
+
+class FragilePostgres(PlainServer):
+    """Plain PostgreSQL with the migrated database `url_of_tests`; it starts again on the same port and data."""
+
+    name = "fragile"
+
+    def __init__(self, **changed_options: str) -> None:
+        super().__init__(**(OPTIONS | DURABLE | changed_options))
+
+    @property
+    def url_of_tests(self) -> str:
+        """The database that the tests use."""
+        return self.url("normstat")
+
+    def start(self) -> None:
+        """Makes and starts it, with the database of the tests."""
+        super().start()
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE normstat TEMPLATE {TEMPLATE}")
+
+    def crash(self) -> None:
+        """Kills all of its processes at once, as a loss of power would."""
+        assert self._process is not None
+        family = [self._process.pid, *_children(self._process.pid)]
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        self._process = None
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def stop_at_once(self) -> None:
+        """An immediate shutdown: without a checkpoint, sessions are cut."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait()
+        self._process = None
+
+    def start_again(self) -> None:
+        """Starts it where it was."""
+        if self._process is None or self._process.poll() is not None:
+            (self._data_now() / "postmaster.pid").unlink(missing_ok=True)
+            self._launch()
+        self._wait()
+
+    def _data_now(self) -> Path:
+        return self._data
+
+    def _launch(self) -> None:
+        options = [*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._server_command(options),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509
+            )
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            with contextlib.suppress(psycopg.OperationalError):
+                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+                return
+            assert time.monotonic() < deadline, self.log_path.read_text(errors="replace")[-2000:]
+            time.sleep(0.02)
+
+
+class SmallDiskPostgres(FragilePostgres):
+    """One whose data lie on a file system of `size`; `fill` and `make_room` take and give back what is free there."""
+
+    def __init__(self, size: str, **changed_options: str) -> None:
+        super().__init__(**changed_options)
+        self._size = size
+        self._disk = self.home / "disk"
+        self._disk.mkdir(mode=0o711)
+
+    def move_to_small_disk(self) -> None:
+        """Stops it, and starts it with its data on the small disk.
+
+        Raises: DatabaseUnavailable where nothing can be mounted
+        """
+        assert self._process is not None
+        probe = subprocess.run(
+            ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", str(self._disk)], capture_output=True, text=True, check=False
+        )
+        if probe.returncode != 0:
+            raise DatabaseUnavailable(f"a disk that gets full: no file system can be mounted here ({probe.stderr.strip()})")
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+        options = [*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]
+        command = self._as_account(
+            [str(self._bin / "postgres"), f"-D{self._disk / 'data'}", "-cunix_socket_directories=", *options]
+        )
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                ["unshare", "--mount", "sh", "-c", ON_SMALL_DISK, "sh", str(self._disk), self._size, str(self._data), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509
+            )
+        self._wait()
+
+    @property
+    def disk(self) -> Path:
+        """The small disk, seen from here."""
+        assert self._process is not None
+        return Path(f"/proc/{self._process.pid}/root{self._disk}")
+
+    def n_free_bytes(self) -> int:
+        """What is free on it."""
+        return shutil.disk_usage(self.disk).free
+
+    def fill(self, n_left: int) -> None:
+        """Leaves only so many bytes free."""
+        with (self.disk / "filler").open("wb") as filler:
+            os.posix_fallocate(filler.fileno(), 0, self.n_free_bytes() - n_left)
+
+    def make_room(self) -> None:
+        """Gives back what `fill` took."""
+        (self.disk / "filler").unlink()
+
+
+def _children(pid: int) -> Iterator[int]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                    yield int(entry.name)
