@@ -46,8 +46,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request that was answered, kept for assertions."""
+    """One request that was answered, kept for assertions; `at` is when, on the monotonic clock."""
 
+    at: float
     headers: dict[str, str]
     frames: list[Frame]
     n_plain: int
@@ -198,7 +199,7 @@ class FakeServer:
         return self._record(headers, frames, len(plain), 200, lines.encode())
 
     def _record(self, headers: dict[str, str], frames: list[Frame], n_plain: int, status: int, text: bytes) -> tuple[int, bytes]:
-        self.requests.append(Request(headers, frames, n_plain, status))
+        self.requests.append(Request(time.monotonic(), headers, frames, n_plain, status))
         return status, text
 
     def _take(self, frame: Frame) -> int:

@@ -44,6 +44,24 @@ def test_every_byte_arrives_once_through_failures_kills_and_restarts(host: Host)
     assert all(path.stat().st_size == host.acknowledged()[path.stem] for path in host.raw_files())
 
 
+def test_it_comes_back_no_sooner_than_the_server_says(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 20")
+    host.run("--interval", "1")
+    host.wait_for_bytes("emit_linux", 1)
+    # An overloaded server: the second answer is behind a proxy that says nothing useful, and the agent's own pauses hold.
+    host.server.fail_next("503 retry 6", "503 retry soon", "")
+    host.wait_for(lambda: not host.server.failures, "the end of the failures")
+    host.wait_for(lambda: "takes data again" in host.log, "the good news")
+    assert host.stop() == 0
+    statuses = [request.status for request in host.server.requests]
+    first = statuses.index(503)
+    assert statuses[first + 1] == 503
+    times = [request.at for request in host.server.requests]
+    assert times[first + 1] - times[first] >= 6
+    assert times[first + 2] - times[first + 1] >= 2
+    host.assert_exact()
+
+
 @under_every_shell
 def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has_it(host: Host) -> None:
     host.stats("emit_linux emit 0.2 60")
