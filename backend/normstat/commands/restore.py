@@ -20,6 +20,7 @@ app = typer.Typer()
 def restore(folder: Annotated[Path, typer.Argument(help="the folder of the backup")]) -> None:
     """Bring the backup in FOLDER into the empty database; interrupted, it goes on when it is called again."""
     try:
+        work.check_target(load_settings().database_url, folder)
         with ProgressShow("checked") as show:
             manifest = work.check_backup(folder, show.show)
         with ProgressShow("restored") as show:

@@ -217,14 +217,16 @@ def killed_while_waiting(url: str, lock: str, *words: str) -> Iterator[None]:
 
 async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
     await fill(engine)
-    before = content(database_url)
     with killed_while_waiting(database_url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
         with pytest.raises(BadRequest, match="never finished"):
             read_manifest(tmp_path)
         n_there = len(files_of(tmp_path))
         assert n_there == 3
+    # What was copied of the first day is not all of it any more, and one more stream is there.
+    await Agent(engine).send_file(mpstat_text(2, 1, start=START + timedelta(hours=2)), "mpstat_linux", "late")
+    before = content(database_url)
     _, progress = await save(database_url, tmp_path)
-    assert progress.n_kept == n_there
+    assert progress.n_kept == n_there - 1
 
     migrations.upgrade(other_url)
     with killed_while_waiting(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
@@ -237,6 +239,36 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
     await bring(other_url, tmp_path)
     assert content(other_url) == before
     require_current_schema(other_url)
+
+
+async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
+    """Agents send all the time while it is made: every stream has just the samples of the bytes that are there."""
+    texts = {key: vmstat_text(vmstat_times(400), seed) for seed, key in enumerate("abcd")}
+    agent = Agent(engine)
+    at = {key: await agent.send_file(text[:700], key=key) for key, text in texts.items()}
+    task = asyncio.create_task(save(database_url, tmp_path))
+    while not task.done():
+        for key, text in texts.items():
+            at[key] = await agent.send_file(text[at[key] : at[key] + 700], key=key, offset=at[key])
+    await task
+    await bring(other_url, tmp_path)
+    streams = query(
+        other_url,
+        "SELECT key, n_sample, (SELECT count(*) FROM samples.vmstat_linux WHERE stream_id = s.id), acked_offset,"
+        " (SELECT coalesce(max(end_offset), 0) FROM chunks WHERE stream_id = s.id) FROM streams AS s ORDER BY key",
+    )
+    assert streams
+    for _, n_sample, n_rows, acked, n_bytes in streams:
+        assert (n_rows, acked) == (n_sample, n_bytes)
+    # Sent once more from where each stream stands, all of it is there once.
+    other = make_engine(other_url, pool_size=2)
+    try:
+        for key, text in texts.items():
+            for url_engine in (engine, other):
+                await Agent(url_engine).send_file(text, key=key)
+        assert await export(other) == await export(engine)
+    finally:
+        await other.dispose()
 
 
 async def test_damage_is_named_before_anything_is_restored(

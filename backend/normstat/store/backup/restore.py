@@ -46,6 +46,16 @@ def check_backup(folder: Path, watch: Watch) -> Manifest:
     return manifest
 
 
+def check_target(database_url: str, folder: Path) -> None:
+    """Nothing, when the backup can be restored into the database; a look at it before all files are read.
+
+    Raises: BadRequest for a folder without a backup; Conflict when the database is not empty
+    """
+    with connect(database_url) as connection:
+        connection.autocommit = True
+        Target(database_url, connection, read_manifest(folder)).look()
+
+
 def restore(database_url: str, folder: Path, manifest: Manifest, watch: Watch) -> None:
     """Brings the backup, which was checked, into the database; verifies that every row is there.
 

@@ -37,31 +37,46 @@ class Target:
         self._manifest = manifest
         self._done: set[str] = set()
 
-    def open(self) -> None:
-        """Makes the empty database ready, or goes on where a restore of the same backup was interrupted.
+    def look(self) -> bool:
+        """Whether a restore of the same backup was interrupted here; changes nothing.
 
-        Raises: Conflict when it is not empty, half restored from another backup, or being restored
+        Raises: Conflict when the database is neither that nor empty, or when somebody restores into it
         """
         row = self._connection.execute("SELECT pg_try_advisory_lock(%s)", [RESTORE_LOCK]).fetchone()
         if row != (True,):
             raise Conflict("Another restore works on this database")
-        named = hashlib.sha256(json.dumps(asdict(self._manifest), sort_keys=True).encode()).hexdigest()
         if self._is(HAS_SCHEMA, RESTORE_SCHEMA):
             found = self._connection.execute(self._sql("SELECT manifest FROM {schema}.source")).fetchone()
-            if found != (named,):
+            if found != (self._named(),):
                 raise Conflict(
                     "This database is half restored from another backup, or from an older state of this one; empty it first"
                 )
+            return True
+        revision = self._read_revision()
+        if revision is not None:
+            if revision != self._manifest.revision:
+                raise Conflict(
+                    f"The database has the schema {revision} and the backup {self._manifest.revision}; take one without tables"
+                )
+            self._require_empty()
+        return False
+
+    def open(self) -> None:
+        """Makes the empty database ready, or goes on where a restore of the same backup was interrupted.
+
+        Raises: Conflict
+        """
+        if self.look():
             rows = self._connection.execute(self._sql("SELECT key FROM {schema}.pieces")).fetchall()
             self._done = {str(key) for (key,) in rows}
             return
-        self._make_schema()
+        upgrade(self._database_url, self._manifest.revision)
         self._require_empty()
         with self._connection.transaction():
             self._connection.execute(self._sql("CREATE SCHEMA {schema}"))
             self._connection.execute(self._sql("CREATE TABLE {schema}.source (manifest text NOT NULL)"))
             self._connection.execute(self._sql("CREATE TABLE {schema}.pieces (key text PRIMARY KEY)"))
-            self._connection.execute(self._sql("INSERT INTO {schema}.source VALUES (%s)"), [named])
+            self._connection.execute(self._sql("INSERT INTO {schema}.source VALUES (%s)"), [self._named()])
 
     def has(self, piece: Piece) -> bool:
         """Whether the piece is in."""
@@ -76,8 +91,8 @@ class Target:
         self._connection.execute(self._sql("DROP SCHEMA {schema} CASCADE"))
         upgrade(self._database_url)
 
-    def _make_schema(self) -> None:
-        """Brings a database without any tables to the schema of the backup."""
+    def _read_revision(self) -> str | None:
+        """The version of the database's schema. Missing: None without any tables."""
         wanted = self._manifest.revision
         scripts = ScriptDirectory.from_config(make_config(self._database_url))
         if wanted not in {script.revision for script in scripts.walk_revisions()}:
@@ -85,13 +100,12 @@ class Target:
         engine = make_sync_engine(self._database_url)
         try:
             with engine.connect() as connection:
-                found = MigrationContext.configure(connection).get_current_revision()
+                return MigrationContext.configure(connection).get_current_revision()
         finally:
             engine.dispose()
-        if found is None:
-            upgrade(self._database_url, wanted)
-        elif found != wanted:
-            raise Conflict(f"The database has the schema {found} and the backup {wanted}; restore into one without any tables")
+
+    def _named(self) -> str:
+        return hashlib.sha256(json.dumps(asdict(self._manifest), sort_keys=True).encode()).hexdigest()
 
     def _require_empty(self) -> None:
         for name in self._manifest.tables:
