@@ -135,7 +135,7 @@ test-up: setup-dev page test-databases
 	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e
 
 test-page: frontend/node_modules/.made
-	@$(YIELD) $(NPM) test --silent
+	@$(YIELD) $(NPM) test --silent -- --reporter=dot
 
 test-e2e: setup-dev page
 	@cd backend && ../$(BIN)/python -m tests.e2e.page

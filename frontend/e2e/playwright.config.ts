@@ -9,15 +9,16 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   forbidOnly: true,
-  timeout: 90_000,
-  expect: { timeout: 15_000 },
+  // Patience costs nothing but where a test fails: other stages of `make test` run beside this one.
+  timeout: 180_000,
+  expect: { timeout: 30_000 },
   reporter: [["list"]],
   use: {
     baseURL: BASE_URL,
     viewport: { width: 1280, height: 900 },
     timezoneId: "Europe/Berlin",
     locale: "en-GB",
-    actionTimeout: 15_000,
+    actionTimeout: 30_000,
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
