@@ -43,7 +43,7 @@ HOSTS_TO_DO: Final = """
       AND (%(host)s::text IS NULL OR h.name = %(host)s::text)
       AND (h.rolled_until < %(limit)s
            OR h.rolled_until IS NULL
-              AND EXISTS (SELECT FROM streams AS s WHERE s.host_id = h.id AND s.first_sample_at < %(limit)s)
+              AND EXISTS (SELECT FROM instances AS i WHERE i.host_id = h.id AND i.first_sample_at < %(limit)s)
            OR EXISTS (SELECT FROM rollup_marks AS m WHERE m.host_id = h.id))
     ORDER BY h.id
 """

@@ -108,7 +108,7 @@ def reduce_sorted(instance: Int64Array, bucket: Int64Array, values: Float64Array
         instance=instance[starts],
         bucket=bucket[starts],
         n=ends - starts,
-        total=np.add.reduceat(values, starts),
+        total=_add(values, starts),
         low=np.minimum.reduceat(values, starts),
         high=np.maximum.reduceat(values, starts),
         first=values[starts],
@@ -137,12 +137,18 @@ def merge(parts: Sequence[Buckets], *, factor: int = 1) -> Buckets:
         instance=joined.instance[starts],
         bucket=bucket[starts],
         n=np.add.reduceat(joined.n, starts),
-        total=np.add.reduceat(joined.total, starts),
+        total=_add(joined.total, starts),
         low=np.minimum.reduceat(joined.low, starts),
         high=np.maximum.reduceat(joined.high, starts),
         first=joined.first[starts],
         last=joined.last[ends - 1],
     )
+
+
+def _add(values: Float64Array, starts: Int64Array) -> Float64Array:
+    # Sums beyond 1e308 are infinite, which only ranks them first.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return cast("Float64Array", np.add.reduceat(values, starts))
 
 
 def _join(parts: Sequence[Buckets]) -> Buckets:
@@ -211,17 +217,17 @@ def _pack_group(own: Buckets, ids: Int64Array, sizes: Int64Array, first_bucket: 
 def _scale(own: Buckets, decimals: int) -> list[NumberArray] | None:
     """The values as whole numbers above the bucket's lowest. Missing: None where they are no such numbers."""
     power = 10.0**decimals
+    limit = EXACT / power
+    if not all((np.abs(column) < limit).all() for column in (own.low, own.high, own.total)):
+        return None
     whole = []
     for column in (own.low, own.high, own.first, own.last):
         numbers = np.rint(column * power)
-        if not (np.abs(numbers) < EXACT).all() or not (numbers / power == column).all():
+        if not (numbers / power == column).all():
             return None
         whole.append(numbers.astype(np.int64))
-    totals = np.rint(own.total * power)
-    if not (np.abs(totals) < EXACT).all():
-        return None
     low, high, first, last = whole
-    return [totals.astype(np.int64) - own.n * low, low, high - low, first - low, last - low]
+    return [np.rint(own.total * power).astype(np.int64) - own.n * low, low, high - low, first - low, last - low]
 
 
 def _pack_column(column: NumberArray) -> bytes:

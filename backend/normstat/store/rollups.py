@@ -12,7 +12,7 @@ from typing import Final
 
 import psycopg
 
-from normstat.store.rollup_blocks import Buckets, pack
+from normstat.store.rollup_blocks import Buckets, pack, unpack
 from normstat.store.session import WriteSession, driver_of
 from normstat.window import from_us
 
@@ -194,18 +194,52 @@ FORGET: Final = (
     "DELETE FROM rollup_marks WHERE host_id = %(host_id)s",
     "UPDATE hosts SET rolled_until = NULL WHERE id = %(host_id)s AND rolled_until IS NOT NULL",
 )
+FORGET_BEFORE: Final = """
+    DELETE FROM rollups WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND level = %(level)s AND block_at < %(before)s
+"""
+READ_DECIMALS: Final = "SELECT (definition ->> 'decimals')::int4 FROM stat_fields WHERE stat_id = %(stat_id)s AND key = %(key)s"
+FORGET_MARKS_BEFORE: Final = """
+    DELETE FROM rollup_marks WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND hour_at < %(before)s
+"""
+
+
+async def wait_lock(session: WriteSession, host_id: int) -> None:
+    """Keeps others from working on the host's rollups until the transaction ends. To be taken before the lock on its row."""
+    await (await driver_of(session)).execute(WAIT_LOCK, {"key": ROLLUP_LOCK, "host_id": host_id})
 
 
 async def forget_rollups(session: WriteSession, host_id: int) -> None:
-    """Drops all rollups of the host; the job makes them anew. Until then everything is drawn from the samples.
-
-    Waits for the job where it works on this host; the caller need not hold the host's row.
-    """
+    """Drops all rollups of the host; the job makes them anew. Until then everything is drawn from the samples."""
     connection = await driver_of(session)
-    await connection.execute(WAIT_LOCK, {"key": ROLLUP_LOCK, "host_id": host_id})
+    await wait_lock(session, host_id)
     await connection.execute("SELECT 1 FROM hosts WHERE id = %(host_id)s FOR NO KEY UPDATE", {"host_id": host_id})
     for statement in FORGET:
         await connection.execute(statement, {"host_id": host_id})
+
+
+async def forget_rollups_before(session: WriteSession, place: Place, before: datetime) -> None:
+    """Drops what is older than `before`, the begin of a day (UTC), of a stat whose older samples are gone; needs `wait_lock`."""
+    connection = await driver_of(session)
+    before_us = _to_us(before)
+    for level in (FRESH, MINUTES):
+        await connection.execute(FORGET_BEFORE, place.parameters(level=level.number, before=before))
+    # The block that the day is in holds younger hours, too.
+    block_us = HOURS.block_of(before_us)
+    await connection.execute(FORGET_BEFORE, place.parameters(level=HOURS.number, before=from_us(block_us)))
+    for key, blocks in (await read_bodies(connection, place, HOURS, block_us, block_us + 1)).items():
+        buckets = unpack(blocks[0][1], first_bucket=block_us // HOUR_US)
+        left = buckets.take(buckets.bucket >= before_us // HOUR_US)
+        if not len(left):
+            await delete_bodies(connection, place, HOURS, [block_us], [key])
+        elif len(left) < len(buckets):
+            body = pack_block(HOURS, block_us, left, await _read_decimals(connection, place, key))
+            await write_bodies(connection, place, HOURS, [(key, block_us, body)])
+    await connection.execute(FORGET_MARKS_BEFORE, place.parameters(before=before))
+
+
+async def _read_decimals(connection: psycopg.AsyncConnection, place: Place, key: str) -> int:
+    row = await (await connection.execute(READ_DECIMALS, {"stat_id": place.stat_id, "key": key})).fetchone()
+    return 0 if row is None else int(str(row[0]))
 
 
 def _to_us(value: object) -> int:
