@@ -13,12 +13,13 @@ from normstat.query.pages import load_sql
 from normstat.query.tables import StatRef
 from normstat.stats.spec import Field
 from normstat.store.models import Host, RollupMark
+from normstat.store.rollups import FRESH, MINUTES
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
 from normstat.window import Window
 
 # As many rows as are looked through for fields, at most (about 0.2 s).
-ROWS_LOOKED_AT: Final = 500_000
+ROWS_LOOKED_AT: Final = 300_000
 HOUR: Final = timedelta(hours=1)
 
 
@@ -44,28 +45,38 @@ async def count_samples(
     return SampleCount(n_rows, tuple(field for field, n in zip(fields, n_values, strict=True) if n))
 
 
-async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> list[Field]:
-    """The fields that have a value in the window, in their order; no such field is missing, and none is read twice.
+async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> Sequence[Field]:
+    """The fields that have a value in the window, in their order: exactly, where that is soon seen.
 
-    What is rolled up says it by the fields of its hours (then a value may be in the same hour, but outside the window); only the
-    other hours are looked through. Where these have more than ROWS_LOOKED_AT rows, all fields of the stat are given.
+    Of more than ROWS_LOOKED_AT rows the rollups say it for the hours that they hold (a value may be outside the window then, on
+    the same day), and a look at the other hours; where these have as many rows again, all fields of the stat are given. So a field
+    may be given that has no value, and none is left out that has one.
     """
+    found = await _look_through(session, host_id, stat, [window])
+    if found is not None:
+        return found
     rolled_until = await session.scalar(select(Host.rolled_until).where(Host.id == host_id))
-    if rolled_until is None:
-        return await _look_through(session, host_id, stat, [window])
+    if rolled_until is None or rolled_until <= window.start:
+        return stat.fields
     marked = await session.scalars(
         select(RollupMark.hour_at)
         .where(
             RollupMark.host_id == host_id,
             RollupMark.stat_id == stat.id,
             RollupMark.hour_at > window.start - HOUR,
-            RollupMark.hour_at < window.end,
+            RollupMark.hour_at < min(window.end, rolled_until),
         )
         .order_by(RollupMark.hour_at)
     )
-    parts = [(max(window.start, hour), min(window.end, hour + HOUR)) for hour in marked if hour < rolled_until]
-    parts.append((max(window.start, rolled_until), window.end))
-    raw = await _look_through(session, host_id, stat, [Window(start, end) for start, end in parts if start < end])
+    parts: list[Window] = []
+    for start, end in [*((hour, hour + HOUR) for hour in marked), (rolled_until, window.end)]:
+        if parts and start == parts[-1].end:
+            parts[-1] = Window(parts[-1].start, min(window.end, end))
+        elif start < window.end:
+            parts.append(Window(max(window.start, start), min(window.end, end)))
+    raw = await _look_through(session, host_id, stat, parts)
+    if raw is None:
+        return stat.fields
     connection = await driver_of(session)
     cursor = await connection.execute(
         load_sql("rolled_fields"),
@@ -73,17 +84,19 @@ async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef
             "host_id": host_id,
             "stat_id": stat.id,
             "keys": [field.key for field in stat.fields],
-            "start": window.start - HOUR,
+            "start": window.start,
             "end": min(window.end, rolled_until),
+            "levels": [FRESH.number, MINUTES.number],
+            "lengths": [timedelta(microseconds=FRESH.block_us), timedelta(microseconds=MINUTES.block_us)],
         },
         prepare=False,
     )
-    found = {field.key for field in raw} | {str(key) for (key,) in await cursor.fetchall()}
-    return [field for field in stat.fields if field.key in found]
+    known = {field.key for field in raw} | {str(key) for (key,) in await cursor.fetchall()}
+    return [field for field in stat.fields if field.key in known]
 
 
-async def _look_through(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> list[Field]:
-    """The fields with a value in the windows, or all of them where there are too many rows to say."""
+async def _look_through(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> list[Field] | None:
+    """The fields with a value in the windows. Missing: None where there are too many rows to look at all."""
     connection = await driver_of(session)
     n_left = ROWS_LOOKED_AT
     found: set[str] = set()
@@ -101,5 +114,5 @@ async def _look_through(session: AsyncSession, host_id: int, stat: StatRef, wind
         found |= {field.key for field, n in zip(stat.fields, n_values, strict=True) if n}
         n_left -= n_rows
         if n_left <= 0:
-            return list(stat.fields)
+            return None
     return [field for field in stat.fields if field.key in found]

@@ -57,14 +57,21 @@ async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncGenera
 
     Raises: NotFound for an unknown host or stat
     """
+    host_id, stats = await find_stats(engine, request)
+    return _stream(engine, request, host_id, stats)
+
+
+async def find_stats(engine: AsyncEngine, request: ExportRequest) -> tuple[int, list[StatRef]]:
+    """The host's id, and the stats to export: none where no host has sent a sample of the stat yet.
+
+    Raises: NotFound for an unknown host or stat
+    """
     async with AsyncSession(engine) as session:
         host_id = await require_host(session, request.host)
         if request.stat is None:
-            stats = await list_host_stats(session, host_id)
-        else:
-            found = await find_stat(session, request.stat)
-            stats = [] if found is None else [found]
-    return _stream(engine, request, host_id, stats)
+            return host_id, await list_host_stats(session, host_id)
+        found = await find_stat(session, request.stat)
+        return host_id, [] if found is None else [found]
 
 
 async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, stats: Sequence[StatRef]) -> AsyncGenerator[bytes]:

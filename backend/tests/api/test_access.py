@@ -53,6 +53,7 @@ POLICY = {
     "deleteBaseline": Role.OPERATOR,
     "compare": Role.VIEWER,
     "exportCsv": Role.VIEWER,
+    "exportParquet": Role.VIEWER,
     "createImport": Role.OPERATOR,
     "listImports": Role.VIEWER,
     "getImport": Role.VIEWER,

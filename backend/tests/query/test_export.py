@@ -1,5 +1,6 @@
 """CSV: what the tool printed comes back digit for digit, in order, in constant memory."""
 
+import asyncio
 import csv
 import io
 import math
@@ -7,16 +8,20 @@ import tracemalloc
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import psycopg
 import pytest
 from hypothesis import given, strategies
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query import export
+from normstat.query import counts, export
 from normstat.query.cells import join, time_cells, value_cells
 from normstat.query.export import ExportRequest, stream_csv, to_cell
 from normstat.query.pages import NO_SHORT, to_floats
+from normstat.query.rolling import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
+from normstat.store.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.query.filling import fill_capture, fill_values
 
@@ -139,6 +144,65 @@ async def test_an_empty_window_is_a_header(engine: AsyncEngine, sessions: Sessio
         ["time", "epoch", "stat", "instance", "field", "value", "unit"]
     ]
     assert await read_lines(engine, ExportRequest("web1", DAY, "iostat_linux")) == [["time", "epoch", "instance"]]
+
+
+async def test_columns_of_much_come_from_the_rollups(
+    engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = 20
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=to_us(DAY.start) + np.arange(n) * 1_800_000_000,
+        instances=("all",) * n,
+        values={"usr_pct": np.ones(n), "intr_per_s": np.where(np.arange(n) == n - 1, 5.0, np.nan)},
+    )
+    request = ExportRequest("web1", DAY, "mpstat_linux")
+    exactly = ["usr_pct[%]", "intr_per_s[1/s]"]
+    assert (await read_lines(engine, request))[0][3:] == exactly
+    # Too much to look through, and nothing is rolled up: no column is left out, whatever stands in it.
+    monkeypatch.setattr(counts, "ROWS_LOOKED_AT", 5)
+    everything = (await read_lines(engine, request))[0][3:]
+    assert len(everything) > 10
+    await roll_up(sessions, now=DAY.end + timedelta(days=2), budget_s=60)
+    assert (await read_lines(engine, request))[0][3:] == exactly
+    # What changed after it was rolled up is looked for among the samples.
+    async with sessions() as session, session.begin():
+        stat_id = await session.scalar(select(StatTable.id).where(StatTable.name == "mpstat_linux"))
+        host_id = await session.scalar(select(Host.id))
+        await session.execute(delete(Rollup).where(Rollup.field_key == "intr_per_s"))
+        last = DAY.start + timedelta(hours=9)
+        session.add(RollupMark(host_id=host_id, stat_id=stat_id, hour_at=last))
+    assert (await read_lines(engine, request))[0][3:] == exactly
+
+
+async def test_closing_it_cancels_its_statement(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
+    pieces = await stream_csv(engine, ExportRequest("web1", DAY))
+    assert (await anext(pieces)).startswith(b"time,")
+    async with await psycopg.AsyncConnection.connect(database_url) as other:
+        # The statement waits as long as this transaction lasts.
+        await other.execute('LOCK TABLE samples."mpstat_linux" IN ACCESS EXCLUSIVE MODE')
+        coming = asyncio.ensure_future(anext(pieces))
+        await until_waiting(other, 1)
+        coming.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await coming
+        await pieces.aclose()
+        await until_waiting(other, 0)
+    assert len(await read_lines(engine, ExportRequest("web1", DAY))) == 1 + 3 * 10
+
+
+async def until_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            cursor = await connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if await cursor.fetchone() == (n_expected,):
+                return
+            await asyncio.sleep(0.02)
 
 
 async def test_unknown_names_are_said_before_the_first_byte(engine: AsyncEngine, sessions: Sessions) -> None:

@@ -226,8 +226,26 @@ export interface paths {
      * @description Exports every raw sample of the window, digit for digit as the tool printed it.
      *
      *     With `stat`: time, epoch, instance and a column for each field. Without: time, epoch, stat, instance, field, value, unit.
+     *     Packed with zstd or gzip, quickly rather than well, for clients that accept it.
      */
     get: operations["exportCsv"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/export.parquet": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Parquet
+     * @description Exports every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
+     *
+     *     Decimals are doubles; the metadata say how many digits the tool printed behind the point.
+     */
+    get: operations["exportParquet"];
     put?: never;
     post?: never;
     delete?: never;
@@ -2626,6 +2644,42 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then samples */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportParquet: {
+    parameters: {
+      query: {
+        /** @description name of the host */
+        host: string;
+        /** @description name of the stat */
+        stat: string;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description a Parquet file */
+      200: { headers: { [name: string]: unknown }; content: { "application/vnd.apache.parquet": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */

@@ -1,0 +1,108 @@
+"""Exports over HTTP: packed as the client likes it, as Parquet, and gone from the database when the client is gone."""
+
+import asyncio
+import contextlib
+import gzip
+import io
+from pathlib import Path
+
+import httpx
+import psycopg
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from normstat.api.deps import SESSION_COOKIE
+from normstat.api.export import choose_encoding
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
+from tests.api.server import serving
+from tests.api.test_access import assert_envelope
+
+WISH = {"host": HOST, "stat": "vmstat_linux", "start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
+CSV, PARQUET = "/api/v1/export.csv", "/api/v1/export.parquet"
+
+
+@pytest.fixture
+async def reader(people: People) -> httpx.AsyncClient:
+    """A viewer, where one host has sent a minute of vmstat."""
+    async with await people.agent() as agent:
+        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+    return await people.enter(Role.VIEWER)
+
+
+async def read_as_sent(reader: httpx.AsyncClient, accepted: str) -> tuple[str | None, bytes]:
+    async with reader.stream("GET", CSV, params=WISH, headers={"Accept-Encoding": accepted}) as response:
+        assert "Accept-Encoding" in response.headers["Vary"]
+        return response.headers.get("Content-Encoding"), b"".join([part async for part in response.aiter_raw()])
+
+
+async def test_a_csv_is_packed_as_the_client_likes_it(reader: httpx.AsyncClient) -> None:
+    encoding, plain = await read_as_sent(reader, "identity")
+    assert encoding is None
+    assert plain.count(b"\r\n") == 1 + N_SAMPLES
+    encoding, packed = await read_as_sent(reader, "gzip, deflate, br")
+    assert (encoding, gzip.decompress(packed)) == ("gzip", plain)
+    encoding, packed = await read_as_sent(reader, "gzip, deflate, br, zstd")
+    assert (encoding, zstandard.ZstdDecompressor().decompressobj().decompress(packed)) == ("zstd", plain)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("", None), ("br", None), ("gzip;q=0", None), ("GZIP", "gzip"), ("zstd;q=0.1, gzip;q=0.9", "gzip"), ("gzip, zstd", "zstd"),
+        ("identity;q=1, gzip;q=0.5", None), ("*", None), ("x-gzip", None), (";;,=q", None),
+    ],
+)  # fmt: skip
+def test_encodings_are_chosen_by_their_weights(accepted: str, encoding: str | None) -> None:
+    assert choose_encoding(accepted) == encoding
+
+
+async def test_parquet(reader: httpx.AsyncClient) -> None:
+    response = await reader.get(PARQUET, params=WISH)
+    assert response.headers["Content-Type"] == "application/vnd.apache.parquet"
+    assert 'filename="web1-vmstat_linux-20261121T100000Z-20261121T100100Z.parquet"' in response.headers["Content-Disposition"]
+    table = pq.read_table(io.BytesIO(response.content))
+    assert table.num_rows == N_SAMPLES
+    assert table.column("memory_free").to_pylist() == [812000 + number for number in range(N_SAMPLES)]
+    assert table.schema.field("memory_free").metadata[b"unit"] == b"KiB"
+    assert_envelope(await reader.get(PARQUET, params=WISH | {"host": "nobody"}), 404, "not_found")
+    without_stat = {key: value for key, value in WISH.items() if key != "stat"}
+    assert_envelope(await reader.get(PARQUET, params=without_stat), 422, "invalid_request")
+
+
+@pytest.mark.slow
+async def test_who_goes_away_leaves_no_statement_behind(reader: httpx.AsyncClient, database_url: str, tmp_path: Path) -> None:
+    long = {key: value for key, value in WISH.items() if key != "stat"}
+    with contextlib.ExitStack() as stack:
+        address, _ = stack.enter_context(serving(database_url, tmp_path / "log"))
+        for path, wish in ((CSV, WISH), (CSV, long), (PARQUET, WISH)):
+            async with await psycopg.AsyncConnection.connect(database_url) as other:
+                # Any statement that reads samples waits as long as this transaction lasts: longer than the client.
+                await other.execute('LOCK TABLE samples."vmstat_linux" IN ACCESS EXCLUSIVE MODE')
+                url = httpx.URL(address + path, params=wish)
+                _, writer = await asyncio.open_connection(url.host, url.port)
+                cookie = f"{SESSION_COOKIE}={reader.cookies[SESSION_COOKIE]}"
+                request = (
+                    f"GET {url.raw_path.decode()} HTTP/1.1\r\nHost: {url.host}\r\nCookie: {cookie}\r\nX-Normstat-Request: 1\r\n\r\n"
+                )
+                writer.write(request.encode())
+                await until_waiting(other, 1)
+                writer.close()
+                await until_waiting(other, 0)
+        # No connection of the server is lost or stuck by that.
+        async with httpx.AsyncClient(base_url=address, cookies=reader.cookies, headers={"X-Normstat-Request": "1"}) as client:
+            answers = await asyncio.gather(*(client.get(CSV, params=WISH, timeout=60) for _ in range(20)))
+        assert [answer.text.count("\n") for answer in answers] == [1 + N_SAMPLES] * 20
+
+
+async def until_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            cursor = await connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if await cursor.fetchone() == (n_expected,):
+                return
+            await asyncio.sleep(0.02)

@@ -1,0 +1,59 @@
+"""`normstat export`: a file that is whole or not there."""
+
+import os
+import sys
+from asyncio import subprocess
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from tests.query.filling import fill_capture
+from tests.query.test_export import VMSTAT
+
+Sessions = async_sessionmaker[AsyncSession]
+DAY = ("--from", "2026-11-21T00:00:00Z", "--to", "2026-11-22T00:00:00+00:00")
+
+
+async def export(database_url: str, *arguments: str) -> tuple[int, bytes, str]:
+    process = await subprocess.create_subprocess_exec(
+        *(sys.executable, "-m", "normstat", "export", *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"NORMSTAT_DATABASE_URL": database_url},
+    )
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out, err.decode()
+
+
+@pytest.mark.slow
+async def test_it_writes_csv_and_parquet(sessions: Sessions, database_url: str, tmp_path: Path) -> None:
+    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
+    of_stat = ("--host", "web1", "--stat", "vmstat_linux", *DAY)
+    code, out, err = await export(database_url, *of_stat)
+    assert (code, err) == (0, "")
+    assert out.count(b"\r\n") == 3
+    csv_path, parquet_path = tmp_path / "a.csv", tmp_path / "a.parquet"
+    assert await export(database_url, *of_stat, "-o", str(csv_path)) == (0, b"", "")
+    assert csv_path.read_bytes() == out
+    assert await export(database_url, *of_stat, "--format", "parquet", "-o", str(parquet_path)) == (0, b"", "")
+    assert pq.read_table(parquet_path).column("memory_free").to_pylist() == [402200, 9007199254740993]
+    # A name that nobody has leaves the file of the last time as it is, and nothing beside it.
+    code, _, err = await export(database_url, "--host", "web9", *DAY, "-o", str(csv_path))
+    assert (code, err) == (1, "normstat: There is no host 'web9'; GET /api/v1/hosts lists them\n")
+    assert csv_path.read_bytes() == out
+    assert set(os.listdir(tmp_path)) == {"a.csv", "a.parquet"}  # noqa: PTH208 (nothing here may block in pathlib)
+
+
+@pytest.mark.slow
+async def test_wrong_wishes_are_answered(database_url: str, tmp_path: Path) -> None:
+    code, _, err = await export(database_url, "--host", "web1", *DAY, "--format", "parquet")
+    assert (code, err) == (2, "normstat: Parquet is for one stat; name it with --stat\n")
+    code, _, err = await export(database_url, "--host", "web1", *DAY[2:], *DAY[:2][:1], "2026-11-23T00:00:00Z")
+    assert (code, "The window is empty" in err) == (1, True)
+    code, _, err = await export(database_url, "--host", "web1", "--from", "yesterday", *DAY[2:])
+    assert (code, "found 'yesterday'" in err) == (2, True)
+    code, _, err = await export(database_url, "--host", "web1", *DAY, "-o", str(tmp_path / "none" / "a.csv"))
+    assert (code, "No such file or directory" in err) == (1, True)
