@@ -199,17 +199,52 @@ PLAIN_SIZES: Final = text("""
     WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema) AND c.relkind = 'r'
     ORDER BY c.relname
 """)
-# Tables that nobody has analyzed yet count by what the statistics collector saw.
+# A chunk that nobody wrote to since it was analyzed is as large as the catalogue says; asking the file system for the sizes of
+# all files of some thousand chunks takes seconds. What is in the columnstore is as large as it was when it was put there. Rows of
+# tables that nobody has analyzed yet count by what the statistics collector saw.
 HYPERTABLE_SIZES: Final = text("""
-    SELECT h.hypertable_name AS name, size.table_bytes + coalesce(size.toast_bytes, 0) AS table_bytes, size.index_bytes,
-        coalesce(
-            nullif(approximate_row_count(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass), 0),
-            (SELECT sum(s.n_live_tup) FROM pg_inherits AS i JOIN pg_stat_all_tables AS s ON s.relid = i.inhrelid
-             WHERE i.inhparent = format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass)
-        )::int8 AS n_rows
-    FROM timescaledb_information.hypertables AS h,
-        LATERAL hypertable_detailed_size(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass) AS size
-    WHERE h.hypertable_schema = :schema
+    WITH parts AS (
+        SELECT p.hypertable_name AS name, c.oid, c.reltoastrelid, c.reltuples, p.is_compressed,
+            p.is_compressed OR pg_stat_get_mod_since_analyze(c.oid) > 0 AS is_changed
+        FROM timescaledb_information.chunks AS p
+        JOIN pg_class AS c ON c.relname = p.chunk_name AND c.relnamespace = p.chunk_schema::text::regnamespace
+        WHERE p.hypertable_schema = :schema
+    ), files AS (
+        SELECT name, oid, is_changed, false AS is_index FROM parts
+        UNION ALL
+        SELECT name, reltoastrelid, is_changed, false FROM parts
+        UNION ALL
+        SELECT name, indexrelid, is_changed, true FROM parts JOIN pg_index ON indrelid = parts.oid
+        UNION ALL
+        SELECT name, indexrelid, is_changed, false FROM parts JOIN pg_index ON indrelid = parts.reltoastrelid
+    ), sizes AS (
+        SELECT f.name, f.is_index,
+            sum(CASE WHEN f.is_changed OR c.relpages = 0 THEN pg_relation_size(c.oid)
+                ELSE c.relpages * current_setting('block_size')::int8 END) AS n_bytes
+        FROM files AS f JOIN pg_class AS c ON c.oid = f.oid
+        GROUP BY f.name, f.is_index
+    ), packed AS (
+        SELECT h.table_name AS name, sum(s.compressed_heap_size + s.compressed_toast_size) AS table_bytes,
+            sum(s.compressed_index_size) AS index_bytes, sum(s.numrows_pre_compression) AS n_rows
+        FROM _timescaledb_catalog.compression_chunk_size AS s
+        JOIN _timescaledb_catalog.chunk AS c ON c.id = s.chunk_id
+        JOIN _timescaledb_catalog.hypertable AS h ON h.id = c.hypertable_id
+        WHERE h.schema_name = :schema
+        GROUP BY h.table_name
+    ), loose AS (
+        SELECT name, sum(CASE WHEN reltuples > 0 THEN reltuples ELSE pg_stat_get_live_tuples(oid) END) AS n_rows
+        FROM parts WHERE NOT is_compressed GROUP BY name
+    )
+    SELECT h.table_name AS name,
+        (coalesce(heap.n_bytes, 0) + coalesce(packed.table_bytes, 0))::int8 AS table_bytes,
+        (coalesce(index.n_bytes, 0) + coalesce(packed.index_bytes, 0))::int8 AS index_bytes,
+        (coalesce(loose.n_rows, 0) + coalesce(packed.n_rows, 0))::int8 AS n_rows
+    FROM _timescaledb_catalog.hypertable AS h
+    LEFT JOIN sizes AS heap ON heap.name = h.table_name AND NOT heap.is_index
+    LEFT JOIN sizes AS index ON index.name = h.table_name AND index.is_index
+    LEFT JOIN packed ON packed.name = h.table_name
+    LEFT JOIN loose ON loose.name = h.table_name
+    WHERE h.schema_name = :schema
     ORDER BY 1
 """)
 # The files that hold the rows of a table between two instants: other files, other rows, whatever a snapshot says.

@@ -113,6 +113,31 @@ async def test_sizes_of_what_is_there(
     assert 0 < record.disk.free_bytes <= record.disk.total_bytes
 
 
+async def test_sizes_of_chunks_are_those_of_their_files(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, server: TestServer
+) -> None:
+    """In four states: never analyzed, analyzed, written to since, and in the columnstore."""
+    if server.name == "postgresql":
+        return
+    agent = Agent(engine)
+    for day in range(3):
+        await agent.send_file(mpstat_text(400, 8, start=NOW + day * DAY), "mpstat_linux", f"m{day}")
+        if day == 1:
+            with psycopg.connect(database_url, autocommit=True) as connection:
+                connection.execute("ANALYZE samples.mpstat_linux")
+    await agent.send_file(mpstat_text(400, 8, start=NOW + DAY), "mpstat_linux", "again")
+    for is_compressed in (False, True):
+        if is_compressed:
+            if server.storage != "timescaledb-community":
+                continue
+            with psycopg.connect(database_url, autocommit=True) as connection:
+                connection.execute("SELECT compress_chunk(c, true) FROM show_chunks('samples.mpstat_linux') AS c LIMIT 2")
+        ((wanted,),) = query(database_url, "SELECT total_bytes FROM hypertable_detailed_size('samples.mpstat_linux')")
+        (stat,) = (await read(sessions, database_url)).stats
+        assert stat.table_bytes + stat.index_bytes == pytest.approx(int(str(wanted)), rel=0.2)
+        assert stat.n_samples == pytest.approx(4 * 400 * 9, rel=0.3)
+
+
 async def test_the_day_is_kept_and_compared_with(
     engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
