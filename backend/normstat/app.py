@@ -18,7 +18,9 @@ from normstat.api.middleware import RequestContextMiddleware
 from normstat.api.page import Page
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.state import AppState
+from normstat.auth.access import AgentMemory
 from normstat.auth.throttle import Throttle
+from normstat.ingest.intake import Intake
 from normstat.ingest.queue import ImportQueue
 from normstat.ingest.reparse_jobs import run_reparses
 from normstat.jobs import run_jobs
@@ -93,7 +95,8 @@ def make_state(settings: Settings) -> AppState:
             n_plain_bytes=settings.ingest_max_plain_bytes_at_once,
             most_plain=settings.ingest_max_plain_bytes,
         ),
-        ingest_slots=asyncio.Semaphore(max(1, settings.database_pool_size // 2)),
+        agents=AgentMemory(),
+        intake=Intake(engine),
         preview_slots=asyncio.Semaphore(max(1, MOST_PREVIEWS // settings.workers)),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
         storage=StorageWatch(settings.database_url, settings.database_dir),

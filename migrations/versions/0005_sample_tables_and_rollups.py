@@ -31,6 +31,7 @@ def upgrade() -> None:
             f" s.stream_id, s.line_offset, NULLIF(s.printed, '') AS printed, {columns}"
             f' FROM samples."{name}" AS s JOIN hosts AS h ON h.id = s.host_id JOIN instances AS i ON i.id = s.instance_id'
         )
+    op.add_column("hosts", sa.Column("instance_epoch", sa.BigInteger(), server_default="0", nullable=False))
     op.add_column("hosts", sa.Column("rolled_until", sa.DateTime(timezone=True), nullable=True))
     op.create_table(
         "rollups",
@@ -93,6 +94,7 @@ def downgrade() -> None:
     for table in ("storage_days", "host_deletions", "retention_rules", "rollup_marks", "rollups"):
         op.drop_table(table)
     op.drop_column("hosts", "rolled_until")
+    op.drop_column("hosts", "instance_epoch")
     for name, keys in read_fields().items():
         columns = ", ".join(f's."{key}"' for key in keys)
         op.execute(f'DROP VIEW stat."{name}"')

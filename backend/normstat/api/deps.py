@@ -87,7 +87,7 @@ async def require_agent(
     """
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; make one under /agent-tokens")
-    return await access.enter_with_agent_token(state.sessions, bearer.credentials)
+    return await state.agents.enter(state.sessions, bearer.credentials)
 
 
 async def check_origin(request: Request) -> None:

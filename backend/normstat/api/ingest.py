@@ -1,6 +1,5 @@
 """What agents send."""
 
-import asyncio
 import math
 from typing import Final
 
@@ -13,7 +12,7 @@ from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
 from normstat.errors import BadFrame, BadRequest, Overloaded, TooLarge, TooSlow, UnsupportedMediaType, shorten
-from normstat.ingest.intake import AgentIdentity, take_request
+from normstat.ingest.intake import AgentIdentity, Job
 from normstat.ingest.wire import Ack, Frame, format_acks
 
 router = APIRouter(tags=["ingest"])
@@ -53,22 +52,18 @@ def _is_gzip(request: Request) -> bool:
 
 
 async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames: list[Frame]) -> list[Ack]:
+    job = Job(
+        AgentIdentity(agent.host_id, agent.token_id, is_remembered=agent.is_remembered),
+        host_name=headers.get("normstat-host", ""),
+        os=headers.get("normstat-os", ""),
+        agent_version=headers.get("normstat-agent", ""),
+        host_time=_read_time(headers.get("normstat-time", "")),
+        frames=frames,
+    )
     try:
-        await asyncio.wait_for(state.ingest_slots.acquire(), LONGEST_WAIT_S)
+        return await state.intake.take(job, longest_wait_s=LONGEST_WAIT_S)
     except TimeoutError:
         state.ingest_gate.refuse()
-    try:
-        return await take_request(
-            state.engine,
-            agent=AgentIdentity(host_id=agent.host_id, token_id=agent.token_id),
-            host_name=headers.get("normstat-host", ""),
-            os=headers.get("normstat-os", ""),
-            agent_version=headers.get("normstat-agent", ""),
-            host_time=_read_time(headers.get("normstat-time", "")),
-            frames=frames,
-        )
-    finally:
-        state.ingest_slots.release()
 
 
 def _read_time(text: str) -> float | None:

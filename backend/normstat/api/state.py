@@ -9,7 +9,9 @@ from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.api.backpressure import Gate
+from normstat.auth.access import AgentMemory
 from normstat.auth.throttle import Throttle
+from normstat.ingest.intake import Intake
 from normstat.ingest.queue import ImportQueue
 from normstat.live.notify import LiveHub
 from normstat.query.storage import StorageWatch
@@ -21,8 +23,8 @@ class AppState:
     """Made by create_app, reached by `state_of`.
 
     `agents_dir` is None where there are no agent files to hand out. `ingest_gate` bounds what
-    agents' requests hold of this process's memory, `ingest_slots` how many ingest requests hold a
-    connection at once: agents that come back all together after a pause must leave some for people. `preview_slots` bounds how
+    agents' requests hold of this process's memory; `intake` stores them, with few connections: agents that come back all together
+    after a pause must leave some for people. `preview_slots` bounds how
     many previews of specs are read at once, each by a process of its own.
     """
 
@@ -33,7 +35,8 @@ class AppState:
     live: LiveHub
     agents_dir: Path | None
     ingest_gate: Gate
-    ingest_slots: asyncio.Semaphore
+    agents: AgentMemory
+    intake: Intake
     imports: ImportQueue
     storage: StorageWatch
     preview_slots: asyncio.Semaphore

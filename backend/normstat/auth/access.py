@@ -1,6 +1,8 @@
 """Who sent a request: the account behind a session or an API token, the agent behind an agent token."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -11,6 +13,9 @@ from normstat.store import accounts
 from normstat.store.models import AgentToken, ApiToken, User
 from normstat.store.session import open_read_session, open_write_session
 
+# So long an agent is known without asking when its token was last used.
+REMEMBERED_S: Final = 60.0
+MOST_REMEMBERED: Final = 100_000
 Sessions = async_sessionmaker[AsyncSession]
 
 
@@ -31,10 +36,14 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class AgentPrincipal:
-    """An agent, by its token; `host_id` is None for a token that may send for any host."""
+    """An agent, by its token; `host_id` is None for a token that may send for any host.
+
+    With `is_remembered` the token was valid a moment ago, and nobody has looked since.
+    """
 
     token_id: int
     host_id: int | None
+    is_remembered: bool = False
 
 
 def to_principal(user: User, session_hash: bytes | None) -> Principal:
@@ -70,6 +79,32 @@ async def enter_with_api_token(sessions: Sessions, token: str) -> Principal:
         await accounts.touch_token(session, ApiToken, api_token.id)
     role = lower_role(Role(api_token.role), Role(user.role))
     return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None)
+
+
+class AgentMemory:
+    """Agents that came lately, by the hash of their tokens: hundreds of them come every second.
+
+    One who is remembered is asked for again while the request is stored (ingest/batch.py), so that a revoked token ends at once.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[AgentPrincipal, float]] = {}
+
+    async def enter(self, sessions: Sessions, token: str) -> AgentPrincipal:
+        """The agent that the token stands for.
+
+        Raises: NotAuthenticated
+        """
+        token_hash = hash_token(token)
+        now = time.monotonic()
+        known = self._known.get(token_hash)
+        if known is not None and now < known[1]:
+            return replace(known[0], is_remembered=True)
+        principal = await enter_with_agent_token(sessions, token)
+        if len(self._known) >= MOST_REMEMBERED:
+            self._known.clear()
+        self._known[token_hash] = (principal, now + REMEMBERED_S)
+        return principal
 
 
 async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:

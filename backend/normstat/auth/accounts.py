@@ -10,7 +10,7 @@ from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
 from normstat.auth.tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
-from normstat.ingest.intake import HOST_NAME
+from normstat.ingest.batch import HOST_NAME
 from normstat.store import accounts as rows
 from normstat.store.models import AgentToken, ApiToken, User
 

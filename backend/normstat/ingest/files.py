@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, NormstatError, shorten
 from normstat.ingest.archive import walk_file
-from normstat.ingest.intake import HOST_NAME
+from normstat.ingest.batch import HOST_NAME
 from normstat.ingest.load import Loader, Pieces
 from normstat.ingest.options import ImportedFile, ImportOptions
 from normstat.ingest.survey import Found, Survey

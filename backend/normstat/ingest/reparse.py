@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, DatabaseAway, NotFound
-from normstat.ingest.intake import COUNTERS
 from normstat.ingest.reread import Rereading
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
@@ -245,7 +244,7 @@ async def _write(session: WriteSession, host: Host, stream: Stream, reading: Rer
     stream.spec_version = stream.reader_version = reading.spec.version
     stream.reader_state = reading.state
     for kind in LineKind:
-        setattr(stream, COUNTERS[kind], reading.n_lines[kind])
+        setattr(stream, streams.COUNTERS[kind], reading.n_lines[kind])
     stream.bytes_by_kind = {kind.value: n for kind, n in reading.n_bytes.items()}
     stream.stat_names = replaced.stat_names
     stream.first_sample_at = None if replaced.first_us is None else from_us(replaced.first_us)

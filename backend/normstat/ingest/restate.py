@@ -11,7 +11,7 @@ from normstat.stats.readers import read
 from normstat.stats.records import State
 from normstat.stats.spec import Spec
 from normstat.store import chunks
-from normstat.store.models import Stream
+from normstat.store.ingest_rows import OpenStream
 
 # The host is locked meanwhile, so that only the beginning and the end of a long stream are read: the beginning holds headers that
 # a tool prints but once, the end what changed since. Both take well below a second.
@@ -21,7 +21,7 @@ TAIL_BYTES: Final = 2 << 20
 NO_VERSION: Final = 0
 
 
-async def read_state(session: AsyncSession, stream: Stream, spec: Spec | None) -> State:
+async def read_state(session: AsyncSession, stream: OpenStream, spec: Spec | None) -> State:
     """The state to go on reading the stream with.
 
     It is the stored one while the spec is the same, and exact for streams of up to WHOLE_BYTES when it changed. Behind the part of
@@ -33,10 +33,10 @@ async def read_state(session: AsyncSession, stream: Stream, spec: Spec | None) -
     parts = [(0, end)] if end <= WHOLE_BYTES else [(0, HEAD_BYTES), (end - TAIL_BYTES, end)]
     state = await _read_parts(session, stream, spec, parts)
     # Lines are numbered on, whichever part of them was read.
-    return state | {"line_no": count_lines(stream)}
+    return state | {"line_no": stream.n_all_lines}
 
 
-async def _read_parts(session: AsyncSession, stream: Stream, spec: Spec, parts: Sequence[tuple[int, int]]) -> State:
+async def _read_parts(session: AsyncSession, stream: OpenStream, spec: Spec, parts: Sequence[tuple[int, int]]) -> State:
     """The state behind the last part; [start, end) bytes each, widened to whole chunks."""
     state: State = {}
     known = 0
@@ -53,20 +53,7 @@ async def _read_parts(session: AsyncSession, stream: Stream, spec: Spec, parts: 
     return state_after_gap(state) if known < stream.acked_offset else state
 
 
-def count_lines(stream: Stream) -> int:
-    """The lines of the stream so far, of all kinds."""
-    return (
-        stream.n_header
-        + stream.n_sample
-        + stream.n_since_boot
-        + stream.n_timestamp
-        + stream.n_state_change
-        + stream.n_ignored
-        + stream.n_rejected
-    )
-
-
-def next_spec_version(stream: Stream, version: int) -> int:
+def next_spec_version(stream: OpenStream, version: int) -> int:
     """What `spec_version` is once more bytes were read with `version` (NO_VERSION: with no spec).
 
     It stays the version of the oldest samples. Where it would look up to date and some bytes were read with another version, it is

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import NotFound, shorten
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Storage, Worse
+from normstat.store.instance_memory import LAST_STEP
 from normstat.store.models import Host, Instance, StatField, StatTable
 from normstat.window import Window
 
@@ -85,12 +86,15 @@ async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
 async def list_instances(
     session: AsyncSession, host_id: int, stat_id: int, *, window: Window | None = None, names: Sequence[str] | None = None
 ) -> list[InstanceRef]:
-    """Instances of a stat in natural order: those of the names, or those that began before the window's end and lasted into it."""
+    """Instances of a stat in natural order: those of the names, or those that were there in the window.
+
+    The last sample of one that goes on may be LAST_STEP later than its row says: it is in the list, and may have no sample there.
+    """
     statement = select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at).where(
         Instance.host_id == host_id, Instance.stat_id == stat_id
     )
     if window is not None:
-        statement = statement.where(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start)
+        statement = statement.where(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start - LAST_STEP)
     if names is not None:
         # The index is over the hash of the names.
         statement = statement.where(Instance.name.in_(names), func.md5(Instance.name).in_([func.md5(name) for name in names]))

@@ -55,6 +55,8 @@ class Host(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     last_seen_at: Mapped[datetime | None]
     clock_offset_s: Mapped[float | None]
+    # Grows whenever rows of the host's instances are deleted or renumbered: ids that a process remembers are good for one epoch.
+    instance_epoch: Mapped[int] = mapped_column(server_default="0")
     # Hours before it are in `rollups` for every stat, but for those in `rollup_marks`; NULL: none is yet.
     rolled_until: Mapped[datetime | None]
 

@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.store import retention_rules
 from normstat.store.hypertables import drop_oldest_part
+from normstat.store.instance_memory import LAST_STEP, forget_instances
 from normstat.store.life_models import RetentionMark
 from normstat.store.models import Instance, Rollup, RollupMark, StatTable, Stream
 from normstat.store.old_chunks import remove_chunks
@@ -146,7 +147,10 @@ class _Removal:
         if await (await connection.execute(late, [host_id, self._before])).fetchone() is not None:
             return
         of_stat = (Instance.host_id == host_id) & (Instance.stat_id == self._stat_id)
-        gone = await session.scalars(delete(Instance).where(of_stat, Instance.last_sample_at < self._before).returning(Instance.id))
+        # What is stored of the last sample may be behind.
+        ended = Instance.last_sample_at < self._before - LAST_STEP
+        gone = await session.scalars(delete(Instance).where(of_stat, ended).returning(Instance.id))
+        await forget_instances(connection, host_id)
         await retention_rules.note_removed(session, self._run_id, Removed(n_instances=len(gone.all())))
         await self._narrow_instances(session, connection, host_id)
         for table, at in ((Rollup, Rollup.block_at), (RollupMark, RollupMark.hour_at)):

@@ -65,17 +65,33 @@ async def copy_block(
     `into` names a table of the same columns to write to in its place.
     Raises: SpecError when a field's values do not fit the type that its column was made with
     """
-    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *(field.key for field in block.fields), "printed"]
-    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
-        into or stored.table, sql.SQL(", ").join(map(sql.Identifier, names))
-    )
+    await _copy(connection, into or stored.table, block.fields, [encode_rows(stored, block, place)])
+
+
+async def copy_blocks(connection: psycopg.AsyncConnection, stored: StoredStat, parts: Sequence[tuple[SampleBlock, Place]]) -> None:
+    """Writes all rows of blocks of one stat, with as few statements as their columns allow.
+
+    Raises: SpecError when a field's values do not fit the type that its column was made with
+    """
+    by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes]]] = {}
+    for block, place in parts:
+        keys = tuple(field.key for field in block.fields)
+        by_keys.setdefault(keys, (block.fields, []))[1].append(encode_rows(stored, block, place))
+    for fields, pieces in by_keys.values():
+        await _copy(connection, stored.table, fields, pieces)
+
+
+async def _copy(
+    connection: psycopg.AsyncConnection, table: sql.Identifier, fields: Sequence[Field], pieces: Sequence[bytes]
+) -> None:
+    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *(field.key for field in fields), "printed"]
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(table, sql.SQL(", ").join(map(sql.Identifier, names)))
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for part in encode_block(stored, block, place):
-            await copy.write(part)
+        await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
 
 
-def encode_block(stored: StoredStat, block: SampleBlock, place: Place) -> list[bytes]:
-    """The block as the bytes of a COPY BINARY; the columns are those of BASE_COLUMNS with the fields before `printed`.
+def encode_rows(stored: StoredStat, block: SampleBlock, place: Place) -> bytes:
+    """The block's rows as COPY BINARY has them; the columns are those of BASE_COLUMNS with the fields before `printed`.
 
     Raises: SpecError when a field's values do not fit the type that its column was made with
     """
@@ -84,18 +100,17 @@ def encode_block(stored: StoredStat, block: SampleBlock, place: Place) -> list[b
     printed = _printed_rows(stored, block)
     row_bytes = rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
     if not printed:
-        body = rows.tobytes() if keep is None else row_bytes[keep].tobytes()
-        return [COPY_HEADER + body, COPY_TRAILER]
+        return rows.tobytes() if keep is None else row_bytes[keep].tobytes()
     is_plain = np.ones(len(rows), dtype=np.bool_)
     is_plain[list(printed)] = False
     plain = row_bytes[is_plain]
-    parts = [COPY_HEADER, plain.tobytes() if keep is None else plain[keep[is_plain]].tobytes()]
+    parts = [plain.tobytes() if keep is None else plain[keep[is_plain]].tobytes()]
     for number, words in printed.items():
         # The row ends with the length of `printed`, four bytes; its text takes their place.
         row = row_bytes[number] if keep is None else row_bytes[number][keep[number]]
         encoded = words.encode("utf-8", "backslashreplace").replace(b"\0", b"\\x00")
         parts.append(row[:-4].tobytes() + len(encoded).to_bytes(4, "big") + encoded)
-    return [b"".join(parts), COPY_TRAILER]
+    return b"".join(parts)
 
 
 def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDArray[np.void]:

@@ -17,6 +17,8 @@ from psycopg import sql
 
 from normstat.stats.records import SampleBlock
 from normstat.store.hypertables import make_chunks_for
+from normstat.store.instance_memory import forget_instances
+from normstat.store.rollup_marks import mark_changed
 from normstat.store.samples import Place, copy_block, instance_spans
 from normstat.store.session import WriteSession, driver_of
 from normstat.store.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
@@ -68,6 +70,9 @@ DELETE_ROWS: Final = """
         RETURNING instance_id, time
     )
     SELECT instance_id, count(*), min(time), max(time) FROM gone GROUP BY instance_id
+"""
+READ_ROLLED: Final = """
+    SELECT s.name, s.id, h.rolled_until FROM stats AS s, hosts AS h WHERE h.id = %(host_id)s AND s.name = ANY(%(names)s)
 """
 
 Span = tuple[datetime, datetime]
@@ -190,6 +195,7 @@ class Staging:
     async def settle(self, session: WriteSession) -> None:
         """Makes the instances fit the rows that are there now; the host's row must be locked."""
         connection = await driver_of(session)
+        await forget_instances(connection, self._host_id)
         spans: dict[str, dict[int, Span]] = {}
         for name, staged in self._stats.items():
             ids = await self._add_instances(connection, staged)
@@ -201,6 +207,24 @@ class Staging:
             if shrunk:
                 statement = sql.SQL(NARROW_INSTANCES).format(table=table_of(name))
                 await connection.execute(statement, {"host_id": self._host_id, "ids": shrunk})
+        await self._mark_changed(connection, spans)
+
+    async def _mark_changed(self, connection: psycopg.AsyncConnection, spans: Mapping[str, Mapping[int, Span]]) -> None:
+        """Marks the hours that had or have samples of the stream, where they are rolled up already."""
+        rows = await (
+            await connection.execute(READ_ROLLED, {"host_id": self._host_id, "names": [*{*spans, *self._old}]})
+        ).fetchall()
+        for name, stat_id, rolled_until in rows:
+            own = [*spans.get(str(name), {}).values(), *self._old.get(str(name), {}).values()]
+            if own and rolled_until is not None:
+                await mark_changed(
+                    connection,
+                    host_id=self._host_id,
+                    stat_id=int(str(stat_id)),
+                    first=min(first for first, _ in own),
+                    last=max(last for _, last in own),
+                    rolled_until=_instant(rolled_until),
+                )
 
     async def _open(self, connection: psycopg.AsyncConnection, stored: StoredStat) -> StagedStat:
         staged = self._stats.get(stored.name)

@@ -131,7 +131,8 @@ class TablePlan:
         stored = self._stored.get(stat.name)
         refused = []
         for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
-            column: Column | Field = wanted[field.key] if stored is None else stored.columns.get(field.key, wanted[field.key])
+            made = None if stored is None else stored.columns.get(field.key)
+            column: Column | Field = wanted[field.key] if made is None else made
             missing = block.missing[place] if block.missing else None
             for found, reason in _misfits_of(column, values):
                 rows = found if missing is None else found & ~missing
@@ -209,6 +210,25 @@ async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict
             is_documented=is_documented,
         )
     return {name: StoredStat(ids[name], name, columns[name]) for name in ids}
+
+
+class StatMemory:
+    """The tables of stats as a process remembers them. They only ever gain columns, so that what is remembered stays true."""
+
+    def __init__(self) -> None:
+        self._stats: dict[str, StoredStat] = {}
+
+    def clear(self) -> None:
+        """Forgets them, to see what was added."""
+        self._stats.clear()
+
+    async def read(self, session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
+        """Those of the stats whose tables exist, by name."""
+        wanted = set(names)
+        unknown = wanted - self._stats.keys()
+        if unknown:
+            self._stats |= await read_stored_stats(session, unknown)
+        return {name: self._stats[name] for name in wanted if name in self._stats}
 
 
 async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
 from normstat.ingest.intake import AgentIdentity
-from normstat.store import streams
+from normstat.store import ingest_rows, streams
 from normstat.store.chunks import unpack_body
 from normstat.store.session import make_engine
 from tests.generated import MPSTAT_COLUMNS, START, mpstat_text, vmstat_text, vmstat_times
@@ -262,17 +262,17 @@ async def test_connection_lost_in_the_middle_is_no_acknowledgement(
 ) -> None:
     text = vmstat_text(vmstat_times(20))
     await agent.send_file(text[:600])
-    announce = streams.announce
+    announce_all = ingest_rows.announce_all
 
-    async def kill_and_announce(session: object, **arguments: object) -> None:
+    async def kill_and_announce(*arguments: object) -> None:
         query(
             database_url,
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
         )
-        await announce(session, **arguments)  # type: ignore[arg-type]
+        await announce_all(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(streams, "announce", kill_and_announce)
+    monkeypatch.setattr(ingest_rows, "announce_all", kill_and_announce)
     with pytest.raises(DatabaseAway):
         await agent.send_file(text)
     monkeypatch.undo()

@@ -11,11 +11,12 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec
+from normstat.store.ingest_rows import add_hosts, lock_hosts
+from normstat.store.instance_memory import InstanceMemory
 from normstat.store.models import Stream
 from normstat.store.samples import Place, copy_block, instance_spans
 from normstat.store.session import WriteSession, driver_of
 from normstat.store.stat_tables import WantedTable, make_stat_tables, read_stored_stats
-from normstat.store.streams import lock_host, see_instances
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -75,17 +76,19 @@ async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequenc
         ]
         await make_stat_tables(WriteSession(session), wanted)
     async with sessions() as session, session.begin():
-        owner = await lock_host(WriteSession(session), host)
+        connection = await driver_of(session)
+        await add_hosts(connection, [host])
+        owner = (await lock_hosts(connection, [host]))[host]
         stream = await session.scalar(select(Stream).where(Stream.host_id == owner.id, Stream.spec == spec.name, Stream.key == key))
         if stream is None:
             stream = Stream(host_id=owner.id, spec=spec.name, key=key)
             session.add(stream)
             await session.flush()
         stored = await read_stored_stats(session, stats)
-        connection = await driver_of(session)
         for name in stats:
             own = [block for block in blocks if block.stat.name == name]
-            ids = await see_instances(connection, owner.id, stored[name].id, instance_spans(own))
+            key = (owner.id, stored[name].id)
+            ids = (await InstanceMemory().see(connection, {owner.id: owner.instance_epoch}, {key: instance_spans(own)})).ids(key)
             for block in own:
                 await copy_block(connection, stored[name], block, Place(owner.id, stream.id, ids))
         times = np.concatenate([block.time_us for block in blocks])

@@ -1,5 +1,7 @@
 """The lines around a place of a stream's raw output, over the borders of chunks, gaps, and lines that never end."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import NotFound
 from normstat.query import context
 from normstat.query.context import Context, Run, find_lines, read_context
-from normstat.store.chunks import add_chunks, compress_chunk
+from normstat.store.chunks import compress_chunk, copy_chunks
 from normstat.store.models import Host, RejectedLine, Stream
-from normstat.store.session import WriteSession
+from normstat.store.session import driver_of
 
 Sessions = async_sessionmaker[AsyncSession]
 
@@ -25,7 +27,8 @@ async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: di
         stream = Stream(host_id=host.id, spec="vmstat_linux", key="k", acked_offset=end)
         session.add(stream)
         await session.flush()
-        await add_chunks(WriteSession(session), stream.id, [compress_chunk(start, data) for start, data in pieces])
+        chunks = [(stream.id, compress_chunk(start, data)) for start, data in pieces]
+        await copy_chunks(await driver_of(session), chunks, datetime.now(UTC))
         session.add_all(
             RejectedLine(stream_id=stream.id, line_offset=offset, line_no=no, n_bytes=1, line_text="", reason="odd")
             for offset, no in (rejected or {}).items()

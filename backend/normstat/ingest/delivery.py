@@ -1,0 +1,79 @@
+"""What requests bring for one stream: new bytes appended, lost ones noted, all of it read. Pure: no database, no clock."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from normstat.ingest.pieces import Piecewise, Taken
+from normstat.ingest.wire import Frame, FrameKind
+from normstat.stats.gap import state_after_gap
+from normstat.stats.records import SampleBlock, State
+from normstat.stats.spec import Spec
+from normstat.store.ingest_rows import OpenStream
+from normstat.store.stat_tables import TablePlan
+from normstat.store.streams import LostBytes
+
+
+@dataclass(slots=True)
+class Delivery:
+    """What a request brings for one stream. Bytes below `end` are read or lost; `state` is the reader's behind them."""
+
+    stream: OpenStream
+    spec: Spec | None
+    state: State
+    end: int
+    is_final: bool = False
+    frames: list[Frame] = field(default_factory=list)
+    taken: list[Taken] = field(default_factory=list)
+    gaps: list[LostBytes] = field(default_factory=list)
+    _data: bytearray = field(default_factory=bytearray)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much there is to read at most."""
+        return sum(len(frame.data) for frame in self.frames)
+
+    @property
+    def blocks(self) -> Iterator[SampleBlock]:
+        """The samples that were read."""
+        return (block for taken in self.taken for block in taken.blocks)
+
+    def read(self, plan: TablePlan) -> None:
+        """Takes all frames in their order; what is left behind the last whole line is dropped, the agent sends it again."""
+        for frame in self.frames:
+            if frame.kind is FrameKind.STREAM:
+                self._accept(frame)
+            else:
+                self._read_data(plan)
+                self._lose(frame)
+        self._read_data(plan, is_final=self.is_final)
+
+    def _accept(self, frame: Frame) -> None:
+        """Appends what is new in the frame; nothing of one that begins beyond what is there."""
+        known = self.end + len(self._data)
+        if frame.offset <= known < frame.end:
+            self._data += frame.data[known - frame.offset :]
+
+    def _lose(self, frame: Frame) -> None:
+        """Moves past bytes that the host lost; not past bytes that may still come."""
+        if frame.offset <= self.end < frame.end:
+            self.gaps.append(LostBytes(self.end, frame.end))
+            self.end = frame.end
+            self.state = state_after_gap(self.state)
+
+    def _read_data(self, plan: TablePlan, *, is_final: bool = False) -> None:
+        if not self._data and not is_final:
+            return
+        piecewise = Piecewise(
+            self.spec,
+            plan,
+            command=self.stream.command,
+            timing=self.stream.timing,
+            start=self.end,
+            state=self.state,
+            n_lines_before=self.stream.n_all_lines + sum(taken.n_lines.total() for taken in self.taken),
+        )
+        data = bytes(self._data)
+        self._data.clear()
+        taken = piecewise.read(data, is_final=is_final)
+        self.end, self.state = taken.end, taken.state
+        self.taken.append(taken)

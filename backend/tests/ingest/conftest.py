@@ -1,0 +1,11 @@
+"""Fixtures of the tests of ingest."""
+
+import pytest
+
+from normstat.store import instance_memory
+
+
+@pytest.fixture(autouse=True)
+def instances_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of instances have their last sample after every request, so that they can be compared."""
+    monkeypatch.setattr(instance_memory, "LAST_STEP_US", 0)
