@@ -125,7 +125,6 @@ def test_workers_end_with_a_parent_that_was_killed(database_url: str, tmp_path: 
         wait_until(lambda: not any(Path("/proc", str(pid)).exists() for pid in pids), "the workers end")
         # The port is free again.
         bind("127.0.0.1", server.port).close()
-        server.start()
 
 
 def test_a_port_that_is_taken_is_said(database_url: str, tmp_path: Path) -> None:
