@@ -180,8 +180,9 @@ def choose_m4(column: Int64Array, values: Float64Array) -> Int64Array:
     first = np.concatenate([[0], np.flatnonzero(np.diff(column)) + 1])
     last = np.concatenate([first[1:], [len(values)]]) - 1
     sizes = last - first + 1
-    chosen = [first, last]
+    is_chosen = np.zeros(len(values), np.bool_)
+    is_chosen[first] = is_chosen[last] = True
     for extreme in (np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)):
         positions = np.flatnonzero(values == np.repeat(extreme, sizes))
-        chosen.append(positions[np.searchsorted(positions, first)])
-    return np.unique(np.concatenate(chosen))
+        is_chosen[positions[np.searchsorted(positions, first)]] = True
+    return np.flatnonzero(is_chosen)

@@ -23,7 +23,8 @@ READ_STATE: Final = """
     SELECT rolled_until, ARRAY(
         SELECT hour_at FROM rollup_marks AS m
         WHERE m.host_id = h.id AND m.stat_id = %(stat_id)s AND m.hour_at > %(start)s - interval '1 hour' AND m.hour_at < %(end)s
-        ORDER BY hour_at)
+        ORDER BY hour_at),
+      set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
     FROM hosts AS h WHERE h.id = %(host_id)s
 """
 READ_HEADS: Final = """
@@ -75,7 +76,10 @@ class Rolled:
 
 
 async def read_rolled(connection: psycopg.AsyncConnection, place: Place, window: Window) -> Rolled:
-    """What of a window is rolled up."""
+    """What of a window is rolled up.
+
+    The same round trip keeps the transaction from starting workers: that takes as long as the scan of an hour.
+    """
     span = place.parameters(start=window.start, end=window.end)
     row = await (await connection.execute(READ_STATE, span)).fetchone()
     if row is None or not isinstance(row[0], datetime):
@@ -245,7 +249,8 @@ def _unpack_all(
         buckets = merge_groups(groups)
         if instance_ids is not None and len(buckets):
             places = np.minimum(np.searchsorted(instance_ids, buckets.instance), len(instance_ids) - 1)
-            buckets = buckets.take(instance_ids[places] == buckets.instance)
+            is_wanted = instance_ids[places] == buckets.instance
+            buckets = buckets if is_wanted.all() else buckets.take(is_wanted)
         by_key.setdefault(block.key, []).append(merge([buckets], factor=bucket_us // block.level.bucket_us))
     return {key: merge(own) for key, own in by_key.items()}
 

@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
 # An hour is rolled up when it has been over for so long: what comes later costs a mark, and is done again.
-DELAY: Final = timedelta(hours=1, minutes=5)
+DELAY: Final = timedelta(minutes=10)
 # Ingest waits for the host's row no longer than this for us.
 LOCK_WAIT: Final = "SET LOCAL lock_timeout = '2s'"
 HOSTS_TO_DO: Final = """
