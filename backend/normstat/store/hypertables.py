@@ -247,20 +247,32 @@ HYPERTABLE_SIZES: Final = text("""
     WHERE h.schema_name = :schema
     ORDER BY 1
 """)
-# The files that hold the rows of a table between two instants: other files, other rows, whatever a snapshot says.
 PLAIN_FILES: Final = """
-    SELECT oid::int8, relfilenode::int8, false
+    SELECT oid::int8, relfilenode::int8, false, NULL, NULL
     FROM pg_class
     WHERE relname = %(name)s AND relnamespace = %(schema)s::text::regnamespace
-      AND %(start)s::timestamptz < %(end)s::timestamptz
 """
 HYPERTABLE_FILES: Final = """
-    SELECT c.oid::int8, c.relfilenode::int8, part.is_compressed
+    SELECT c.oid::int8, c.relfilenode::int8, part.is_compressed, part.range_start, part.range_end
     FROM timescaledb_information.chunks AS part
     JOIN pg_class AS c ON c.relname = part.chunk_name AND c.relnamespace = part.chunk_schema::text::regnamespace
     WHERE part.hypertable_schema = %(schema)s AND part.hypertable_name = %(name)s
-      AND part.range_start < %(end)s AND part.range_end > %(start)s
 """
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file with rows of a table, and of which times; another file has other rows, whatever a snapshot says."""
+
+    oid: int
+    file: int
+    is_compressed: bool
+    start: datetime | None
+    end: datetime | None
+
+    def reaches(self, start: datetime, end: datetime) -> bool:
+        """Whether it may have rows of that time."""
+        return (self.start is None or self.start < end) and (self.end is None or self.end > start)
 
 
 async def drop_oldest_part(session: AsyncSession, schema: str, name: str, before: datetime) -> int | None:
@@ -308,13 +320,20 @@ def read_edition(connection: psycopg.Connection[tuple[object, ...]]) -> Storage:
     return _storage_of([None if edition is None else str(edition) for (edition,) in connection.execute(EDITION).fetchall()])
 
 
-def read_files(
-    connection: psycopg.Connection[tuple[object, ...]], schema: str, name: str, *, start: datetime, end: datetime
-) -> set[tuple[int, int, bool]]:
-    """The files that hold the table's rows from `start` to `end`, as the connection's snapshot has the catalogue.
+def read_files(connection: psycopg.Connection[tuple[object, ...]], schema: str, name: str) -> frozenset[TableFile]:
+    """The files that hold the table's rows, as the connection's snapshot has the catalogue.
 
     Dropping, truncating and compressing a chunk do not wait for older snapshots, which see it empty then: the file is another.
     """
     statement = PLAIN_FILES if read_edition(connection) == "postgresql" else HYPERTABLE_FILES
-    rows = connection.execute(statement, {"schema": schema, "name": name, "start": start, "end": end}).fetchall()
-    return {(int(str(oid)), int(str(file)), bool(is_compressed)) for oid, file, is_compressed in rows}
+    rows = connection.execute(statement, {"schema": schema, "name": name}).fetchall()
+    return frozenset(
+        TableFile(
+            oid=int(str(oid)),
+            file=int(str(file)),
+            is_compressed=bool(is_compressed),
+            start=start if isinstance(start, datetime) else None,
+            end=end if isinstance(end, datetime) else None,
+        )
+        for oid, file, is_compressed, start, end in rows
+    )

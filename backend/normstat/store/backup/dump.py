@@ -6,6 +6,7 @@ that its chunks are still the same, and if not, all begins again under a new sna
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,12 +23,15 @@ from normstat.store.backup.files import SUFFIX, Connection, write_copy
 from normstat.store.backup.journal import Journal, locked_folder
 from normstat.store.backup.manifest import FORMAT, Manifest, Piece, write_manifest
 from normstat.store.backup.plan import Plan, Wish, read_fingerprint
-from normstat.store.hypertables import read_edition, read_files
+from normstat.store.hypertables import TableFile, read_edition, read_files
 from normstat.store.session import connect_arguments
+from normstat.store.stat_tables import SCHEMA
 
 log = structlog.get_logger()
 
 MOST_SNAPSHOTS: Final = 20
+# So much of copying is lost at most when the process dies, or when chunks move.
+CHECK_S: Final = 5.0
 SEQUENCES: Final = """
     SELECT c.relname, coalesce(pg_sequence_last_value(pg_get_serial_sequence(quote_ident(c.relname), 'id')::regclass), 0)
     FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
@@ -81,6 +85,13 @@ class _Dump:
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             connection.read_only = True
         self._snapshot = ""
+        # The table whose pieces are being copied, the files that the snapshot knows of it, those of them that pieces need, and the
+        # pieces that are noted when these files turn out to be there still.
+        self._table = ""
+        self._files: frozenset[TableFile] = frozenset()
+        self._needed: set[TableFile] = set()
+        self._unchecked: list[Piece] = []
+        self._checked_s = time.monotonic()
 
     def __enter__(self) -> "_Dump":
         return self
@@ -129,6 +140,8 @@ class _Dump:
         progress = Progress(n_pieces=len(wishes))
         self._watch(progress)
         for wish in wishes:
+            if wish.table != self._table or time.monotonic() - self._checked_s > CHECK_S:
+                self._check(journal)
             known = journal.known.get(wish.key)
             if known is not None and not self._is_there(known):
                 known = None
@@ -137,7 +150,7 @@ class _Dump:
             if piece is not None:
                 is_kept = known is not None and piece.file == known.file
                 if piece != known:
-                    journal.add(piece)
+                    self._unchecked.append(piece)
                 pieces.append(piece)
                 progress = replace(
                     progress,
@@ -146,26 +159,40 @@ class _Dump:
                     n_bytes=progress.n_bytes + (0 if is_kept else piece.n_bytes),
                 )
             self._watch(progress)
+        self._check(journal)
         return pieces
+
+    def _check(self, journal: Journal) -> None:
+        """Notes the pieces that were copied, when the files that they come from are still there.
+
+        Raises: Moved
+        """
+        if self._needed:
+            if not self._needed <= read_files(self._looker, SCHEMA, self._table):
+                raise Moved
+            self._needed.clear()
+        for piece in self._unchecked:
+            journal.add(piece)
+        self._unchecked.clear()
+        self._checked_s = time.monotonic()
 
     def _take(self, wish: Wish, known: Piece | None) -> Piece | None:
         """The piece as the snapshot has it. Missing: None when it has no rows."""
         if known is not None and wish.mark and known.mark == wish.mark:
             return known
-        if wish.start is None:
+        if wish.start is None or wish.end is None:
             with self._sees_snapshot():
                 return self._copy(wish, fingerprint="")
-        assert wish.end is not None
         with self._sees_snapshot():
-            files = read_files(self._reader, wish.schema, wish.table, start=wish.start, end=wish.end)
+            if wish.table != self._table:
+                self._table, self._files = wish.table, read_files(self._reader, SCHEMA, wish.table)
+            self._needed |= {file for file in self._files if file.reaches(wish.start, wish.end)}
             n_rows, fingerprint = read_fingerprint(self._reader, wish)
             piece: Piece | None = None
             if known is not None and known.fingerprint == fingerprint:
                 piece = replace(known, mark=wish.mark)
             elif n_rows:
                 piece = self._copy(wish, fingerprint=fingerprint)
-        if not files <= read_files(self._looker, wish.schema, wish.table, start=wish.start, end=wish.end):
-            raise Moved
         if piece is not None and piece.n_rows != n_rows:
             raise Moved
         return piece
