@@ -217,7 +217,8 @@ class Chunk(Base):
 class Rollup(Base):
     """One field of a stat of one host over a block of time, for all instances: what wide graphs are drawn from.
 
-    `level` 0: the minutes of an hour; 1: the hours of a day. `block_at` is where the block begins; `body` see store/rollups.py.
+    `level` 0: the minutes of an hour; 1: of a day; 2: the hours of 32 days (store/rollups.py). `block_at` is where the block
+    begins; what `body` holds says store/rollup_blocks.py.
     """
 
     __tablename__ = "rollups"

@@ -16,14 +16,15 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.store import retention_rules
+from normstat.store import retention_rules, rollups
 from normstat.store.hypertables import drop_oldest_part
 from normstat.store.instance_memory import LAST_STEP, forget_instances
 from normstat.store.life_models import RetentionMark
-from normstat.store.models import Instance, Rollup, RollupMark, StatTable, Stream
+from normstat.store.models import Instance, StatTable, Stream
 from normstat.store.old_chunks import remove_chunks
 from normstat.store.old_samples import delete_samples
 from normstat.store.retention_rules import Removed, Rules, RunRecord
+from normstat.store.rollups import Place
 from normstat.store.session import WriteSession, driver_of, open_write_session
 from normstat.store.stat_tables import SCHEMA, table_of
 from normstat.store.streams import lock_host_by_id, set_time_limits
@@ -139,6 +140,7 @@ class _Removal:
     async def _settle(self, session: WriteSession, host_id: int) -> None:
         """Makes instances and rollups fit what is left. Ingest waits meanwhile: it notes new samples in the same rows."""
         await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+        await rollups.wait_lock(session, host_id)
         if await lock_host_by_id(session, host_id) is None:
             return
         connection = await driver_of(session)
@@ -153,8 +155,7 @@ class _Removal:
         await forget_instances(connection, host_id)
         await retention_rules.note_removed(session, self._run_id, Removed(n_instances=len(gone.all())))
         await self._narrow_instances(session, connection, host_id)
-        for table, at in ((Rollup, Rollup.block_at), (RollupMark, RollupMark.hour_at)):
-            await session.execute(delete(table).where(table.host_id == host_id, table.stat_id == self._stat_id, at < self._before))
+        await rollups.forget_rollups_before(session, Place(host_id, self._stat_id), self._before)
 
     async def _narrow_instances(self, session: WriteSession, connection: psycopg.AsyncConnection, host_id: int) -> None:
         of_stat = (Instance.host_id == host_id) & (Instance.stat_id == self._stat_id)
