@@ -2,7 +2,7 @@
 
 `data/<tool>.txt.xz` was recorded on a Linux virtual machine of two CPUs and one disk while programs were built and tests ran, all
 four tools at once: `LC_ALL=C S_TIME_FORMAT=ISO TZ=UTC` with `vmstat -t 1`, `mpstat -P ALL 1`, `iostat -x -t 1` and
-`pidstat -dru -h 1`. Changed were the name of the host, the names of three programs, and the averages at the end are cut off.
+`pidstat -dru -h 1`. Changed were the name of the host, the names of some programs, and the averages at the end are cut off.
 
 A longer recording is this one again and again: times go on, and processes of a repetition have other numbers than those of the one
 before, but for those that lived all the time. All other numbers are as they were printed; a repetition lies 900 rows of an instance
