@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import replace
+from enum import Enum
 from typing import Final
 
 from normstat.stats.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
-from normstat.stats.layout import Layout
+from normstat.stats.layout import build_layout
 from normstat.stats.row import Words
 from normstat.stats.sized import sized_field, sized_places
 from normstat.stats.spec import Field, Spec
@@ -14,6 +15,55 @@ from normstat.stats.walk import Memory
 
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 MAX_DECIMALS: Final = 9
+MOST_HEADERS: Final = 256
+MOST_SPECS: Final = 4096
+
+HeaderKey = tuple[str, bool, tuple[str, ...]]
+
+
+class Unknown(Enum):
+    """Nobody looked yet, which is not the same as: it is no header."""
+
+    UNKNOWN = 0
+
+
+class KnownHeaders:
+    """The layout of a spec, and the headers that were understood of it lately.
+
+    A live stream comes in pieces of a few lines. Understanding its header takes longer than reading these, so that what came of it
+    is kept from piece to piece, whichever stream it was.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.layout = build_layout(spec)
+        self._found: dict[HeaderKey, Header | None] = {}
+
+    def find(self, line: HeaderLine, group_line: str) -> Header | None:
+        """The header that the line is under this group line, or None."""
+        key = (group_line, line.has_clock, line.words)
+        # One look: another thread may clear it at any moment.
+        header = self._found.get(key, Unknown.UNKNOWN)
+        if isinstance(header, Unknown):
+            header = find_header(self.spec, self.layout, line, group_line)
+            if len(self._found) >= MOST_HEADERS:
+                # Garbage may look like headers that never come again.
+                self._found.clear()
+            self._found[key] = header
+        return header
+
+
+def known_headers(spec: Spec) -> KnownHeaders:
+    """What is known of a spec in this process; of the same object, because comparing specs takes long."""
+    known = _known.get(id(spec))
+    if known is None or known.spec is not spec:
+        if len(_known) >= MOST_SPECS:
+            _known.clear()
+        known = _known[id(spec)] = KnownHeaders(spec)
+    return known
+
+
+_known: dict[int, KnownHeaders] = {}
 
 
 class Heading:
@@ -23,11 +73,12 @@ class Heading:
     same, so that its identity can stand for it.
     """
 
-    def __init__(self, spec: Spec, layout: Layout, memory: Memory) -> None:
-        self._spec = spec
-        self._layout = layout
+    def __init__(self, known: KnownHeaders, memory: Memory) -> None:
+        self._known = known
+        self._layout = known.layout
         self._memory = memory
-        self._found: dict[tuple[str, bool, tuple[str, ...]], Header | None] = {}
+        # Headers stay as long as this object, which tells them apart by their identity.
+        self._found: dict[HeaderKey, Header | None] = {}
         self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._sized_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._tail = b""
@@ -137,7 +188,7 @@ class Heading:
     def _find(self, line: HeaderLine, group_line: str) -> Header | None:
         key = (group_line, line.has_clock, line.words)
         if key not in self._found:
-            self._found[key] = find_header(self._spec, self._layout, line, group_line)
+            self._found[key] = self._known.find(line, group_line)
         return self._found[key]
 
     def _set(self, header: Header, line: HeaderLine, text: str) -> None:
@@ -151,6 +202,8 @@ class Heading:
         self.fields = self._known_fields(header)
 
     def _known_fields(self, header: Header) -> tuple[Field, ...]:
+        if all(field.is_documented for field in header.fields):
+            return header.fields
         decimals = self._memory.decimals
         seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
         key = (id(header), seen)

@@ -133,6 +133,10 @@ class TablePlan:
         for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
             made = None if stored is None else stored.columns.get(field.key)
             column: Column | Field = wanted[field.key] if made is None else made
+            is_same = field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals
+            if is_same and not block.printed:
+                # A number too large for it is not canonical, and its row keeps its words.
+                continue
             missing = block.missing[place] if block.missing else None
             for found, reason in _misfits_of(column, values):
                 rows = found if missing is None else found & ~missing

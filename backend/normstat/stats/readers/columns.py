@@ -25,7 +25,7 @@ from normstat.stats.account import Ledger
 from normstat.stats.block import BlockBuilder, BulkRows
 from normstat.stats.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.header import Header
-from normstat.stats.heading import CONTROL, Heading
+from normstat.stats.heading import CONTROL, Heading, known_headers
 from normstat.stats.instants import Instants
 from normstat.stats.layout import SinceBoot, TimeStyle, build_layout
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State, Timing
@@ -57,14 +57,15 @@ class Reading:
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         self._spec = spec
-        self._layout = build_layout(spec)
+        known = known_headers(spec)
+        self._layout = known.layout
         self._memory = Memory(state, len(self._layout.tables), timing, omits_since_boot=omits_since_boot(self._layout, command))
         self._ledger = Ledger(self._memory.line_no)
         self._offset = offset
         self._instants = Instants(state, timing)
         # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
-        self._heading = Heading(spec, self._layout, self._memory)
+        self._heading = Heading(known, self._memory)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
         self._is_behind_blank = False
