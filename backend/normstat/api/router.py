@@ -39,11 +39,11 @@ def operation_id(route: APIRoute) -> str:
 
 
 def build_router() -> APIRouter:
-    """The routes, in the order in which OpenAPI lists them."""
+    """The routes, in the order in which a request is held against them: what agents ask for most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live, imports,
-        reparses, specs, retention, storage, ingest, agent_files, document,
+        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live,
+        imports, reparses, specs, retention, storage, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

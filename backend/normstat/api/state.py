@@ -42,6 +42,7 @@ class AppState:
     preview_slots: asyncio.Semaphore
 
 
-def state_of(request: Request) -> AppState:
+async def state_of(request: Request) -> AppState:
     """The shared things of the application that serves this request."""
+    # Awaits nothing: a plain function would be run in another thread, for each request.
     return cast("AppState", request.app.state.normstat)
