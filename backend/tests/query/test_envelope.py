@@ -3,10 +3,12 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.query.envelope import GapFinder, Trace, choose_m4
+from normstat.store.rollup_blocks import gather
 
 SECOND = 1_000_000
 
@@ -50,6 +52,58 @@ def test_an_envelope_has_every_extreme_and_nothing_else_however_the_pages_are_cu
         inside = values[times // column_us == column]
         drawn = [value for at, value in zip(points_at, points, strict=True) if at * 1000 // column_us == column]
         assert (drawn[0], min(drawn), max(drawn), drawn[-1]) == (inside[0], inside.min(), inside.max(), inside[-1])
+
+
+@given(samples, st.integers(1, 20), st.integers(0, 400), st.sampled_from([10, 60]))
+def test_an_envelope_of_buckets_has_every_extreme_of_the_samples(
+    rows: list[tuple[int, float]], n_columns: int, n_first: int, bucket_s: int
+) -> None:
+    """The first samples come as buckets, the others as they are, as where rollups end."""
+    times = np.cumsum([distance for distance, _ in rows]).astype(np.int64) * SECOND
+    values = np.array([value for _, value in rows])
+    bucket_us = bucket_s * SECOND
+    edge_us = int(times[min(n_first, len(rows) - 1)]) // bucket_us * bucket_us
+    column_us = -(-int(times[-1] + 1) // (n_columns * bucket_us)) * bucket_us
+    trace = Trace(0, column_us, n_columns, bucket_us)
+    n = int((times < edge_us).sum())
+    trace.add_buckets(gather(np.full(n, 7), times[:n] // bucket_us, values[:n], times[:n]), bucket_us)
+    if n < len(rows):
+        trace.add(times[n:], values[n:], GapFinder().find(times[n:]))
+    trace.thin()
+    points_ms, points, n_points = trace.points()
+
+    assert trace.n_raw == len(rows)
+    there = ~np.isnan(points)
+    assert n_points == there.sum() <= 4 * n_columns
+    assert (np.diff(points_ms) >= 0).all()
+    assert np.isin(points[there], values).all()
+    column, drawn_in = times // column_us, points_ms[there] * 1000 // column_us
+    assert np.array_equal(np.unique(column), np.unique(drawn_in))
+    for number in np.unique(column):
+        inside, drawn = values[column == number], points[there][drawn_in == number]
+        assert (drawn[0], drawn.min(), drawn.max(), drawn[-1]) == (inside[0], inside.min(), inside.max(), inside[-1])
+
+
+@pytest.mark.parametrize("column_minutes", [1, 3])
+def test_missing_minutes_are_a_gap_where_more_samples_were_to_be_expected(column_minutes: int) -> None:
+    minutes = np.array([*range(30), *range(32, 60)])
+    for n_each, n_gaps in ((1, 0), (60, 1)):
+        trace = Trace(0, column_minutes * 60 * SECOND, 60, 60 * SECOND)
+        own = np.repeat(minutes, n_each)
+        trace.add_buckets(gather(np.zeros(len(own), np.int64), own, np.ones(len(own)), own * 60 * SECOND), 60 * SECOND)
+        trace.thin()
+        assert np.isnan(trace.points()[1]).sum() == n_gaps
+
+
+def test_samples_far_from_the_last_bucket_come_after_a_gap() -> None:
+    trace = Trace(0, 60 * SECOND, 60, 60 * SECOND)
+    minutes = np.repeat(np.arange(5), 60)
+    trace.add_buckets(gather(np.zeros(300, np.int64), minutes, np.ones(300), np.arange(300) * SECOND), 60 * SECOND)
+    finder = GapFinder()
+    finder.skip_to(300 * SECOND - 1000)
+    late = seconds(*range(700, 800))
+    trace.add(late, np.ones(100), finder.find(late))
+    assert np.isnan(trace.points()[1]).sum() == 1
 
 
 def test_a_hole_in_the_samples_is_a_gap() -> None:

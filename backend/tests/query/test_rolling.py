@@ -13,7 +13,7 @@ from normstat.query.series import SeriesRequest, SeriesResult, read_series
 from normstat.store.models import Host
 from normstat.store.rollup_blocks import Buckets, unpack
 from normstat.store.rollup_marks import mark_changed
-from normstat.store.rollups import FRESH, HOUR_US, HOURS, MINUTES, forget_rollups
+from normstat.store.rollups import FRESH, HOUR_US, HOURS, MINUTES, Place, forget_rollups, forget_rollups_before, wait_lock
 from normstat.store.session import WriteSession, driver_of, open_read_session
 from normstat.store.stat_tables import read_stored_stats, table_of
 from normstat.store.streams import lock_host_by_id
@@ -301,3 +301,28 @@ async def test_two_who_roll_up_do_not_meet(sessions: Sessions) -> None:
         done = await roll_up(sessions, now=from_us(START_US) + timedelta(hours=3), budget_s=60)
         assert done.n_hours == 0
     assert (await roll_up(sessions, now=from_us(START_US) + timedelta(hours=3), budget_s=60)).n_hours == 1
+
+
+async def test_younger_hours_stay_when_older_days_are_removed(sessions: Sessions) -> None:
+    await store(sessions, np.arange(0, 60 * 3600, 31))
+    await roll(sessions, 62 * 3600)
+    before = datetime(2026, 11, 22, tzinfo=UTC)
+    await remove(sessions, before)
+    drawn = await assert_drawn(sessions, hours(-1, 59), 40)
+    assert drawn.source == "rollup_hour"
+    kept = await kept_rollups(sessions)
+    async with sessions() as session, session.begin():
+        connection = await driver_of(session)
+        # What retention does beside: nothing of the stat is older any more.
+        await connection.execute("UPDATE instances SET first_sample_at = %s", (before,))
+    await rebuild(sessions, 62 * 3600)
+    assert_same(kept, await kept_rollups(sessions))
+
+
+async def remove(sessions: Sessions, before: datetime) -> None:
+    async with sessions() as session, session.begin():
+        stat = (await read_stored_stats(session, [STAT]))[STAT]
+        await wait_lock(WriteSession(session), 1)
+        connection = await driver_of(session)
+        await connection.execute(sql.SQL("DELETE FROM {} WHERE time < %s").format(table_of(STAT)), (before,))
+        await forget_rollups_before(WriteSession(session), Place(1, stat.id), before)
