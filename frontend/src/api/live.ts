@@ -1,8 +1,9 @@
 /** Server-sent events: which host has data up to when. */
 
 import { useEffect, useState } from "react";
-import { type EpochMs, parseIso } from "../logic/time";
+import { type DurationMs, type EpochMs, parseIso, toEpochMs } from "../logic/time";
 import { readNow } from "../state/clock";
+import { markMoment } from "../state/moment";
 import { liveAddress } from "./endpoints";
 
 export type Connection = "off" | "connecting" | "open" | "lost";
@@ -16,8 +17,8 @@ export interface Live {
 }
 
 const OFF: Live = { connection: "off", newest: null, at: null };
-// Several specs report within a moment of each other; one redraw is enough for all.
-const SETTLE_MS = 400;
+// The specs of one shipment are told within a moment of each other; one look is enough for all.
+const SETTLE_MS = 40;
 const AGAIN_MS = 5_000;
 
 function newestOf(data: unknown): EpochMs | null {
@@ -32,8 +33,8 @@ function newestOf(data: unknown): EpochMs | null {
   return null;
 }
 
-/** Follows a host while `isOn`; the browser itself reconnects. */
-export function useLive(host: string | null, isOn: boolean): Live {
+/** Follows a host while `isOn`, telling of news at most every `step`; the browser itself reconnects. */
+export function useLive(host: string | null, isOn: boolean, step: DurationMs): Live {
   const [heard, setHeard] = useState<{ readonly host: string | null; readonly live: Live }>({ host: null, live: OFF });
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
@@ -46,6 +47,7 @@ export function useLive(host: string | null, isOn: boolean): Live {
     const source = new EventSource(liveAddress(host));
     let timer: ReturnType<typeof setTimeout> | undefined;
     let newest: EpochMs | null = null;
+    let toldAt = toEpochMs(0);
     source.addEventListener("open", () => {
       change({ connection: "open" });
     });
@@ -61,16 +63,21 @@ export function useLive(host: string | null, isOn: boolean): Live {
     source.addEventListener("data", (event: MessageEvent<unknown>) => {
       const at = newestOf(event.data);
       newest = at !== null && (newest === null || at > newest) ? at : newest;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        change({ connection: "open", newest, at: readNow() });
-      }, SETTLE_MS);
+      markMoment("heard", { newest: at });
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          toldAt = readNow();
+          change({ connection: "open", newest, at: toldAt });
+        },
+        Math.max(SETTLE_MS, toldAt + step - readNow()),
+      );
     });
     return () => {
       clearTimeout(timer);
       source.close();
     };
-  }, [host, isOn, attempt]);
+  }, [host, isOn, attempt, step]);
   if (!isOn) {
     return OFF;
   }

@@ -129,7 +129,6 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
     staleTime: 60_000,
     // The last samples of a window that has just ended are still on their way.
     refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
-    // A live page asks every few seconds under another key.
     gcTime: 30_000,
   });
 }

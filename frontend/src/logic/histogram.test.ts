@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { distributionsOf, gridOf, lowEnd, splitBucket } from "./histogram";
+import { columnsFor, distributionsOf, gridOf, instanceRows, lowEnd, splitBucket } from "./histogram";
 import { toEpochMs } from "./time";
 
 const series = (instance: string, times: number[], values: (number | null)[]) => ({
@@ -45,5 +45,23 @@ describe("the grid", () => {
   it("leaves out what is before the window", () => {
     const buckets = [{ label: "1", series: { times: [5, 15], values: [7, 2] } }];
     expect(gridOf(buckets, { start: toEpochMs(10), end: toEpochMs(20) }, 1).counts).toEqual([[2]]);
+  });
+});
+
+describe("instances as rows", () => {
+  const cpus = ["10", "all", "2", "sda", "0"].map((name) => series(name, [0, 1_000, 2_000], [1, 2, 3]));
+
+  it("are in the order of their numbers, words first", () => {
+    const [rows] = instanceRows({ series: cpus });
+    expect(rows?.buckets.map(({ label }) => label)).toEqual(["all", "sda", "0", "2", "10"]);
+    expect(instanceRows({ series: [] })).toEqual([]);
+  });
+
+  it("have no column between two samples", () => {
+    const { buckets } = instanceRows({ series: cpus })[0]!;
+    const window = { start: toEpochMs(0), end: toEpochMs(10_000) };
+    expect(columnsFor(buckets, window, 500)).toBe(10);
+    expect(columnsFor(buckets, window, 4)).toBe(4);
+    expect(columnsFor([], window, 4)).toBe(4);
   });
 });

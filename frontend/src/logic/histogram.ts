@@ -1,7 +1,7 @@
 /** Buckets of distributions: the instance `KEY{LABEL}` taken apart, buckets in the order of their values, counts over time as a grid. */
 
 import type { Series, SeriesBlock } from "./api";
-import { lowerBound } from "./series";
+import { lowerBound, usualStep } from "./series";
 import type { Window } from "./time";
 
 export interface Bucket {
@@ -58,6 +58,24 @@ export function distributionsOf(block: Pick<SeriesBlock, "series">): readonly Di
     }
   }
   return [...found].map(([key, buckets]) => ({ key, buckets: buckets.sort((a, b) => lowEnd(a.label) - lowEnd(b.label)) }));
+}
+
+/** The instances of one field as rows: numbers by their size, names by the alphabet, words before numbers (`all` before `0`). */
+export function instanceRows(block: Pick<SeriesBlock, "series">): readonly Distribution[] {
+  const rows = block.series.map((series) => ({ label: series.instance, series }));
+  const order = (label: string): number => (/^\d+$/.test(label) ? Number(label) : -1);
+  rows.sort((a, b) => order(a.label) - order(b.label) || (a.label < b.label ? -1 : 1));
+  return rows.length === 0 ? [] : [{ key: block.series[0]?.field ?? "", buckets: rows }];
+}
+
+/** How many columns a heatmap has: what there is room for, but none so narrow that no sample falls into it between two others. */
+export function columnsFor(buckets: readonly Bucket[], window: Window, most: number): number {
+  const longest = buckets.reduce<readonly number[]>(
+    (times, { series }) => (series.times.length > times.length ? series.times : times),
+    [],
+  );
+  const step = usualStep(longest);
+  return Math.max(1, step === null || step <= 0 ? most : Math.min(most, Math.floor((window.end - window.start) / step)));
 }
 
 /** The counts in `nColumns` equal stretches of the window. */

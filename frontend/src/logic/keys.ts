@@ -32,7 +32,7 @@ export const KEYS: readonly Key[] = [
   { command: "mark-tool", keys: ["m"], shown: "m", help: "marking tool on or off (or drag with Shift)" },
   { command: "baseline", keys: ["b"], shown: "b", help: "mark what is marked, or the window, as baseline" },
   { command: "compare", keys: ["c"], shown: "c", help: "compare what is marked, or the window, with a baseline" },
-  { command: "csv", keys: ["d"], shown: "d", help: "download what is marked, or the window, as CSV" },
+  { command: "csv", keys: ["d"], shown: "d", help: "download what is marked, or the window, as CSV or Parquet" },
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel for any field" },
   { command: "cancel", keys: ["Escape"], shown: "Esc", help: "drop the mark, leave the tool, close a dialog" },
 ];

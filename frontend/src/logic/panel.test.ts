@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FieldInfo, StatInfo } from "./api";
-import { choiceKey, fieldOptions, formatChoice, type InstanceChoice, parseChoice, planSections } from "./panel";
+import { choiceKey, fieldOptions, fieldsAsked, formatChoice, type InstanceChoice, parseChoice, planSections } from "./panel";
 
 const field = (key: string, unit: string, group = ""): FieldInfo => ({
   key,
@@ -92,11 +92,21 @@ describe("panels of a host", () => {
 });
 
 describe("choices of instances", () => {
+  it("ask for one field where they are a heatmap", () => {
+    const fields = [field("a", "%"), field("b", "%")];
+    const asked = (choice: InstanceChoice) => fieldsAsked({ choice, fields }).map(({ key }) => key);
+    expect(asked({ kind: "all" })).toEqual(["a", "b"]);
+    expect(asked({ kind: "heatmap", field: "b" })).toEqual(["b"]);
+    expect(asked({ kind: "heatmap", field: "gone" })).toEqual(["a"]);
+    expect(parseChoice("heatmap:")).toBeNull();
+  });
+
   it.each<InstanceChoice>([
     { kind: "one" },
     { kind: "all" },
     { kind: "top", n: 10 },
     { kind: "only", names: ["a,b", "50%", "%2C", "x"] },
+    { kind: "heatmap", field: "cpu_usr" },
   ])("are written and read the same: %j", (choice) => {
     expect(parseChoice(formatChoice(choice))).toEqual(choice);
   });

@@ -7,7 +7,9 @@ export type InstanceChoice =
   | { readonly kind: "one" }
   | { readonly kind: "all" }
   | { readonly kind: "top"; readonly n: number }
-  | { readonly kind: "only"; readonly names: readonly string[] };
+  | { readonly kind: "only"; readonly names: readonly string[] }
+  /** All of them, one field, each a row of colours. */
+  | { readonly kind: "heatmap"; readonly field: string };
 
 /** A panel that a person added: a stat, fields and instances. */
 export interface CustomPanel {
@@ -48,7 +50,7 @@ const SECTIONS: readonly (readonly [string, string])[] = [
   ["other", "Others"],
 ];
 
-/** `top:5`, `all`, `only:0,1` (names percent-encoded), or "" for stats with one row a report. */
+/** `top:5`, `all`, `heatmap:usr`, `only:0,1` (names percent-encoded), or "" for stats with one row a report. */
 export function formatChoice(choice: InstanceChoice): string {
   switch (choice.kind) {
     case "one":
@@ -57,6 +59,8 @@ export function formatChoice(choice: InstanceChoice): string {
       return "all";
     case "top":
       return `top:${String(choice.n)}`;
+    case "heatmap":
+      return `heatmap:${choice.field}`;
     case "only":
       return `only:${choice.names.map(encodeName).join(",")}`;
   }
@@ -79,6 +83,10 @@ export function parseChoice(text: string): InstanceChoice | null {
   if (top) {
     return { kind: "top", n: Number(top[1]) };
   }
+  const [, field] = /^heatmap:([a-z]\w{0,62})$/.exec(text) ?? [];
+  if (field !== undefined) {
+    return { kind: "heatmap", field };
+  }
   if (text.startsWith("only:") && text.length > "only:".length) {
     const names = text.slice("only:".length).split(",");
     return { kind: "only", names: names.map((name) => name.replaceAll("%2C", ",").replaceAll("%25", "%")) };
@@ -95,6 +103,8 @@ export function describeChoice(choice: InstanceChoice, instanceTitle: string): s
       return "all";
     case "top":
       return `top ${String(choice.n)}`;
+    case "heatmap":
+      return "all, heatmap";
     case "only":
       return choice.names.length <= 3
         ? `${instanceTitle} ${choice.names.join(", ")}`.trim()
@@ -167,6 +177,17 @@ export function planSections(
   return SECTIONS.map(([key, title]) => ({ key, title, panels: plans.filter(({ section }) => section === key) })).filter(
     ({ panels }) => panels.length > 0,
   );
+}
+
+/** The fields that a panel asks for: a heatmap shows one of them, the others the menu. */
+export function fieldsAsked({ choice, fields }: Pick<PanelPlan, "choice" | "fields">): readonly FieldInfo[] {
+  const one = choice.kind === "heatmap" ? (fields.find(({ key }) => key === choice.field) ?? fields[0]) : undefined;
+  return one === undefined ? fields : [one];
+}
+
+/** Whether a panel is rows of colours rather than lines. */
+export function isHeatmap({ choice, stat }: Pick<PanelPlan, "choice" | "stat">): boolean {
+  return stat.shape === "histogram" || choice.kind === "heatmap";
 }
 
 /** The panel's id in the catalogue: what a choice of instances in the link is about. */

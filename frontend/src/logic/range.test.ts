@@ -3,6 +3,7 @@ import { describeCoverage, mergeWindows } from "./coverage";
 import {
   liveEnd,
   livePeriod,
+  liveStep,
   requireWindow,
   resolveRange,
   shiftRange,
@@ -11,7 +12,7 @@ import {
   usualBaselines,
   zoomRange,
 } from "./range";
-import { bandShare, dragWindow, hoveredTime, pixelOfTime, timeAtPixel } from "./surface";
+import { bandShare, dragWindow, hoveredTime, pixelOfTime, stretchOf, timeAtPixel } from "./surface";
 import { HOUR, lengthOf, MINUTE, toDurationMs, toEpochMs, toIso, type Window } from "./time";
 
 const window = (start: number, end: number): Window => ({ start: toEpochMs(start), end: toEpochMs(end) });
@@ -24,6 +25,8 @@ describe("ranges", () => {
     const paused = toggleLive(live, now);
     expect(paused).toEqual({ kind: "fixed", window: window(now - HOUR, now) });
     expect(toggleLive(paused, now)).toEqual(live);
+    expect(toggleLive(live, toEpochMs(now - 900))).toEqual(paused);
+    expect(shiftRange(live, toEpochMs(now - 900), -1)).toEqual({ kind: "fixed", window: window(now - 2 * HOUR, now - HOUR) });
   });
 
   it("shift by a share and zoom around the middle; live keeps its end", () => {
@@ -34,9 +37,12 @@ describe("ranges", () => {
     expect(zoomRange({ kind: "live", length: toDurationMs(5_000) }, now, 0.5)).toEqual({ kind: "live", length: 5_000 });
   });
 
-  it("follow a host whose clock is ahead, on whole seconds", () => {
-    expect(liveEnd(toEpochMs(10_200), null)).toBe(11_000);
-    expect(liveEnd(toEpochMs(10_200), { newest: toEpochMs(14_000), at: toEpochMs(10_900) })).toBe(15_000);
+  it("follow a host whose clock is ahead, by tenths of a second", () => {
+    expect(liveEnd(toEpochMs(10_230), null)).toBe(10_300);
+    expect(liveEnd(toEpochMs(10_200), { newest: toEpochMs(14_000), at: toEpochMs(10_900) })).toBe(14_100);
+    expect([MINUTE, HOUR, 24 * HOUR, 1000 * HOUR].map((length) => liveStep(toDurationMs(length)))).toEqual([
+      500, 1_000, 24_000, 60_000,
+    ]);
     expect(livePeriod(MINUTE, false)).toBe(3_000);
     expect(livePeriod(MINUTE, true)).toBe(10_000);
     expect(livePeriod(toDurationMs(24 * HOUR), true)).toBe(60_000);
@@ -115,5 +121,19 @@ describe("coverage", () => {
       state: "partial",
       text: "samples for 1 h of 1 h; 2.5 kB lost before they could be sent (1 gap)",
     });
+  });
+});
+
+describe("a drawing that is moved until it is drawn anew", () => {
+  it("has each instant at the pixel where it belongs", () => {
+    const margins = { left: 0, right: 0, top: 0, bottom: 0 };
+    const drawn = window(1_000, 2_000);
+    for (const view of [window(1_000, 2_000), window(1_250, 1_750), window(500, 3_000), window(1_900, 2_900)]) {
+      const { scale, shift_px } = stretchOf(drawn, view, 400);
+      for (const at of [1_900, 1_950, 2_000].map(toEpochMs).filter((each) => each <= view.end)) {
+        const before = pixelOfTime(at, 400, margins, drawn)!;
+        expect(before * scale + shift_px).toBeCloseTo(pixelOfTime(at, 400, margins, view)!, 6);
+      }
+    }
   });
 });

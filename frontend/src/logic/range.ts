@@ -31,15 +31,31 @@ export function livePeriod(length: DurationMs, isTold: boolean): DurationMs {
   return toDurationMs(Math.min(60 * SECOND, Math.max((isTold ? 10 : 3) * SECOND, length / 300)));
 }
 
-/** The end of a live window: now (or when something was heard last), or the newest sample if the host's clock is ahead; on whole seconds, so that keys repeat. */
+/**
+ * How long a live window stands still at least after it moved: a new point of an hour or less is shown at once, in a week it would
+ * be a hundredth of a pixel.
+ */
+export function liveStep(length: DurationMs): DurationMs {
+  return toDurationMs(Math.min(60 * SECOND, Math.max(SECOND / 2, length / 3600)));
+}
+
+// Finer than the time between two looks, so that what was told within one second is asked for, too.
+const LIVE_GRID = 100;
+
+/** The end of a live window: now (or when something was heard last), or the newest sample if the host's clock is ahead. */
 export function liveEnd(now: EpochMs, heard: { readonly newest: EpochMs | null; readonly at: EpochMs | null } | null): EpochMs {
   const end = Math.max(now, heard?.at ?? 0, (heard?.newest ?? -1) + 1);
-  return toEpochMs(Math.ceil(end / SECOND) * SECOND);
+  return toEpochMs(Math.ceil(end / LIVE_GRID) * LIVE_GRID);
+}
+
+/** A window on whole seconds at the end of what a live one shows: what is kept in a link. */
+function settled(range: Range, now: EpochMs): Window {
+  return resolveRange(range, toEpochMs(Math.ceil(now / SECOND) * SECOND));
 }
 
 /** A fixed window, moved by a share of its length (-0.5: half a window back). */
 export function shiftRange(range: Range, now: EpochMs, share: number): Range {
-  const window = resolveRange(range, now);
+  const window = settled(range, now);
   const by = Math.round((lengthOf(window) * share) / SECOND) * SECOND;
   return { kind: "fixed", window: { start: toEpochMs(window.start + by), end: toEpochMs(window.end + by) } };
 }
@@ -59,7 +75,7 @@ export function zoomRange(range: Range, now: EpochMs, factor: number): Range {
 /** Live becomes the window it shows now; a fixed window becomes a live one of the same length. */
 export function toggleLive(range: Range, now: EpochMs): Range {
   return range.kind === "live"
-    ? { kind: "fixed", window: resolveRange(range, now) }
+    ? { kind: "fixed", window: settled(range, now) }
     : { kind: "live", length: toDurationMs(Math.min(7 * DAY, lengthOf(range.window))) };
 }
 

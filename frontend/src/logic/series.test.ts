@@ -8,12 +8,14 @@ import {
   isBlockEmpty,
   legendOf,
   lowerBound,
+  newestTime,
   nextSampleTime,
   piecesOf,
   readingTolerance,
   sampleAt,
   tableRows,
   toggled,
+  windowOf,
 } from "./series";
 import { toEpochMs } from "./time";
 
@@ -118,7 +120,7 @@ describe("what a graph says about its points", () => {
   it("says what they were taken from", () => {
     const says = (source: SeriesBlock["source"]): string =>
       describeResolution({ resolution: "envelope", source, n_points: 1_200, n_raw: 86_400, series: one });
-    const rest = "1,200 of 86,400 samples drawn, highest and lowest of each pixel";
+    const rest = "1,200 of 86,400 samples, extremes of each pixel";
     expect((["raw", "rollup_minute", "rollup_hour", "mixed"] as const).map(says)).toEqual([
       `raw: ${rest}`,
       `from minutes: ${rest}`,
@@ -132,6 +134,14 @@ describe("what a graph says about its points", () => {
     expect(describeBlock({ ...all, n_points: 2, n_raw: 2, n_instances_left_out: 1_200, series: two })).toBe(
       "raw: all 2 values; 1,200 instances not drawn",
     );
+  });
+});
+
+describe("a block", () => {
+  it("knows its window and its newest point", () => {
+    expect(windowOf(block())).toEqual({ start: Date.UTC(2026, 10, 21, 9), end: Date.UTC(2026, 10, 21, 10) });
+    expect(newestTime(block(series([1, 5], [1, null]), series([1, 4], [1, 2], "x"), series([], [], "y")))).toBe(5);
+    expect(newestTime(block())).toBeNull();
   });
 });
 

@@ -2,7 +2,7 @@
 
 import type { FieldInfo, Series, SeriesBlock } from "./api";
 import { formatCount, formatWithUnit, plural } from "./number";
-import type { EpochMs } from "./time";
+import { type EpochMs, fromApi, type Window } from "./time";
 
 /** The first index whose time is not before `at`. */
 export function lowerBound(times: readonly number[], at: number): number {
@@ -118,14 +118,25 @@ export function describeResolution(block: Resolved): string {
   if (block.resolution === "raw") {
     return block.n_raw === 0 ? "no samples" : `raw: all ${plural(block.n_raw, nounOf(block))}`;
   }
-  const counts = `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} ${nounOf(block)}s drawn`;
-  return `${SOURCES[block.source]}: ${counts}, highest and lowest of each pixel`;
+  const counts = `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} ${nounOf(block)}s`;
+  return `${SOURCES[block.source]}: ${counts}, extremes of each pixel`;
 }
 
 /** The line above a graph: its resolution, and how many instances are not in it. */
 export function describeBlock(block: Resolved & Pick<SeriesBlock, "n_instances_left_out">): string {
   const left = block.n_instances_left_out;
   return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${plural(left, "instance")} not drawn`;
+}
+
+/** The window that was asked for, which may not be the one that is shown by now. */
+export function windowOf(block: Pick<SeriesBlock, "start" | "end">): Window {
+  return { start: fromApi(block.start), end: fromApi(block.end) };
+}
+
+/** The time of the newest point. Missing: null without points. */
+export function newestTime({ series }: Pick<SeriesBlock, "series">): number | null {
+  const last = series.flatMap(({ times }) => times.at(-1) ?? []);
+  return last.length === 0 ? null : Math.max(...last);
 }
 
 /** True when no series of the block has a value. */

@@ -13,6 +13,17 @@ export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 20, bottom: 20
 /** Room for the labels of buckets at the left and the scale of counts at the right. */
 export const HEATMAP_MARGINS: Margins = { left: 88, right: 64, top: 8, bottom: 20 };
 
+const HEATMAP_HEIGHT = 220;
+// A row that is thinner shows nothing, and CPUs of large hosts are many.
+const ROW_HEIGHT = 5;
+const TALLEST = 560;
+
+/** The height of a heatmap with so many rows. */
+export function heatmapHeight(nRows: number): number {
+  const { top, bottom } = HEATMAP_MARGINS;
+  return Math.min(TALLEST, Math.max(HEATMAP_HEIGHT, nRows * ROW_HEIGHT + top + bottom));
+}
+
 /** A drag shorter than this many pixels is a click. */
 export const SHORTEST_DRAG_PX = 5;
 
@@ -20,9 +31,12 @@ export function plotWidth(width: number, margins: Margins): number {
   return Math.max(1, width - margins.left - margins.right);
 }
 
-/** The width that a request names: whole pixels within what the API takes. */
+// A graph that grows by a few pixels asks for nothing new; columns are a little narrower than pixels instead.
+const WIDTH_STEP = 32;
+
+/** The width that a request names: whole steps of pixels, never fewer than there are, within what the API takes. */
 export function requestWidth(width: number): number {
-  return Math.min(8000, Math.max(16, Math.floor(width)));
+  return Math.min(8000, Math.max(1, Math.ceil(width / WIDTH_STEP)) * WIDTH_STEP);
 }
 
 /** The instant under a pixel counted from the graph's left edge, held inside the window. */
@@ -65,6 +79,12 @@ export function dragWindow(from: number, to: number, width: number, margins: Mar
   }
   const dragged = windowBetween(timeAtPixel(from, width, margins, window), timeAtPixel(to, width, margins, window));
   return dragged.end > dragged.start ? dragged : null;
+}
+
+/** How a drawing of one window is moved and stretched to show another until it is drawn anew: x' = x * scale + shift_px. */
+export function stretchOf(drawn: Window, view: Window, width_px: number): { readonly scale: number; readonly shift_px: number } {
+  const length = view.end - view.start;
+  return { scale: (drawn.end - drawn.start) / length, shift_px: ((drawn.start - view.start) / length) * width_px };
 }
 
 /** `12.5%` for styles. */

@@ -1,10 +1,17 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
+import { stretchOf } from "../logic/surface";
+import { isSameWindow, toEpochMs, type Window } from "../logic/time";
 import type { Figure } from "./figure";
+import "./Plot.css";
 
 interface PlotProps {
   readonly figure: Figure;
   /** What the graph shows, for people who cannot see it. */
   readonly label: string;
+  /** The window to show: where it is not the figure's own, what is drawn is moved and stretched at once. */
+  readonly view?: Window;
+  /** Called when a figure is on the page. */
+  readonly onDrawn?: (figure: Figure) => void;
 }
 
 type Plotly = typeof import("./plotly").plotly;
@@ -16,29 +23,53 @@ function loadPlotly(): Promise<Plotly> {
   return loading;
 }
 
+/** Shows what is drawn as it lies in another window, without drawing it: one attribute instead of thousands of points. */
+function show(node: HTMLElement, { layout }: Figure, view: Window | undefined): void {
+  const [start, end] = (layout.xaxis?.range ?? []) as readonly unknown[];
+  const drawn = { start: toEpochMs(Number(start)), end: toEpochMs(Number(end)) };
+  const isMoved = view !== undefined && !isSameWindow(drawn, view);
+  const { l = 0, r = 0 } = layout.margin ?? {};
+  const { scale, shift_px } = stretchOf(drawn, view ?? drawn, (layout.width ?? 0) - l - r);
+  node.setAttribute("data-moved", String(isMoved));
+  for (const layer of node.querySelectorAll<SVGElement>(".overplot > .xy > *")) {
+    layer.style.transform = isMoved ? `translate(${String(shift_px)}px, 0) scale(${String(scale)}, 1)` : "";
+  }
+}
+
 /**
  * Owns the node that Plotly draws into. Plotly only draws here: pointing, dragging and the crosshair are our own layer above
  * (components/TimeSurface), so there is no relayout whose echo must be dropped.
  */
-export function Plot({ figure, label }: PlotProps) {
+export function Plot({ figure, label, view, onDrawn }: PlotProps) {
   const node = useRef<HTMLDivElement>(null);
+  const drawn = useRef<Figure | null>(null);
+  const wanted = useRef(view);
+
+  useLayoutEffect(() => {
+    wanted.current = view;
+    if (node.current !== null && drawn.current !== null) {
+      show(node.current, drawn.current, view);
+    }
+  }, [view]);
 
   useEffect(() => {
     let isCurrent = true;
-    void loadPlotly().then((plotly) => {
+    const draw = async (): Promise<void> => {
+      const plotly = await loadPlotly();
+      const owned = node.current;
       // A figure that was replaced while Plotly was on its way is not drawn any more.
-      if (isCurrent && node.current !== null) {
-        void plotly.react(node.current, figure.data, figure.layout, {
-          staticPlot: true,
-          displayModeBar: false,
-          responsive: false,
-        });
+      if (isCurrent && owned !== null) {
+        await plotly.react(owned, figure.data, figure.layout, { staticPlot: true, displayModeBar: false, responsive: false });
+        drawn.current = figure;
+        show(owned, figure, wanted.current);
+        onDrawn?.(figure);
       }
-    });
+    };
+    void draw();
     return () => {
       isCurrent = false;
     };
-  }, [figure]);
+  }, [figure, onDrawn]);
 
   useEffect(() => {
     const owned = node.current;
@@ -51,5 +82,13 @@ export function Plot({ figure, label }: PlotProps) {
     };
   }, []);
 
-  return <div ref={node} role="img" aria-label={label} style={{ width: figure.layout.width, height: figure.layout.height }} />;
+  return (
+    <div
+      ref={node}
+      className="plot"
+      role="img"
+      aria-label={label}
+      style={{ width: figure.layout.width, height: figure.layout.height }}
+    />
+  );
 }

@@ -3,7 +3,7 @@
 import type { Layout, PlotData } from "plotly.js";
 import type { SeriesBlock, Summary } from "../logic/api";
 import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
-import { extremesOf, piecesOf, seriesKey } from "../logic/series";
+import { extremesOf, newestTime, piecesOf, seriesKey } from "../logic/series";
 import type { Margins } from "../logic/surface";
 import { elapsedTicks, timeTicks } from "../logic/ticks";
 import { lengthOf, type Window } from "../logic/time";
@@ -15,6 +15,8 @@ export interface Figure {
   readonly layout: Partial<Layout>;
   /** The unit of the value axis, which may be a larger one than the source's. */
   readonly axisUnit: string;
+  /** The time of the newest point; null where there is none. */
+  readonly newest: number | null;
 }
 
 /** One line: real samples in order of time; null = a gap. */
@@ -98,8 +100,9 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   const traces: Partial<PlotData>[] = [
     {
       ...common,
-      x: [...line.times],
-      y: [...line.values],
+      // Plotly only reads them; a copy of every point of every panel would cost more than it protects.
+      x: line.times as number[],
+      y: line.values as number[],
       mode: isDotted ? "lines+markers" : "lines",
       connectgaps: false,
       line: { color: line.stroke.color, dash: line.stroke.dash, width: nValues > MOST_THICK ? 1 : 1.4, simplify: true },
@@ -192,6 +195,8 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
     tickvals: ticks.map(({ at }) => at),
     ticktext: ticks.map(({ label }) => label),
     tickangle: 0,
+    // Measuring each label, to hide one that sticks out, takes longer than drawing all of them.
+    ticklabeloverflow: "allow",
     fixedrange: true,
     gridcolor: ink.grid,
     linecolor: ink.zero,
@@ -213,6 +218,7 @@ function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
     tickmode: "array",
     tickvals: [...axis.ticks],
     ticktext: [...axis.labels],
+    ticklabeloverflow: "allow",
     fixedrange: true,
     gridcolor: ink.grid,
     zerolinecolor: ink.zero,
@@ -247,6 +253,7 @@ export function buildPanelFigure(input: PanelInput): Figure {
       yaxis: yAxis(axis, scheme),
     },
     axisUnit: axis.unit,
+    newest: newestTime(block),
   };
 }
 
@@ -331,6 +338,7 @@ export function buildOverlayFigure(input: OverlayInput): Figure {
       yaxis: yAxis(axis, scheme),
     },
     axisUnit: axis.unit,
+    newest: null,
   };
 }
 

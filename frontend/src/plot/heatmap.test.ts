@@ -14,6 +14,7 @@ describe("a heatmap", () => {
   };
   const figure = buildHeatmapFigure({
     distribution,
+    scale: { kind: "decades" },
     window: { start: toEpochMs(0), end: toEpochMs(120) },
     zone: "UTC",
     scheme: "light",
@@ -35,5 +36,23 @@ describe("a heatmap", () => {
     expect(trace.x).toEqual([0, 60, 120]);
     expect(trace.y).toEqual([-0.5, 0.5, 1.5]);
     expect(figure.layout.yaxis?.ticktext).toEqual(["[1, 2)", "[2, 4)"]);
+  });
+
+  it("of values begins at zero, keeps zeros, and shows all of a percentage", () => {
+    const cpus = { key: "usr", buckets: [{ label: "0", series: { times: [0, 60], values: [0, 90] } }] };
+    const built = buildHeatmapFigure({
+      distribution: cpus,
+      scale: { kind: "values", unit: "%" },
+      window: { start: toEpochMs(0), end: toEpochMs(120) },
+      zone: "UTC",
+      scheme: "dark",
+      margins,
+      width: 1020,
+      height: 100,
+    });
+    const cells = built.data[0] as unknown as typeof trace;
+    // A column for each sample, though there is room for 250: no stripes between samples.
+    expect(cells.z).toEqual([[0, 90]]);
+    expect(cells.zmax).toBe(100);
   });
 });

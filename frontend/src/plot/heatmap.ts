@@ -1,14 +1,19 @@
-/** Counts of buckets over time as a heatmap. Pure. Colours stand for decades; a cell without a sample stays empty, a count of 0 is not drawn. */
+/** Rows of colours over time. Pure. A cell shows the highest sample in its stretch of time; one without a sample stays empty. */
 
-import { type Distribution, gridOf } from "../logic/histogram";
+import { columnsFor, type Distribution, gridOf } from "../logic/histogram";
 import { inkOf, type Scheme } from "../logic/palette";
 import type { Margins } from "../logic/surface";
 import type { Window } from "../logic/time";
+import { labelledAxis } from "../logic/unit";
 import type { Zone } from "../logic/zone";
 import { baseLayout, type Figure, timeAxis } from "./figure";
 
+/** What the colours stand for: decades of counts, of which 0 is not drawn; or values of a unit from zero upwards. */
+export type HeatmapScale = { readonly kind: "decades" } | { readonly kind: "values"; readonly unit: string };
+
 export interface HeatmapInput {
   readonly distribution: Distribution;
+  readonly scale: HeatmapScale;
   readonly window: Window;
   readonly zone: Zone;
   readonly scheme: Scheme;
@@ -17,7 +22,8 @@ export interface HeatmapInput {
   readonly height: number;
 }
 
-const PIXELS_PER_COLUMN = 4;
+/** One cell; narrower ones tell no more. */
+export const PIXELS_PER_COLUMN = 4;
 const PIXELS_PER_LABEL = 13;
 // From pale to strong, even in lightness; after viridis, in both directions of contrast.
 const LIGHT = ["#dcebf5", "#9cc7e2", "#4f9bc9", "#1f6aa5", "#0b3c6b"] as const;
@@ -29,15 +35,55 @@ function scaleOf(scheme: Scheme): [number, string][] {
   return colors.map((color, index) => [index / (colors.length - 1), color]);
 }
 
-/** The figure of one distribution. */
+type Cells = readonly (readonly (number | null)[])[];
+
+interface Colours {
+  readonly z: (number | null)[][];
+  readonly zmin: number;
+  readonly zmax: number;
+  readonly ticks: readonly number[];
+  readonly labels: readonly string[];
+}
+
+function extentOf(cells: Cells): readonly [number, number] {
+  let low = 0;
+  let high = 0;
+  for (const row of cells) {
+    for (const value of row) {
+      low = Math.min(low, value ?? low);
+      high = Math.max(high, value ?? high);
+    }
+  }
+  return [low, high];
+}
+
+function coloursOf(cells: Cells, scale: HeatmapScale): Colours {
+  const [low, high] = extentOf(cells);
+  if (scale.kind === "values") {
+    const isWhole = scale.unit === "%" && low >= 0 && high > 50 && high <= 120;
+    const axis = labelledAxis(low, isWhole ? 100 : high, scale.unit, 4);
+    const labels = axis.labels.map((label, index) => (index === axis.labels.length - 1 ? `${label} ${axis.unit}` : label));
+    return { z: cells.map((row) => [...row]), zmin: axis.low, zmax: Math.max(axis.high, high), ticks: axis.ticks, labels };
+  }
+  const nDecades = Math.max(1, Math.ceil(Math.log10(Math.max(1, high))));
+  const ticks = Array.from({ length: nDecades + 1 }, (_, decade) => decade);
+  return {
+    z: cells.map((row) => row.map((count) => (count === null || count <= 0 ? null : Math.log10(count)))),
+    zmin: 0,
+    zmax: nDecades,
+    ticks,
+    labels: ticks.map((decade) => (10 ** decade).toLocaleString("en")),
+  };
+}
+
+/** The figure of one distribution, or of all instances of a field. */
 export function buildHeatmapFigure(input: HeatmapInput): Figure {
   const { distribution, window, scheme, margins, width, height } = input;
   const ink = inkOf(scheme);
   const innerWidth = width - margins.left - margins.right;
-  const nColumns = Math.max(1, Math.floor(innerWidth / PIXELS_PER_COLUMN));
-  const { edges, counts } = gridOf(distribution.buckets, window, nColumns);
-  const highest = counts.flat().reduce<number>((most, count) => Math.max(most, count ?? 0), 1);
-  const nDecades = Math.max(1, Math.ceil(Math.log10(highest)));
+  const most = Math.max(1, Math.floor(innerWidth / PIXELS_PER_COLUMN));
+  const { edges, counts } = gridOf(distribution.buckets, window, columnsFor(distribution.buckets, window, most));
+  const { z, zmin, zmax, ticks, labels: scaleLabels } = coloursOf(counts, input.scale);
   const labels = distribution.buckets.map(({ label }) => label);
   const every = Math.max(1, Math.ceil((labels.length * PIXELS_PER_LABEL) / (height - margins.top - margins.bottom)));
   const shown = labels.flatMap((_, index) => (index % every === 0 ? [index] : []));
@@ -45,16 +91,16 @@ export function buildHeatmapFigure(input: HeatmapInput): Figure {
     type: "heatmap" as const,
     x: [...edges],
     y: Array.from({ length: labels.length + 1 }, (_, index) => index - 0.5),
-    z: counts.map((row) => row.map((count) => (count === null || count <= 0 ? null : Math.log10(count)))),
-    zmin: 0,
-    zmax: nDecades,
+    z,
+    zmin,
+    zmax,
     colorscale: scaleOf(scheme),
     hoverinfo: "skip" as const,
     colorbar: {
       thickness: 8,
       outlinewidth: 0,
-      tickvals: Array.from({ length: nDecades + 1 }, (_, decade) => decade),
-      ticktext: Array.from({ length: nDecades + 1 }, (_, decade) => (10 ** decade).toLocaleString("en")),
+      tickvals: [...ticks],
+      ticktext: [...scaleLabels],
       tickfont: { size: 10, color: ink.text },
       xpad: 4,
     },
@@ -71,11 +117,13 @@ export function buildHeatmapFigure(input: HeatmapInput): Figure {
         tickvals: shown,
         ticktext: shown.map((index) => labels[index] ?? ""),
         tickfont: { size: 10 },
+        ticklabeloverflow: "allow",
         fixedrange: true,
         showgrid: false,
         zeroline: false,
       },
     },
     axisUnit: "",
+    newest: null,
   };
 }

@@ -60,6 +60,7 @@ function randomChoice(random: () => number, canBeOne: boolean): InstanceChoice {
   const kinds: InstanceChoice[] = [
     { kind: "all" },
     { kind: "top", n: 1 + Math.floor(random() * 200) },
+    { kind: "heatmap", field: pick(random, ["usr", "cpu_us"]) },
     { kind: "only", names: [pick(random, ODD_NAMES), pick(random, ODD_NAMES)] },
   ];
   return pick(random, canBeOne ? [...kinds, { kind: "one" }] : kinds);

@@ -1,6 +1,6 @@
-import { Button, Modal, Stack, Table, Text } from "@mantine/core";
+import { Button, Group, Modal, Stack, Table, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
-import { csvAddress } from "../../api/endpoints";
+import { csvAddress, parquetAddress } from "../../api/endpoints";
 import type { StatInfo } from "../../logic/api";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
@@ -13,10 +13,10 @@ interface ExportDialogProps {
   readonly onClose: () => void;
 }
 
-/** Every raw sample of a window as CSV: one stat wide, or all of them long. */
+/** Every raw sample of a window: as CSV one stat wide or all of them long, or as Parquet. */
 export function ExportDialog({ host, window: exported, zone, stats, onClose }: ExportDialogProps) {
   return (
-    <Modal opened onClose={onClose} title="Export CSV" size="lg">
+    <Modal opened onClose={onClose} title="Export" size="lg">
       <Stack gap="sm">
         <Text fz="sm">
           Every sample of <b>{host}</b>, {formatWindow(zone, exported)} {zoneLabel(zone, exported.end)} (
@@ -29,10 +29,11 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
           leftSection={<IconDownload size={14} />}
           variant="light"
         >
-          All stats, one value a line: time, epoch, stat, instance, field, value, unit
+          CSV of all stats, one value a line: time, epoch, stat, instance, field, value, unit
         </Button>
         <Text fz="sm" className="soft">
-          Or one stat, one sample a line: time, epoch, instance and a column for each field
+          Or one stat, one sample a line: time, instance and a column for each field; as CSV, or as Parquet for pandas, DuckDB and
+          the like
         </Text>
         <Table>
           <Table.Tbody>
@@ -41,17 +42,10 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
                 <Table.Td>{stat.title}</Table.Td>
                 <Table.Td className="mono">{stat.name}</Table.Td>
                 <Table.Td className="number">
-                  <Button
-                    component="a"
-                    size="compact-xs"
-                    variant="default"
-                    href={csvAddress(host, exported, stat.name)}
-                    download
-                    leftSection={<IconDownload size={13} />}
-                    aria-label={`CSV of ${stat.name}`}
-                  >
-                    CSV
-                  </Button>
+                  <Group gap={6} justify="flex-end" wrap="nowrap">
+                    <Download format="CSV" stat={stat.name} href={csvAddress(host, exported, stat.name)} />
+                    <Download format="Parquet" stat={stat.name} href={parquetAddress(host, exported, stat.name)} />
+                  </Group>
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -59,5 +53,27 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
         </Table>
       </Stack>
     </Modal>
+  );
+}
+
+interface DownloadProps {
+  readonly format: "CSV" | "Parquet";
+  readonly stat: string;
+  readonly href: string;
+}
+
+function Download({ format, stat, href }: DownloadProps) {
+  return (
+    <Button
+      component="a"
+      size="compact-xs"
+      variant="default"
+      href={href}
+      download
+      leftSection={<IconDownload size={13} aria-hidden />}
+      aria-label={`${format} of ${stat}`}
+    >
+      {format}
+    </Button>
   );
 }

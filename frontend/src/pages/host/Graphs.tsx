@@ -1,5 +1,5 @@
 import { Button, Modal } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
+import { useCallbackRef, useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -9,13 +9,23 @@ import { CompareForm } from "../../components/CompareForm";
 import { MarkBaselineDialog } from "../../components/MarkBaselineDialog";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
+import { useSettled } from "../../components/useSettled";
 import type { BaselineInfo, HostInfo, StatInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
 import { type Command, KEYS } from "../../logic/keys";
 import type { Scheme } from "../../logic/palette";
 import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
-import { liveEnd, livePeriod, resolveRange, shiftRange, toggleLive, windowEndingAt, zoomRange } from "../../logic/range";
-import { fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
+import {
+  liveEnd,
+  livePeriod,
+  liveStep,
+  resolveRange,
+  shiftRange,
+  toggleLive,
+  windowEndingAt,
+  zoomRange,
+} from "../../logic/range";
+import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
@@ -55,10 +65,11 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const baselines = useQuery(baselinesQuery(host.name)).data?.baselines;
 
   const isLive = range.kind === "live";
-  const live = useLive(host.name, isLive);
+  const live = useLive(host.name, isLive, liveStep(isLive ? range.length : lengthOf(range.window)));
   const now = useNow(isLive ? livePeriod(range.length, live.connection === "open") : IDLE_PERIOD);
-  const shown = resolveRange(range, liveEnd(now, isLive ? live : null));
-  const { start, end } = shown;
+  const { start, end } = resolveRange(range, liveEnd(now, isLive ? live : null));
+  const shown = useMemo(() => ({ start, end }), [start, end]);
+  const asked = useSettled(shown);
 
   const hostStats = useMemo(() => stats.filter(({ name }) => host.stats.includes(name)), [stats, host.stats]);
   const sections = useMemo(
@@ -118,38 +129,51 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     ),
   );
 
-  const bands = useMemo(() => bandsOf(baselines ?? [], mark, { start, end }), [baselines, mark, start, end]);
-  const graph: GraphContext = {
-    host: host.name,
-    window: shown,
-    zone,
-    scheme,
-    tool,
-    pointer,
-    bands,
-    lastSampleAt: host.last_sample_at === null ? null : fromApi(host.last_sample_at),
-    onZoom: (window) => {
-      set({ range: { kind: "fixed", window } });
-    },
-    onMark: (window) => {
-      setTool("zoom");
-      set({ mark: window });
-    },
-    onZoomOut: () => {
-      run("zoom-out");
-    },
-    onShow: (at) => {
-      set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
-    },
-  };
-
-  const changePanel = (plan: PanelPlan, choice: InstanceChoice): void => {
+  const bands = useMemo(() => bandsOf(baselines ?? [], mark, shown), [baselines, mark, shown]);
+  // Stable, so that panels are rendered when their window changes and not with every look at the host.
+  const onZoom = useCallbackRef((window: Window) => {
+    set({ range: { kind: "fixed", window } });
+  });
+  const onMark = useCallbackRef((window: Window) => {
+    setTool("zoom");
+    set({ mark: window });
+  });
+  const onZoomOut = useCallbackRef(() => {
+    run("zoom-out");
+  });
+  const onShow = useCallbackRef((at: EpochMs) => {
+    set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
+  });
+  const changePanel = useCallbackRef((plan: PanelPlan, choice: InstanceChoice) => {
     if (plan.customIndex === null) {
       set({ choices: new Map([...view.choices, [choiceKey(plan), choice]]) });
     } else {
       set({ panels: view.panels.map((panel, index) => (index === plan.customIndex ? { ...panel, choice } : panel)) });
     }
-  };
+  });
+  const removePanel = useCallbackRef((plan: PanelPlan) => {
+    set({ panels: view.panels.filter((_, index) => index !== plan.customIndex) });
+  });
+  const lastSampleAt = host.last_sample_at === null ? null : fromApi(host.last_sample_at);
+  const graph = useMemo(
+    (): GraphContext => ({
+      host: host.name,
+      window: shown,
+      asked,
+      isLive,
+      zone,
+      scheme,
+      tool,
+      pointer,
+      bands,
+      lastSampleAt,
+      onZoom,
+      onMark,
+      onZoomOut,
+      onShow,
+    }),
+    [host.name, shown, asked, isLive, zone, scheme, tool, pointer, bands, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
+  );
   const addPanel = (panel: CustomPanel): void => {
     setDialog(null);
     set({ panels: [...view.panels, panel] });
@@ -201,21 +225,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           <h2>{section.title}</h2>
           <div className="host-panels">
             {section.panels.map((plan) => (
-              <Panel
-                key={plan.id}
-                plan={plan}
-                graph={graph}
-                onChoose={(choice) => {
-                  changePanel(plan, choice);
-                }}
-                onRemove={
-                  plan.customIndex === null
-                    ? null
-                    : () => {
-                        set({ panels: view.panels.filter((_, index) => index !== plan.customIndex) });
-                      }
-                }
-              />
+              <Panel key={plan.id} plan={plan} graph={graph} onChoose={changePanel} onRemove={removePanel} />
             ))}
           </div>
         </section>

@@ -2,47 +2,62 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { TimeSurface } from "../../components/TimeSurface";
 import type { SeriesBlock } from "../../logic/api";
-import { distributionsOf } from "../../logic/histogram";
-import type { PanelPlan } from "../../logic/panel";
-import { describeResolution, nextSampleTime } from "../../logic/series";
-import { HEATMAP_MARGINS } from "../../logic/surface";
+import { distributionsOf, instanceRows } from "../../logic/histogram";
+import { fieldsAsked, type InstanceChoice, type PanelPlan } from "../../logic/panel";
+import { describeResolution, nextSampleTime, windowOf } from "../../logic/series";
+import { HEATMAP_MARGINS, heatmapHeight } from "../../logic/surface";
 import { buildHeatmapFigure } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
 import type { GraphContext } from "./graph";
-
-const HEIGHT = 220;
+import { MovedTicks } from "./MovedTicks";
 
 interface HeatmapGraphProps {
   readonly plan: PanelPlan;
   readonly graph: GraphContext;
   readonly block: SeriesBlock;
   readonly width: number;
+  readonly onChoose: (choice: InstanceChoice) => void;
 }
 
-/** The buckets of one distribution over time; where the tool printed several, one of them is chosen. */
-export function HeatmapGraph({ plan, graph, block, width }: HeatmapGraphProps) {
+/** The buckets of one distribution over time (where the tool printed several, one of them is chosen), or all instances of one field. */
+export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGraphProps) {
   const [chosen, setChosen] = useState<string | null>(null);
-  const distributions = useMemo(() => distributionsOf(block), [block]);
+  const isOfInstances = plan.choice.kind === "heatmap";
+  const distributions = useMemo(() => (isOfInstances ? instanceRows(block) : distributionsOf(block)), [block, isOfInstances]);
   const distribution = distributions.find(({ key }) => key === chosen) ?? distributions[0];
-  const { window: drawn, zone, scheme, pointer } = graph;
+  const { window: shown, zone, scheme, pointer } = graph;
+  const drawn = useMemo(() => windowOf(block), [block]);
+  const nRows = distribution?.buckets.length ?? 0;
+  const height = heatmapHeight(nRows);
   const figure = useMemo(
     () =>
       distribution === undefined
         ? null
-        : buildHeatmapFigure({ distribution, window: drawn, zone, scheme, margins: HEATMAP_MARGINS, width, height: HEIGHT }),
-    [distribution, drawn, zone, scheme, width],
+        : buildHeatmapFigure({
+            distribution,
+            scale: isOfInstances ? { kind: "values", unit: plan.unit } : { kind: "decades" },
+            window: drawn,
+            zone,
+            scheme,
+            margins: HEATMAP_MARGINS,
+            width,
+            height,
+          }),
+    [distribution, isOfInstances, plan.unit, drawn, zone, scheme, width, height],
   );
   if (figure === null || distribution === undefined) {
     return null;
   }
-  const name = distribution.key === "" ? plan.title : distribution.key;
+  const [field] = fieldsAsked(plan);
+  const name = isOfInstances ? (field?.column ?? "") : distribution.key === "" ? plan.title : distribution.key;
+  const rows = isOfInstances ? "rows" : "buckets";
   return (
     <>
       <TimeSurface
         width={width}
-        height={HEIGHT}
+        height={height}
         margins={HEATMAP_MARGINS}
-        window={drawn}
+        window={shown}
         tool={graph.tool}
         pointer={pointer}
         bands={graph.bands}
@@ -54,11 +69,20 @@ export function HeatmapGraph({ plan, graph, block, width }: HeatmapGraphProps) {
           pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
         }}
       >
-        <Plot
-          figure={figure}
-          label={`Heatmap of ${name}: ${String(distribution.buckets.length)} buckets, ${describeResolution(block)}`}
-        />
+        <Plot figure={figure} view={shown} label={`Heatmap of ${name}: ${String(nRows)} ${rows}, ${describeResolution(block)}`} />
+        <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
       </TimeSurface>
+      {isOfInstances && plan.fields.length > 1 && (
+        <NativeSelect
+          size="xs"
+          label="Field"
+          value={field?.key ?? ""}
+          data={plan.fields.map(({ key, column }) => ({ value: key, label: column }))}
+          onChange={(event) => {
+            onChoose({ kind: "heatmap", field: event.currentTarget.value });
+          }}
+        />
+      )}
       {distributions.length > 1 && (
         <NativeSelect
           size="xs"

@@ -5,18 +5,19 @@ import { useState } from "react";
 import { instancesQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import { describeChoice, type InstanceChoice, type PanelPlan } from "../../logic/panel";
-import type { GraphContext } from "./graph";
+import type { Window } from "../../logic/time";
 
 interface InstanceMenuProps {
   readonly plan: PanelPlan;
-  readonly graph: GraphContext;
+  readonly host: string;
+  readonly window: Window;
   readonly onChoose: (choice: InstanceChoice) => void;
 }
 
 const TOPS = [5, 10, 20];
 
 /** Which CPUs, devices or processes a panel draws. */
-export function InstanceMenu({ plan, graph, onChoose }: InstanceMenuProps) {
+export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Menu opened={isOpen} onChange={setOpen} position="bottom-start" closeOnItemClick>
@@ -34,6 +35,15 @@ export function InstanceMenu({ plan, graph, onChoose }: InstanceMenuProps) {
         >
           all (at most 200 lines)
         </Menu.Item>
+        {plan.stat.shape !== "histogram" && (
+          <Menu.Item
+            onClick={() => {
+              onChoose({ kind: "heatmap", field: plan.fields[0]?.key ?? "" });
+            }}
+          >
+            all as a heatmap, one row each
+          </Menu.Item>
+        )}
         {TOPS.map((n) => (
           <Menu.Item
             key={n}
@@ -48,7 +58,8 @@ export function InstanceMenu({ plan, graph, onChoose }: InstanceMenuProps) {
         {isOpen && (
           <ParticularInstances
             plan={plan}
-            graph={graph}
+            host={host}
+            window={window}
             onChoose={(choice) => {
               setOpen(false);
               onChoose(choice);
@@ -60,8 +71,8 @@ export function InstanceMenu({ plan, graph, onChoose }: InstanceMenuProps) {
   );
 }
 
-function ParticularInstances({ plan, graph, onChoose }: InstanceMenuProps) {
-  const instances = useQuery(instancesQuery(graph.host, plan.stat.name, graph.window));
+function ParticularInstances({ plan, host, window, onChoose }: InstanceMenuProps) {
+  const instances = useQuery(instancesQuery(host, plan.stat.name, window));
   const [names, setNames] = useState<readonly string[]>(plan.choice.kind === "only" ? plan.choice.names : []);
   const [n, setN] = useState(plan.choice.kind === "top" ? plan.choice.n : 5);
   return (

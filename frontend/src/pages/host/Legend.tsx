@@ -1,5 +1,5 @@
 import { HoverCard } from "@mantine/core";
-import { type MouseEvent, type ReactElement, useMemo } from "react";
+import { memo, type MouseEvent, type ReactElement, useMemo } from "react";
 import { FieldCard } from "../../components/FieldHelp";
 import { formatValue, formatWithUnit } from "../../logic/number";
 import { type Scheme, strokeOf } from "../../logic/palette";
@@ -21,7 +21,7 @@ interface LegendProps {
 const MOST_CARDS = 40;
 
 /** The lines of a panel with their values under the crosshair; without one, the newest. */
-export function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
+export const Legend = memo(function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
   const column = useMemo(() => legendColumn(entries, unit), [entries, unit]);
   return (
     <div
@@ -57,7 +57,7 @@ export function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle
       })}
     </div>
   );
-}
+});
 
 const DASHES: Readonly<Record<string, string | undefined>> = { dash: "5 3", dot: "2 2", dashdot: "6 2 2 2" };
 

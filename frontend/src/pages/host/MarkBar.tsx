@@ -32,7 +32,7 @@ export function MarkBar({ mark, zone, mayWrite, onBaseline, onCompare, onExport,
         </Button>
       </Tooltip>
       <Button variant="default" leftSection={<IconDownload size={14} />} onClick={onExport}>
-        Export CSV
+        Export…
       </Button>
       <Button variant="default" leftSection={<IconZoomIn size={14} />} onClick={onZoom}>
         Zoom in

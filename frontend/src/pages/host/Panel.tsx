@@ -2,15 +2,16 @@ import { ActionIcon, Group, Menu, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, useState } from "react";
-import { csvAddress } from "../../api/endpoints";
+import { memo, useCallback, useMemo, useRef, useState } from "react";
+import { csvAddress, parquetAddress } from "../../api/endpoints";
 import { seriesQuery } from "../../api/queries";
 import { PanelHelp } from "../../components/FieldHelp";
 import { StateView } from "../../components/StateView";
 import { TimeSurface } from "../../components/TimeSurface";
 import { useNear } from "../../components/useNear";
+import { useSettled } from "../../components/useSettled";
 import type { SeriesBlock } from "../../logic/api";
-import type { InstanceChoice, PanelPlan } from "../../logic/panel";
+import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan } from "../../logic/panel";
 import {
   assignSlots,
   describeBlock,
@@ -20,15 +21,20 @@ import {
   nextSampleTime,
   seriesKey,
   toggled,
+  windowOf,
 } from "../../logic/series";
-import { PANEL_MARGINS, pixelMs, requestWidth } from "../../logic/surface";
+import { HEATMAP_MARGINS, PANEL_MARGINS, pixelMs, plotWidth, requestWidth } from "../../logic/surface";
+import type { Window } from "../../logic/time";
 import { formatInstant } from "../../logic/zone";
-import { buildPanelFigure } from "../../plot/figure";
+import { buildPanelFigure, type Figure } from "../../plot/figure";
+import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
+import { markMoment } from "../../state/moment";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
 import { Legend } from "./Legend";
+import { MovedTicks } from "./MovedTicks";
 import { SamplesDialog } from "./SamplesDialog";
 import "./Panel.css";
 
@@ -37,61 +43,71 @@ const HEIGHT = 186;
 interface PanelProps {
   readonly plan: PanelPlan;
   readonly graph: GraphContext;
-  readonly onChoose: (choice: InstanceChoice) => void;
-  readonly onRemove: (() => void) | null;
+  readonly onChoose: (plan: PanelPlan, choice: InstanceChoice) => void;
+  readonly onRemove: (plan: PanelPlan) => void;
 }
 
 /** A graph of some fields of a stat, with its legend and menu. It asks for data once it is near the screen. */
-export function Panel({ plan, graph, onChoose, onRemove }: PanelProps) {
+export const Panel = memo(function Panel(props: PanelProps) {
   const frame = useRef<HTMLElement>(null);
   const isNear = useNear(frame);
-  const { ref, width } = useElementSize();
+  return (
+    <section className="card panel" ref={frame} aria-label={props.plan.title} data-panel={props.plan.id}>
+      <NearPanel {...props} isNear={isNear} />
+    </section>
+  );
+});
+
+interface NearPanelProps extends PanelProps {
+  readonly isNear: boolean;
+}
+
+/** What is out of sight stays as it was drawn, whatever happens, until it comes near. */
+const NearPanel = memo(
+  PanelContent,
+  (before, next) => before.plan === next.plan && before.isNear === next.isNear && (!next.isNear || before.graph === next.graph),
+);
+
+function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProps) {
+  const { ref, width: measured } = useElementSize();
+  const width = useSettled(measured);
   const [isTableOpen, setTableOpen] = useState(false);
+  const [asked, setAsked] = useState(graph.asked);
   const block = useQuery({
     ...seriesQuery({
       host: graph.host,
       stat: plan.stat.name,
-      fields: plan.fields.map(({ key }) => key),
+      fields: fieldsAsked(plan).map(({ key }) => key),
       choice: plan.choice,
-      window: graph.window,
-      width: requestWidth(width - PANEL_MARGINS.left - PANEL_MARGINS.right),
+      window: asked,
+      width: requestedWidth(plan, width),
     }),
     enabled: isNear && width > 0,
+    // A live page asks every second under another key.
+    gcTime: graph.isLive ? 5_000 : 60_000,
   });
+  // A live window that moves on must not cancel what is on its way, or a slow graph would never be drawn; people may.
+  if (isNear && asked !== graph.asked && !(graph.isLive && block.fetchStatus === "fetching")) {
+    setAsked(graph.asked);
+  }
+  const choose = useCallback(
+    (choice: InstanceChoice) => {
+      onChoose(plan, choice);
+    },
+    [onChoose, plan],
+  );
 
   return (
-    <section className="card panel" ref={frame} aria-label={plan.title} data-panel={plan.id}>
-      <Group className="panel-head" gap={6} wrap="nowrap">
-        <Tooltip label={`${plan.stat.title} (${plan.stat.name})`}>
-          <h3 className="panel-title">{plan.title}</h3>
-        </Tooltip>
-        {plan.choice.kind !== "one" && <InstanceMenu plan={plan} graph={graph} onChoose={onChoose} />}
-        <Text className="panel-note soft" title={block.data ? describeResolution(block.data) : ""}>
-          {block.data && !isBlockEmpty(block.data) ? describeBlock(block.data) : ""}
-        </Text>
-        <PanelHelp stat={plan.stat} fields={plan.fields} />
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon size="sm" aria-label={`More about ${plan.title}`}>
-              <IconDots size={15} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item component="a" href={csvAddress(graph.host, graph.window, plan.stat.name)} download>
-              CSV of {plan.stat.name} in this window, every sample
-            </Menu.Item>
-            <Menu.Item
-              disabled={block.data === undefined}
-              onClick={() => {
-                setTableOpen(true);
-              }}
-            >
-              Show the points as a table
-            </Menu.Item>
-            {onRemove && <Menu.Item onClick={onRemove}>Remove this panel</Menu.Item>}
-          </Menu.Dropdown>
-        </Menu>
-      </Group>
+    <>
+      <PanelHead
+        plan={plan}
+        host={graph.host}
+        asked={asked}
+        note={block.data && !isBlockEmpty(block.data) ? describeBlock(block.data) : ""}
+        onChoose={choose}
+        onTable={setTableOpen}
+        onRemove={plan.customIndex === null ? null : onRemove}
+      />
       <div ref={ref} className="panel-body" data-stale={block.isPlaceholderData && block.isFetching}>
         {block.data === undefined ? (
           <div className="panel-pending">
@@ -106,10 +122,8 @@ export function Panel({ plan, graph, onChoose, onRemove }: PanelProps) {
           <div className="panel-pending panel-empty">
             <EmptyPanel plan={plan} graph={graph} />
           </div>
-        ) : plan.stat.shape === "histogram" ? (
-          <HeatmapGraph plan={plan} graph={graph} block={block.data} width={width} />
         ) : (
-          <PanelGraph plan={plan} graph={graph} block={block.data} width={width} />
+          <DrawnPanel plan={plan} graph={graph} block={block.data} width={width} onChoose={choose} />
         )}
       </div>
       {isTableOpen && block.data && (
@@ -122,9 +136,74 @@ export function Panel({ plan, graph, onChoose, onRemove }: PanelProps) {
           }}
         />
       )}
-    </section>
+    </>
   );
 }
+
+/** A heatmap needs no more columns than it has cells. */
+function requestedWidth(plan: PanelPlan, width: number): number {
+  return isHeatmap(plan)
+    ? requestWidth(plotWidth(width, HEATMAP_MARGINS) / PIXELS_PER_COLUMN)
+    : requestWidth(plotWidth(width, PANEL_MARGINS));
+}
+
+interface PanelHeadProps {
+  readonly plan: PanelPlan;
+  readonly host: string;
+  readonly asked: Window;
+  readonly note: string;
+  readonly onChoose: (choice: InstanceChoice) => void;
+  readonly onTable: (isOpen: boolean) => void;
+  readonly onRemove: ((plan: PanelPlan) => void) | null;
+}
+
+/** Menus cost more to render than lines do, so they wait until the window stands still. */
+const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, onTable, onRemove }: PanelHeadProps) {
+  return (
+    <Group className="panel-head" gap={6} wrap="nowrap">
+      <Tooltip label={`${plan.stat.title} (${plan.stat.name})`}>
+        <h3 className="panel-title">{plan.title}</h3>
+      </Tooltip>
+      {plan.choice.kind !== "one" && <InstanceMenu plan={plan} host={host} window={asked} onChoose={onChoose} />}
+      <Text className="panel-note soft" title={note}>
+        {note}
+      </Text>
+      <PanelHelp stat={plan.stat} fields={plan.fields} />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon size="sm" aria-label={`More about ${plan.title}`}>
+            <IconDots size={15} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item component="a" href={csvAddress(host, asked, plan.stat.name)} download>
+            CSV of {plan.stat.name} in this window, every sample
+          </Menu.Item>
+          <Menu.Item component="a" href={parquetAddress(host, asked, plan.stat.name)} download>
+            Parquet of the same
+          </Menu.Item>
+          <Menu.Item
+            disabled={note === ""}
+            onClick={() => {
+              onTable(true);
+            }}
+          >
+            Show the points as a table
+          </Menu.Item>
+          {onRemove && (
+            <Menu.Item
+              onClick={() => {
+                onRemove(plan);
+              }}
+            >
+              Remove this panel
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+});
 
 function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph: GraphContext }) {
   const { lastSampleAt } = graph;
@@ -155,14 +234,22 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
   );
 }
 
-interface PanelGraphProps {
+interface GraphProps {
   readonly plan: PanelPlan;
   readonly graph: GraphContext;
   readonly block: SeriesBlock;
   readonly width: number;
 }
 
-function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
+function DrawnPanel({ onChoose, ...props }: GraphProps & { readonly onChoose: (choice: InstanceChoice) => void }) {
+  return isHeatmap(props.plan) ? <HeatmapGraph {...props} onChoose={onChoose} /> : <PanelGraph {...props} />;
+}
+
+function markDrawn(figure: Figure): void {
+  markMoment("drawn", { newest: figure.newest });
+}
+
+function PanelGraph({ plan, graph, block, width }: GraphProps) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
   const keys = useMemo(() => block.series.map(seriesKey), [block]);
@@ -170,7 +257,9 @@ function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   if (slots !== known) {
     setSlots(slots);
   }
-  const { window: drawn, zone, scheme, pointer } = graph;
+  const { window: shown, zone, scheme, pointer } = graph;
+  // The figure is of the window that was asked for; until the next answer it is moved to where people look.
+  const drawn = useMemo(() => windowOf(block), [block]);
   const entries = useMemo(
     () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
     [block, plan.fields, width, drawn],
@@ -194,13 +283,19 @@ function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
       }),
     [block, drawn, plan, hidden, slots, zone, scheme, width],
   );
+  const toggle = useCallback(
+    (key: string, isAlone: boolean) => {
+      setHidden((before) => toggled(before, key, keys, isAlone));
+    },
+    [keys],
+  );
   return (
     <>
       <TimeSurface
         width={width}
         height={HEIGHT}
         margins={PANEL_MARGINS}
-        window={drawn}
+        window={shown}
         tool={graph.tool}
         pointer={pointer}
         bands={graph.bands}
@@ -213,7 +308,8 @@ function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         }}
       >
         <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
-        <Plot figure={figure} label={`${plan.title}, ${describeResolution(block)}`} />
+        <Plot figure={figure} view={shown} label={`${plan.title}, ${describeResolution(block)}`} onDrawn={markDrawn} />
+        <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
       </TimeSurface>
       <Legend
         entries={entries}
@@ -222,9 +318,7 @@ function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         scheme={scheme}
         pointer={pointer}
         unit={figure.axisUnit === plan.unit ? "" : plan.unit}
-        onToggle={(key, isAlone) => {
-          setHidden(toggled(hidden, key, keys, isAlone));
-        }}
+        onToggle={toggle}
       />
     </>
   );

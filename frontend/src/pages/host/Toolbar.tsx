@@ -127,7 +127,7 @@ export function Toolbar({ range, window: shown, zone, tool, connection, onRange,
             onCommand("csv");
           }}
         >
-          CSV
+          Export…
         </Button>
       </Tooltip>
       <Tooltip label="A graph of any field of any stat (a)">

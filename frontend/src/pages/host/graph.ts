@@ -17,7 +17,12 @@ export interface Band {
 
 export interface GraphContext {
   readonly host: string;
+  /** What is shown: it moves with every key and drag. */
   readonly window: Window;
+  /** What is asked of the server: the same, as soon as it stands still. */
+  readonly asked: Window;
+  /** The window follows the clock: what is asked runs to its end before the next is. */
+  readonly isLive: boolean;
   readonly zone: Zone;
   readonly scheme: Scheme;
   readonly tool: Tool;

@@ -1,0 +1,33 @@
+import { type Margins, pixelOfTime, plotWidth } from "../../logic/surface";
+import { timeTicks } from "../../logic/ticks";
+import { isSameWindow, type Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import "./MovedTicks.css";
+
+const PIXELS_PER_TICK = 88;
+
+interface MovedTicksProps {
+  /** What the figure was drawn for. */
+  readonly drawn: Window;
+  /** What is shown of it now. */
+  readonly shown: Window;
+  readonly zone: Zone;
+  readonly width: number;
+  readonly margins: Margins;
+}
+
+/** The times below a graph that was moved or stretched, until it is drawn anew with its own. */
+export function MovedTicks({ drawn, shown, zone, width, margins }: MovedTicksProps) {
+  if (isSameWindow(drawn, shown)) {
+    return null;
+  }
+  return (
+    <div className="moved-ticks" style={{ height: margins.bottom }} aria-hidden>
+      {timeTicks(shown, plotWidth(width, margins) / PIXELS_PER_TICK, zone).map(({ at, label }) => (
+        <span key={at} style={{ left: pixelOfTime(at, width, margins, shown) ?? 0 }}>
+          {label}
+        </span>
+      ))}
+    </div>
+  );
+}
