@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import socket
 from typing import Final
 
@@ -21,6 +22,8 @@ log = structlog.get_logger()
 GRACE_S: Final = 5
 # Of one process; each takes some 20 KB before it has said anything.
 MOST_CONNECTIONS: Final = 4000
+# Many systems allow a process 1024 open files unless it asks for more.
+MOST_FILES: Final = 16_384
 
 
 class Server(uvicorn.Server):
@@ -77,16 +80,25 @@ class WorkerServer(Server):
 
 def run_alone(settings: Settings, host: str, port: int) -> None:
     """Serves until a signal comes."""
+    _allow_files()
     application = create_app(settings)
     Server(_configure(application, host, port), application.state.normstat).run()
 
 
 def run_worker(settings: Settings, host: str, port: int, *, listener: int, control: int) -> None:
     """Serves what comes on the listening socket until a signal comes or the parent is gone; both are numbers of open files."""
+    _allow_files()
     structlog.contextvars.bind_contextvars(pid=os.getpid())
     application = create_app(settings)
     # No sockets of uvicorn's own.
     WorkerServer(_configure(application, host, port), application.state.normstat, socket.socket(fileno=listener), control).run([])
+
+
+def _allow_files() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _configure(application: FastAPI, host: str, port: int) -> uvicorn.Config:

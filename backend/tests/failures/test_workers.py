@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -15,7 +16,7 @@ import httpx
 import psycopg
 import pytest
 
-from normstat.commands import workers
+from normstat.commands import process, workers
 from normstat.commands.workers import Workers, bind
 from normstat.store.stat_tables import table_of
 from tests.e2e.product import Server, free_port, wait_until
@@ -134,6 +135,18 @@ def test_a_port_that_is_taken_is_said(database_url: str, tmp_path: Path) -> None
             server.start()
         assert server.process is not None
         assert server.process.wait(20) == 1
+
+
+def test_a_process_may_open_as_many_files_as_it_is_allowed_to() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
+        process._allow_files()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert hard == before[1]
+    assert soft == process.MOST_FILES if hard == resource.RLIM_INFINITY else min(process.MOST_FILES, hard)
 
 
 @pytest.fixture
