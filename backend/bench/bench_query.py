@@ -82,7 +82,7 @@ async def measure(url: str, name: str, n_seconds: int) -> None:
         host = f"cpus{n_cpus}"
         await fill_cpus(sessions, host, n_cpus, n_seconds)
         async with engine.connect() as connection:
-            await connection.exec_driver_sql('ANALYZE stat."mpstat_linux"')
+            await connection.exec_driver_sql('ANALYZE samples."mpstat_linux"')
             await connection.commit()
         cases: dict[str, Callable[[], Awaitable[str]]] = {
             "series, 1 field": lambda host=host: draw(sessions, host=host, window=day, fields=KEYS[:1]),  # type: ignore[misc]

@@ -86,14 +86,14 @@ async def roll_up(sessions: Sessions, *, now: datetime, budget_s: float, host: s
         async with open_read_session(sessions) as session:
             cursor = await (await driver_of(session)).execute(HOSTS_TO_DO, {"limit": from_us(limit_us), "host": host})
             host_ids = [int(str(host_id)) for (host_id,) in await cursor.fetchall()]
-        n_before, n_steps = n_hours, 0
+        n_steps = 0
         for host_id in host_ids:
             step = await _step(sessions, host_id, limit_us)
             n_steps += step is not None
             n_hours += step or 0
             if time.monotonic() > ends_at:
                 return Done(n_hours, is_all=False)
-        if n_steps == 0 or (n_before == n_hours and not host_ids):
+        if n_steps == 0:
             return Done(n_hours, is_all=True)
 
 
