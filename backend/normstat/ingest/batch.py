@@ -37,8 +37,10 @@ log = structlog.get_logger()
 
 # Reading this much takes a few hundredths of a second; more leaves the event loop.
 THREAD_BYTES: Final = 128 * 1024
-# Another request of the same host may be in its transaction; a table may be being widened.
+# Another process may have the host in its transaction; a table may be being widened, or a part of it packed. A batch gives up
+# early, so that its other requests need not wait: it is taken apart then.
 LOCK_TIMEOUT_S: Final = 20
+BATCH_LOCK_TIMEOUT_S: Final = 2
 STATEMENT_TIMEOUT_S: Final = 60
 LONGEST_TEXT: Final = 1000
 HOST_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}")
@@ -151,7 +153,8 @@ class Batch:
         Raises: TablesLacking, HostsLacking before anything was written
         """
         connection = await driver_of(self._session)
-        await streams.set_time_limits(self._session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+        lock_s = LOCK_TIMEOUT_S if len(self._jobs) == 1 else BATCH_LOCK_TIMEOUT_S
+        await streams.set_time_limits(self._session, lock_s=lock_s, statement_s=STATEMENT_TIMEOUT_S)
         await self._lock_hosts(connection)
         if not any(job.error is None for job in self._jobs):
             return

@@ -37,6 +37,8 @@ BATCH_BYTES: Final = 4 << 20
 BATCH_JOBS: Final = 64
 # What the database says when a name that this process remembers is not there any more.
 FORGOTTEN: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.ForeignKeyViolation)
+# Something of one of the requests is locked by somebody else.
+TAKEN_APART: Final = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 _memories: WeakKeyDictionary[AsyncEngine, Memory] = WeakKeyDictionary()
 
@@ -162,19 +164,25 @@ async def take_jobs(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job]) ->
     """
     try:
         await _take_together(engine, memory, jobs)
-    except DatabaseAway:
-        raise
+    except DatabaseAway as error:
+        if len(jobs) == 1 or not isinstance(_cause_of(error.__cause__), TAKEN_APART):
+            raise
+        await _take_apart(engine, memory, jobs, error)
     except Exception as error:
         if len(jobs) == 1:
             if not isinstance(error, NormstatError):
                 raise
             jobs[0].error = error
             return
-        # One of them cannot be taken; which one shows when each is taken by itself.
-        log.warning("batch_taken_apart", n_requests=len(jobs), error=type(error).__name__)
-        for job in jobs:
-            job.error, job.acks = None, []
-            await _take_alone(engine, memory, job)
+        await _take_apart(engine, memory, jobs, error)
+
+
+async def _take_apart(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job], error: Exception) -> None:
+    """Takes each by itself: one of them cannot be taken, or must wait, and which one it is shows then."""
+    log.warning("batch_taken_apart", n_requests=len(jobs), error=type(error).__name__)
+    for job in jobs:
+        job.error, job.acks = None, []
+        await _take_alone(engine, memory, job)
 
 
 async def _take_alone(engine: AsyncEngine, memory: Memory, job: Job) -> None:
@@ -221,8 +229,12 @@ async def _take_together(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job
     raise DatabaseAway("The tables are being changed; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S})
 
 
+def _cause_of(error: BaseException | None) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
 def _to_error(error: Exception) -> NormstatError | None:
-    cause = error.orig if isinstance(error, DBAPIError) else error
+    cause = _cause_of(error)
     if isinstance(cause, psycopg.errors.OutOfMemory | psycopg.errors.ConfigurationLimitExceeded):
         # A transaction can lock only so many chunks of a hypertable: these samples are of too many different days.
         return TooLarge("The samples of this request are of too many different days for one transaction; send less at once")

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.errors import NotAllowed, NotAuthenticated, TooLarge
+from normstat.errors import DatabaseAway, NotAllowed, NotAuthenticated, TooLarge
 from normstat.ingest import batch, intake
 from normstat.ingest.intake import AgentIdentity, Intake, Job
 from normstat.ingest.wire import Ack, Frame
@@ -173,3 +173,19 @@ async def test_ids_are_not_remembered_beyond_their_epoch(engine: AsyncEngine, da
     )
     assert query(database_url, orphans) == [(0,)]
     assert query(database_url, "SELECT count(*) > 0 FROM stat.vmstat_linux") == [(True,)]
+
+
+async def test_a_locked_host_holds_up_itself_alone(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "BATCH_LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(batch, "LOCK_TIMEOUT_S", 1)
+    queue = Intake(engine)
+    await take_all(queue, [job_of(host, stream(TEXT[:700])) for host in ("alpha", "beta", "gamma")])
+    offset = TEXT.rindex(b"\n", 0, 700) + 1
+    with psycopg.connect(database_url) as connection:
+        connection.execute("SELECT FROM hosts WHERE name = 'beta' FOR UPDATE")
+        jobs = [job_of(host, stream(TEXT[offset:], offset=offset)) for host in ("alpha", "beta", "gamma")]
+        alpha, beta, gamma = await take_all(queue, jobs)
+    assert alpha == gamma == [Ack("k", len(TEXT))]
+    assert isinstance(beta, DatabaseAway)
+    assert await queue.take(job_of("beta", stream(TEXT[offset:], offset=offset)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert query(database_url, "SELECT count(*) FROM samples.vmstat_linux") == [(27,)]
