@@ -232,8 +232,10 @@ HYPERTABLE_SIZES: Final = text("""
         WHERE h.schema_name = :schema
         GROUP BY h.table_name
     ), loose AS (
-        SELECT name, sum(CASE WHEN reltuples > 0 THEN reltuples ELSE pg_stat_get_live_tuples(oid) END) AS n_rows
-        FROM parts WHERE NOT is_compressed GROUP BY name
+        SELECT name, sum(
+            CASE WHEN is_compressed OR reltuples > 0 THEN greatest(reltuples, 0) ELSE pg_stat_get_live_tuples(oid) END
+        ) AS n_rows
+        FROM parts GROUP BY name
     )
     SELECT h.table_name AS name,
         (coalesce(heap.n_bytes, 0) + coalesce(packed.table_bytes, 0))::int8 AS table_bytes,

@@ -27,7 +27,10 @@ from tests.ingest.test_intake import query
 
 BACKEND = Path(__file__).parents[2]
 Sessions = async_sessionmaker[AsyncSession]
-WAITS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+WAITS = """
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM "samples"%'
+"""
 
 
 async def fill(engine: AsyncEngine) -> None:

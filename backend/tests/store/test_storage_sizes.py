@@ -1,5 +1,6 @@
 """Sizes: what the catalogue says, shared out among hosts; growth from the record of each day."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,10 @@ from tests.ingest.test_intake import query
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
+CHANGED = """
+    SELECT count(*) FROM pg_inherits
+    WHERE inhparent = 'samples.mpstat_linux'::regclass AND pg_stat_get_mod_since_analyze(inhrelid) > 0
+"""
 WEB = HostSize(
     id=1,
     name="web",
@@ -91,6 +96,7 @@ async def test_sizes_of_what_is_there(
     await Agent(engine).send_file(mpstat_text(300, 8), "mpstat_linux", "m")
     await Agent(engine, "beta").send_file(mpstat_text(100, 8), "mpstat_linux", "m")
     await Agent(engine, "beta").send_file(vmstat_text(vmstat_times(50)))
+    await engine.dispose()
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("ANALYZE")
     record = await read(sessions, database_url, tmp_path)
@@ -126,6 +132,10 @@ async def test_sizes_of_chunks_are_those_of_their_files(
             with psycopg.connect(database_url, autocommit=True) as connection:
                 connection.execute("ANALYZE samples.mpstat_linux")
     await agent.send_file(mpstat_text(400, 8, start=NOW + DAY), "mpstat_linux", "again")
+    # What a connection changed is in the statistics when it ends.
+    await engine.dispose()
+    while query(database_url, CHANGED) < [(2,)]:  # noqa: ASYNC110 (it is the database that is waited for)
+        await asyncio.sleep(0.05)
     for is_compressed in (False, True):
         if is_compressed:
             if server.storage != "timescaledb-community":
