@@ -22,6 +22,9 @@ from normstat.store.stat_tables import table_of
 from tests.e2e.product import Server, free_port, wait_until
 from tests.failures.sender import Fleet, log_in, make_agent_token
 
+# Servers start several times here, and may have to share the machine.
+pytestmark = pytest.mark.timeout(300)
+
 N_IMPORTED = 100_000
 
 
