@@ -129,7 +129,7 @@ test-backend: setup-dev page test-databases
 
 # These mostly wait: many workers.
 test-agent: $(VENV)/.dev
-	@cd backend && ../$(BIN)/pytest -n 8 --dist worksteal --timeout 300 tests/agent
+	@cd backend && ../$(BIN)/pytest -n 8 --dist worksteal tests/agent
 
 test-up: setup-dev page test-databases
 	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e
