@@ -7,16 +7,14 @@ from typing import Final
 
 import anyio.to_thread
 import numpy as np
-import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baseline.compare import FloatArray, InstanceInput, StatInput
 from normstat.baseline.windows import Windows, length_s, thin_out
 from normstat.query.counts import count_samples
 from normstat.query.coverage import read_stat_coverage
-from normstat.query.pages import Page, PageQuery, read_pages, to_floats
+from normstat.query.pages import Page, PageQuery, read_pages, to_codes, to_floats
 from normstat.query.tables import StatRef, list_instances
-from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.window import Window
 
@@ -28,9 +26,6 @@ SECOND_US: Final = 1_000_000
 GAP_FACTOR: Final = 3
 # What one page foretells may be wrong by so much before it is counted exactly.
 ROUGHLY: Final = 1.2
-# Ids that are farther apart than this are sorted; those of one host are not.
-MOST_TABLE_ENTRIES: Final = 10_000_000
-NO_SHORT_CODE: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +147,7 @@ def _split(pages: Sequence[Page], fields: Mapping[int, Field], names: Mapping[in
     """The rows of each instance, and how many seconds they cover. `fields` by their place in the pages."""
     if not pages:
         return {}, 0.0
-    ids, codes = _to_codes(np.concatenate([page.instance_id for page in pages]))
+    ids, codes = to_codes(np.concatenate([page.instance_id for page in pages]))
     # A radix sort, where the codes have two bytes.
     order = np.argsort(codes, kind="stable")
     # Field by field: a series is one piece of memory then.
@@ -165,20 +160,6 @@ def _split(pages: Sequence[Page], fields: Mapping[int, Field], names: Mapping[in
         names[id_]: values[:, start:end].T for id_, start, end in zip(ids.tolist(), bounds[:-1], bounds[1:], strict=True)
     }
     return by_instance, _covered_s(pages)
-
-
-def _to_codes(ids: Int64Array) -> tuple[Int64Array, npt.NDArray[np.integer]]:
-    """The different ids, ascending, and the place of each row's id among them, in two bytes where that is enough."""
-    least = int(ids.min())
-    if int(ids.max()) - least > MOST_TABLE_ENTRIES:
-        distinct, places = np.unique(ids, return_inverse=True)
-        return distinct, places.astype(np.uint16 if len(distinct) <= NO_SHORT_CODE else np.int32)
-    # The ids of a host's instances lie close together: a table instead of a sort.
-    n_rows = np.bincount(ids - least)
-    distinct = np.flatnonzero(n_rows).astype(np.int64)
-    codes = np.zeros(len(n_rows), dtype=np.uint16 if len(distinct) <= NO_SHORT_CODE else np.int32)
-    codes[distinct] = np.arange(len(distinct))
-    return distinct + least, codes[ids - least]
 
 
 def _covered_s(pages: Sequence[Page]) -> float:

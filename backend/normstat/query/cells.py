@@ -12,7 +12,7 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from normstat.query.pages import BoolArray, Float64Array, StoredArray, to_floats, to_missing
+from normstat.query.pages import BoolArray, Float64Array, StoredArray, to_codes, to_floats, to_missing
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 
@@ -24,6 +24,8 @@ GROUP: Final = 10_000
 MOST_DECIMALS: Final = 4
 # Below this a double says which decimal it was made from.
 EXACT_LIMIT: Final = 2.0**52
+# Bytes that are copied as one number.
+WORDS: Final = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}
 SECOND_US: Final = 1_000_000
 DAY_S: Final = 86_400
 
@@ -41,13 +43,14 @@ def blank(parts: Sequence[ByteMatrix | bytes], rows: BoolArray) -> ByteMatrix:
 
 
 def _side_by_side(parts: Sequence[ByteMatrix | bytes], n_rows: int) -> ByteMatrix:
+    # As fields of a record: numpy copies a field of eight bytes several times as fast as eight columns of one.
     widths = [len(part) if isinstance(part, bytes) else part.shape[1] for part in parts]
-    matrix = np.empty((n_rows, sum(widths)), dtype=np.uint8)
-    at = 0
-    for part, width in zip(parts, widths, strict=True):
-        matrix[:, at : at + width] = np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else part
-        at += width
-    return matrix
+    types = [WORDS.get(width, f"V{width}") for width in widths]
+    rows = np.empty(n_rows, dtype=[(f"p{number}", type_) for number, type_ in enumerate(types)])
+    for number, (part, type_) in enumerate(zip(parts, types, strict=True)):
+        column = np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else np.ascontiguousarray(part)
+        rows[f"p{number}"] = column.view(type_).reshape(-1)
+    return rows.view(np.uint8).reshape(n_rows, sum(widths))
 
 
 def text_cells(texts: Sequence[bytes]) -> ByteMatrix:
@@ -79,7 +82,7 @@ def time_cells(time_us: Int64Array) -> list[ByteMatrix | bytes]:
     """ISO 8601 with Z, a comma, and seconds since the epoch; both with a fraction only where there is one."""
     seconds, fractions = np.divmod(time_us, SECOND_US)
     days, clocks = np.divmod(seconds, DAY_S)
-    distinct, places = np.unique(days, return_inverse=True)
+    distinct, places = to_codes(days)
     dates = text_cells([str(day).encode() for day in distinct.astype("datetime64[D]")])
     fraction: list[ByteMatrix | bytes] = [_fraction_cells(fractions)] if fractions.any() else []
     return [dates[places], b"T", _bytes_of(_clock_table()[clocks]), *fraction, b"Z,", whole_cells(seconds), *fraction]

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.query.cells import ByteMatrix, blank, join, text_cells, time_cells, value_cells
 from normstat.query.counts import find_printed_fields
-from normstat.query.pages import Page, PageQuery, read_pages
+from normstat.query.pages import Page, PageQuery, read_pages, to_codes
 from normstat.query.tables import InstanceRef, StatRef, find_stat, list_host_stats, list_instances, natural_key, require_host
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
@@ -157,7 +157,7 @@ def long_writer(stat: str) -> Writer:
 
 def sort_lines(page: Page, names: Mapping[int, str]) -> Page:
     """The page in the order of time, instance (as people sort names), stream and line."""
-    ids, places = np.unique(page.instance_id, return_inverse=True)
+    ids, places = to_codes(page.instance_id)
     ranks = {id_: rank for rank, id_ in enumerate(sorted(ids.tolist(), key=lambda id_: (natural_key(names[id_]), id_)))}
     rank = np.array([ranks[id_] for id_ in ids.tolist()], dtype=np.int64)[places]
     keys = (page.time_us, rank, page.stream_id, page.line_offset)
@@ -196,7 +196,7 @@ def _is_ordered(keys: Sequence[Int64Array]) -> bool:
 
 def _parts(page: Page, names: Mapping[int, str], n_bytes: int, *, n_lines: int = 1) -> Iterator[tuple[Page, slice]]:
     """The page in pieces of so many rows that their lines, with the longest name in each, have about BYTES_AT_ONCE."""
-    longest = max((len(names[id_]) for id_ in np.unique(page.instance_id).tolist()), default=0)
+    longest = max((len(names[id_]) for id_ in to_codes(page.instance_id)[0].tolist()), default=0)
     n_rows = max(1, BYTES_AT_ONCE // max(1, n_lines * (longest + n_bytes + 60)))
     for start in range(0, len(page), n_rows):
         rows = slice(start, min(len(page), start + n_rows))
@@ -213,8 +213,9 @@ def _take(page: Page, rows: slice) -> Page:
 
 
 def _instance_cells(page: Page, names: Mapping[int, str]) -> ByteMatrix:
-    ids, places = np.unique(page.instance_id, return_inverse=True)
-    return text_cells([to_cell(names[id_]).encode() for id_ in ids.tolist()])[places]
+    ids, places = to_codes(page.instance_id)
+    cells = text_cells([to_cell(names[id_]).encode() for id_ in ids.tolist()])
+    return np.take(cells, places, axis=0)
 
 
 def _words_by_field(page: Page, fields: Sequence[Field]) -> dict[int, dict[int, bytes]]:

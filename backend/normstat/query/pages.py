@@ -34,6 +34,9 @@ VALUES_PER_PAGE: Final = 1_000_000
 # How much time the first statement looks at: a hypertable has a part for each day, and planning costs time for each part.
 FIRST_SPAN_US: Final = timedelta(days=1) // timedelta(microseconds=1)
 ARRAY_HEADER_BYTES: Final = 20
+# Numbers that are farther apart than this are sorted; ids of one host are not.
+MOST_TABLE_ENTRIES: Final = 10_000_000
+NO_SHORT_CODE: Final = 65_535
 # PostgreSQL counts from 2000-01-01.
 PG_EPOCH_US: Final = 946_684_800_000_000
 NO_INTEGER: Final = np.iinfo(np.int64).min
@@ -174,6 +177,26 @@ def to_missing(column: StoredArray) -> BoolArray:
         return np.isnan(column)
     least = NO_SHORT if column.dtype.itemsize == 4 else NO_INTEGER
     return np.asarray(column == least)
+
+
+def to_codes(numbers: Int64Array) -> tuple[Int64Array, npt.NDArray[np.integer]]:
+    """The different numbers, ascending, and the place of each row's number among them, in two bytes where that is enough."""
+    if len(numbers) == 0:
+        return numbers, np.empty(0, dtype=np.uint16)
+    least = int(numbers.min())
+    if int(numbers.max()) - least > MOST_TABLE_ENTRIES:
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return distinct, _shorten(places, len(distinct))
+    # The ids of a host's instances lie close together: a table instead of a sort.
+    n_rows = np.bincount(numbers - least)
+    distinct = np.flatnonzero(n_rows).astype(np.int64)
+    codes = np.zeros(len(n_rows), dtype=np.int32)
+    codes[distinct] = np.arange(len(distinct))
+    return distinct + least, _shorten(codes, len(distinct))[numbers - least]
+
+
+def _shorten(codes: npt.NDArray[np.integer], n_distinct: int) -> npt.NDArray[np.integer]:
+    return codes.astype(np.uint16) if n_distinct <= NO_SHORT_CODE else codes.astype(np.int32)
 
 
 class _Steps:

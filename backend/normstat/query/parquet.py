@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.query.export import ExportRequest, find_fields, find_stats, open_export, sort_lines
-from normstat.query.pages import Page, PageQuery, StoredArray, read_pages, to_floats, to_missing
+from normstat.query.pages import Page, PageQuery, StoredArray, read_pages, to_codes, to_floats, to_missing
 from normstat.query.tables import list_instances
 from normstat.stats.spec import Field, Storage
 
@@ -136,7 +136,7 @@ def to_schema(request: ExportRequest, fields: Sequence[Field]) -> pa.Schema:
 
 def to_batch(page: Page, names: Mapping[int, str], fields: Sequence[Field], schema: pa.Schema) -> pa.RecordBatch:
     """The rows of the page."""
-    ids, places = np.unique(page.instance_id, return_inverse=True)
+    ids, places = to_codes(page.instance_id)
     instances = pa.DictionaryArray.from_arrays(
         pa.array(places.astype(np.int32)), pa.array([names[id_] for id_ in ids.tolist()], pa.string())
     )

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.query import pages
 from normstat.query.pages import Page, PageQuery, read_page, read_pages, to_floats
 from normstat.query.tables import find_stat, require_host
-from normstat.stats.spec import Storage
+from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
 from normstat.window import Window, from_us
@@ -21,7 +21,7 @@ Sessions = async_sessionmaker[AsyncSession]
 N_REPORTS, NAMES = 60, ("all", "0", "1")
 N = N_REPORTS * len(NAMES)
 AT = np.arange(N)
-# Where each of the columns has values: dec4, int4, int8 and float8 among them.
+# Where each of the columns has values.
 PATTERNS = {
     "usr_pct": AT >= 0,
     "system_pct": AT >= 0,
@@ -36,7 +36,15 @@ PATTERNS = {
     "rss_kb": AT >= 0,
     "kb_rd_per_s": AT % 5 != 1,
     "kb_wr_per_s": AT >= 0,
+    "eight": AT % 4 != 2,
+    "four": AT < 170,
+    "whole": AT >= 0,
 }
+# Whatever types the fields of the spec have, every type is there.
+EXTRA = tuple(
+    Field(key, key, key, "", "", Kind.GAUGE, Worse.NEITHER, decimals, storage, "", "")
+    for key, decimals, storage in (("eight", 2, Storage.FLOAT8), ("four", 1, Storage.FLOAT4), ("whole", 0, Storage.INT4))
+)
 
 
 async def fill(sessions: Sessions) -> None:
@@ -49,6 +57,7 @@ async def fill(sessions: Sessions) -> None:
         instances=NAMES * N_REPORTS,
         # Integers of both signs and of all sizes of their columns are among the decimals' whole numbers, too.
         values={key: np.where(there, np.round(rng.normal(0, 1000, N)), np.nan) for key, there in PATTERNS.items()},
+        extra=EXTRA,
         printed={4: " ".join(["007"] + ["1"] * (len(PATTERNS) - 1))},
     )
 
@@ -67,7 +76,7 @@ async def test_pages_hold_what_the_table_holds(
     async with sessions() as session:
         host_id, stat = await require_host(session, "web1"), await find_stat(session, "pidstat_linux")
         assert stat is not None
-        assert {field.storage for field in stat.fields if field.key in PATTERNS} >= set(Storage) - {Storage.FLOAT4}
+        assert {field.storage for field in stat.fields if field.key in PATTERNS} == set(Storage)
         found = await read_all(session, PageQuery(stat.name, host_id, DAY, stat.fields, has_lines=has_lines))
         columns = sql.SQL(", ").join(sql.Identifier(field.key) for field in stat.fields)
         statement = sql.SQL("SELECT time, instance_id, stream_id, line_offset, {} FROM {} ORDER BY time, instance_id")
