@@ -39,7 +39,7 @@ def compress_chunk(start: int, data: bytes) -> RawChunk:
     # Making a compressor takes longer than packing some kB; one must not be used by two threads.
     compressor = getattr(_local, "compressor", None)
     if compressor is None:
-        compressor = _local.compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL)
+        compressor = _local.compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
     return RawChunk(start, start + len(data), compressor.compress(data))
 
 

@@ -1,5 +1,6 @@
 """The lines around a place of a stream's raw output, over the borders of chunks, gaps, and lines that never end."""
 
+import zlib
 from datetime import UTC, datetime
 
 import pytest
@@ -7,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import NotFound
+from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
 from normstat.query.context import Context, Run, find_lines, read_context
-from normstat.store.chunks import compress_chunk, copy_chunks
+from normstat.store.chunks import compress_chunk, copy_chunks, unpack_body
 from normstat.store.models import Host, RejectedLine, Stream
 from normstat.store.session import driver_of
 
@@ -34,6 +35,14 @@ async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: di
             for offset, no in (rejected or {}).items()
         )
         return stream.id
+
+
+def test_chunks_of_before_are_unpacked_and_damaged_ones_named() -> None:
+    text = b"r b w\n" * 100
+    assert unpack_body(zlib.compress(text)) == unpack_body(compress_chunk(0, text).body) == text
+    for body in (b"", b"neither", zlib.compress(text)[:12], compress_chunk(0, text).body[:-3]):
+        with pytest.raises(DamagedChunk, match="damaged"):
+            unpack_body(body)
 
 
 async def look(sessions: Sessions, stream_id: int, offset: int, before: int = 2, after: int = 2) -> Context:

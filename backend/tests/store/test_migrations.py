@@ -81,3 +81,42 @@ def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_
     status, said = run(empty_database_url)
     assert status == 1
     assert said.startswith("normstat: The database is at version '9999'")
+
+
+def test_tables_of_before_go_on_with_their_columns(empty_database_url: str, server: TestServer) -> None:
+    """0005 moves the wide tables, takes their second index away and puts views for people in their place."""
+    migrations.upgrade(empty_database_url, "0004")
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute("INSERT INTO hosts (name) VALUES ('web1')")
+        connection.execute("INSERT INTO stats (name, spec, spec_version) VALUES ('old_stat', 'old_stat', 1)")
+        connection.execute(
+            "INSERT INTO stat_fields (stat_id, key, position, definition, is_documented)"
+            ' VALUES (1, \'share_pct\', 0, \'{"storage": "float4", "decimals": 2}\', true)'
+        )
+        connection.execute(
+            "INSERT INTO instances (host_id, stat_id, name, first_sample_at, last_sample_at) VALUES (1, 1, 'a', now(), now())"
+        )
+        connection.execute(
+            "CREATE TABLE stat.old_stat (time timestamptz NOT NULL, host_id int4 NOT NULL, instance_id int4 NOT NULL,"
+            " stream_id int4 NOT NULL, line_offset int8 NOT NULL, printed text, share_pct real)"
+        )
+        if server.name == "timescaledb":
+            connection.execute("SELECT create_hypertable('stat.old_stat', 'time', create_default_indexes => false)")
+        connection.execute("CREATE INDEX ix_old_stat__host_instance_time ON stat.old_stat (host_id, instance_id, time)")
+        connection.execute("CREATE INDEX ix_old_stat__host_time ON stat.old_stat (host_id, time)")
+        connection.execute("CREATE VIEW stat.old_stat_named AS SELECT time, share_pct FROM stat.old_stat")
+        connection.execute("INSERT INTO stat.old_stat VALUES ('2026-11-21 12:00Z', 1, 1, 1, 0, NULL, 12.34)")
+    migrations.upgrade(empty_database_url)
+    with psycopg.connect(empty_database_url, options="-c timezone=UTC") as connection:
+        row = connection.execute("SELECT time::text, host, instance, printed, share_pct::text FROM stat.old_stat").fetchall()
+        assert row == [("2026-11-21 12:00:00+00", "web1", "a", None, "12.34")]
+        indexes = "SELECT indexname FROM pg_indexes WHERE schemaname = 'samples' ORDER BY 1"
+        assert connection.execute(indexes).fetchall() == [("ix_old_stat__host_time",)]
+    migrations.downgrade(empty_database_url, "0004")
+    with psycopg.connect(empty_database_url) as connection:
+        assert connection.execute("SELECT share_pct::text FROM stat.old_stat_named").fetchall() == [("12.34",)]
+    migrations.upgrade(empty_database_url)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute('UPDATE stat_fields SET definition = \'{"storage": "dec4", "decimals": 2}\'')
+    with pytest.raises(Exception, match="restore a backup instead"):
+        migrations.downgrade(empty_database_url, "0004")

@@ -58,7 +58,7 @@ def make_block(
     n_rows = len(next(iter(values.values())))
     arrays: list[ValueArray] = []
     for field, column in values.items():
-        dtype = np.int64 if field.storage is Storage.INT8 else np.float64
+        dtype = np.int64 if field.storage.is_whole else np.float64
         arrays.append(np.array([0 if value is None else value for value in column], dtype=dtype))
     return SampleBlock(
         stat=STAT,
@@ -138,6 +138,36 @@ async def test_decimals_for_a_column_of_whole_numbers_are_refused(engine: AsyncE
     await store(engine, make_block({COUNT: [1]}))
     with pytest.raises(SpecError, match="give the field another key"):
         await store(engine, make_block({changed: [1.5]}))
+
+
+async def test_decimals_are_kept_as_whole_numbers_and_shown_as_printed(engine: AsyncEngine, database_url: str) -> None:
+    exact = make_field("exact_pct", Storage.DEC4, 2)
+    few = make_field("few", Storage.INT4, 0)
+    values: list[int | float | None] = [0.0, 12.34, -0.07, 21_474_836.47, None]
+    await store(engine, make_block({COUNT: [1] * 5, exact: values, few: [0, 2**31 - 1, -(2**31) + 1, None, 5]}))
+    assert rows(database_url, "exact_pct, few") == [(0, 0), (1234, 2**31 - 1), (-7, -(2**31) + 1), (2**31 - 1, None), (None, 5)]
+    with psycopg.connect(database_url) as connection:
+        connection.execute("INSERT INTO hosts (id, name) OVERRIDING SYSTEM VALUE VALUES (7, 'web1')")
+        connection.execute(
+            "INSERT INTO instances (id, host_id, stat_id, name, first_sample_at, last_sample_at) OVERRIDING SYSTEM VALUE"
+            " SELECT number, 7, stats.id, number::text, now(), now() FROM stats, unnest(ARRAY[1, 2, 3]) AS new(number)"
+        )
+        shown = connection.execute("SELECT exact_pct FROM stat.teststat ORDER BY time").fetchall()
+    assert [value for (value,) in shown] == values
+
+
+def test_numbers_that_a_column_cannot_hold_are_refused() -> None:
+    exact, few = make_field("exact_pct", Storage.DEC4, 2), make_field("few", Storage.INT4, 0)
+    stat = dataclasses.replace(STAT, fields=(COUNT, exact, few))
+    plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {})
+
+    def refused(values: dict[Field, list[int | float | None]], printed: dict[int, str] | None = None) -> list[list[bool]]:
+        return [found.tolist() for found, _ in plan.misfits(dataclasses.replace(make_block(values, printed), stat=stat))]
+
+    few_values: list[int | float | None] = [1, 2**31 - 1, None]
+    assert refused({exact: [1.0, 21_474_836.47, None], few: few_values}, {2: "- -"}) == []
+    assert refused({exact: [1.0, 21_474_836.49, None]}, {1: "21474836.49", 2: "-"}) == [[False, True, False]]
+    assert refused({few: [1, 2**31, -(2**31)]}) == [[False, True, True]]
 
 
 async def test_new_columns_join_table_and_view(engine: AsyncEngine, database_url: str) -> None:
