@@ -1,15 +1,19 @@
 """How much of a field each instance has in a window: from rollups where there are some, from samples elsewhere."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
+import anyio.to_thread
 import numpy as np
 import psycopg
 from psycopg import sql
 
-from normstat.query.pages import load_sql
-from normstat.query.rolled import BUCKET_US, LEVELS, Grain, Rolled, Span, plan, read_buckets, read_heads
+from normstat.query.pages import BoolArray, load_sql
+from normstat.query.rolled import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
+from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
+from normstat.store.rollup_blocks import sum_group
 from normstat.store.rollups import HOUR_US, Place
 from normstat.store.stat_tables import table_of
 from normstat.window import Window, from_us
@@ -46,17 +50,27 @@ async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: 
     return {int(str(id_)): float(str(total)) / power for id_, total in await cursor.fetchall()}
 
 
-async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> dict[int, float]:
+async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Counter[int]:
     """The sums over spans of one grain, which are in order."""
     grain = spans[0].grain
     window = Window(from_us(spans[0].start_us), from_us(spans[-1].end_us))
     blocks = await read_heads(connection, place, LEVELS[grain], [field.key], window)
-    buckets = (await read_buckets(connection, place, blocks, None, grain)).get(field.key)
-    if buckets is None:
-        return {}
-    firsts = np.array([span.start_us for span in spans]) // BUCKET_US[grain]
-    lasts = np.array([span.end_us for span in spans]) // BUCKET_US[grain]
-    places = np.searchsorted(firsts, buckets.bucket, side="right") - 1
-    buckets = buckets.take((places >= 0) & (buckets.bucket < lasts[places]))
-    ids, codes = np.unique(buckets.instance, return_inverse=True)
-    return dict(zip(ids.tolist(), np.bincount(codes, weights=buckets.total).tolist(), strict=True))
+    groups = await read_groups(connection, place, blocks, None)
+    return await anyio.to_thread.run_sync(_sum_groups, groups, spans)
+
+
+def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> Counter[int]:
+    firsts = np.array([span.start_us for span in spans])
+    lasts = np.array([span.end_us for span in spans])
+    totals: Counter[int] = Counter()
+    for group in groups:
+        bucket_us = group.block.level.bucket_us
+
+        def is_inside(bucket: Int64Array, bucket_us: int = bucket_us) -> BoolArray:
+            places = np.searchsorted(firsts, bucket * bucket_us, side="right") - 1
+            return np.asarray((places >= 0) & (bucket * bucket_us < lasts[places]))
+
+        ids, sums = sum_group(group.block.head, group.number, group.data, group.first_bucket, is_inside)
+        for id_, total in zip(ids.tolist(), sums.tolist(), strict=True):
+            totals[id_] += total
+    return totals

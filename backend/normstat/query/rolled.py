@@ -4,6 +4,7 @@ window   |..|........|..|################|..|.........|......|      hours that c
 source   raw  minutes hours    raw        raw  hours     raw        hours are read from minutes, minutes from samples, at the ends
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ import numpy as np
 import psycopg
 
 from normstat.stats.records import Int64Array
-from normstat.store.rollup_blocks import EMPTY, HEAD_BYTES, Buckets, Head, merge, merge_groups, read_head, unpack_group
+from normstat.store.rollup_blocks import HEAD_BYTES, Buckets, Head, merge, merge_groups, read_head, unpack_group
 from normstat.store.rollups import FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.window import Window, from_us, to_us
 
@@ -131,7 +132,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 # --- reading rollups ---
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """A block of one field: its first bytes, which may be all, and what they say of the others."""
 
@@ -178,17 +179,46 @@ def _share(block: Block, window: Window) -> float:
     return max(0, inside) / block.level.block_us
 
 
-async def read_buckets(
-    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[Block], instance_ids: Int64Array | None, grain: Grain
-) -> dict[str, Buckets]:
-    """The buckets of the blocks for these instances (None: all), by field; those of hours' blocks made as long as the others'."""
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some instances of a block, as they are packed."""
+
+    block: Block
+    number: int
+    data: bytes
+
+    @property
+    def first_bucket(self) -> int:
+        """The first bucket of the block."""
+        return self.block.start_us // self.block.level.bucket_us
+
+
+async def read_groups(
+    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[Block], instance_ids: Int64Array | None
+) -> list[Group]:
+    """The groups of the blocks that have these instances (None: all)."""
     wanted = [(block, _runs(block.head.find(instance_ids))) for block in blocks]
     parts: dict[int, dict[tuple[int, int], bytes]] = {}
     for level in {block.level for block in blocks}:
         parts |= await _read_parts(
             connection, place, level, [(n, *pair) for n, pair in enumerate(wanted) if pair[0].level is level]
         )
-    return await anyio.to_thread.run_sync(_unpack_all, wanted, parts, instance_ids, BUCKET_US[grain])
+    groups = []
+    for number, (block, runs) in enumerate(wanted):
+        for run in runs:
+            data, begin = parts[number][run], int(block.head.offsets[run[0]])
+            for group in range(*run):
+                own = data[int(block.head.offsets[group]) - begin : int(block.head.offsets[group + 1]) - begin]
+                groups.append(Group(block, group, own))
+    return groups
+
+
+async def read_buckets(
+    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[Block], instance_ids: Int64Array | None, grain: Grain
+) -> dict[str, Buckets]:
+    """The buckets of the blocks for these instances (None: all), by field; those of hours' blocks made as long as the others'."""
+    groups = await read_groups(connection, place, blocks, instance_ids)
+    return await anyio.to_thread.run_sync(_unpack_all, groups, instance_ids, BUCKET_US[grain])
 
 
 Runs = list[tuple[int, int]]
@@ -232,21 +262,10 @@ async def _read_parts(
     return found
 
 
-def _unpack_all(
-    wanted: Sequence[tuple[Block, Runs]],
-    parts: Mapping[int, Mapping[tuple[int, int], bytes]],
-    instance_ids: Int64Array | None,
-    bucket_us: int,
-) -> dict[str, Buckets]:
+def _unpack_all(groups: Iterable[Group], instance_ids: Int64Array | None, bucket_us: int) -> dict[str, Buckets]:
     by_key: dict[str, list[Buckets]] = {}
-    for number, (block, runs) in enumerate(wanted):
-        groups = []
-        for run in runs:
-            data, begin = parts[number][run], int(block.head.offsets[run[0]])
-            for group in range(*run):
-                own = data[int(block.head.offsets[group]) - begin : int(block.head.offsets[group + 1]) - begin]
-                groups.append(unpack_group(block.head, group, own, block.start_us // block.level.bucket_us))
-        buckets = merge_groups(groups)
+    for block, own in itertools.groupby(groups, key=lambda group: group.block):
+        buckets = merge_groups(unpack_group(block.head, group.number, group.data, group.first_bucket) for group in own)
         if instance_ids is not None and len(buckets):
             places = np.minimum(np.searchsorted(instance_ids, buckets.instance), len(instance_ids) - 1)
             is_wanted = instance_ids[places] == buckets.instance
@@ -256,11 +275,3 @@ def _unpack_all(
 
 
 LEVELS: Final[Mapping[Grain, tuple[Level, ...]]] = {Grain.MINUTE: (FRESH, MINUTES), Grain.HOUR: (FRESH, HOURS)}
-
-
-def within(buckets: Buckets, start_us: int, end_us: int, bucket_us: int) -> Buckets:
-    """The buckets of one instance that lie in [start, end)."""
-    if buckets is EMPTY:
-        return EMPTY
-    first, last = np.searchsorted(buckets.bucket, [-(-start_us // bucket_us), end_us // bucket_us])
-    return buckets.take(slice(int(first), int(last)))

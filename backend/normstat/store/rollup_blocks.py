@@ -10,7 +10,7 @@ Numbers are kept exactly: as whole numbers of the field's last decimal where the
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -40,6 +40,9 @@ EXACT: Final = 2.0**53
 NOT_SCALED: Final = 255
 INTEGERS: Final = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4", "<i8"))
 FLOAT_CODE: Final = len(INTEGERS)
+# Of a group: instances, rows of each, buckets, n, total, low, high, first, last.
+N_COLUMNS: Final = 9
+N_COLUMNS_TO_SUM: Final = 6
 _own = threading.local()
 
 
@@ -316,16 +319,8 @@ def merge_groups(groups: Iterable[Buckets]) -> Buckets:
 
 def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buckets:
     """The buckets of one group; `data` is its bytes in the body."""
-    entry = head.groups[group]
-    n_instances, n_rows = int(entry["n_instances"]), int(entry["n_rows"])
-    plain = _decompress(data)
-    columns: list[NumberArray] = []
-    at = 1
-    for n in (n_instances, n_instances, *(n_rows,) * 7):
-        column, at = _unpack_column(plain, at, n)
-        columns.append(column)
+    decimals, columns = _read_columns(head, group, data, N_COLUMNS)
     ids, sizes, steps, n_samples, total, low, high, first, last = columns
-    decimals = plain[0]
     if decimals != NOT_SCALED:
         power = 10.0**decimals
         total, low, high, first, last = (
@@ -341,6 +336,35 @@ def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buck
         first.astype(np.float64),
         last.astype(np.float64),
     )
+
+
+def sum_group(
+    head: Head, group: int, data: bytes, first_bucket: int, is_inside: Callable[[Int64Array], BoolArray]
+) -> tuple[Int64Array, Float64Array]:
+    """The instances of one group that have a bucket of those that `is_inside` says, and the sum of each over them.
+
+    A third of the work of `unpack_group`, and all that ranking needs.
+    """
+    decimals, (ids, sizes, steps, n_samples, total, low) = _read_columns(head, group, data, N_COLUMNS_TO_SUM)
+    totals = (total + n_samples * low) / 10.0**decimals if decimals != NOT_SCALED else total
+    inside = is_inside(np.cumsum(steps.astype(np.int64) - 2**15) + first_bucket)
+    starts = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))[:-1]])
+    is_there = np.add.reduceat(inside, starts) > 0
+    sums = _add(np.where(inside, totals, 0.0), starts)
+    return ids.astype(np.int64)[is_there], sums[is_there]
+
+
+def _read_columns(head: Head, group: int, data: bytes, n_columns: int) -> tuple[int, list[NumberArray]]:
+    """The decimals of a group, and its first columns."""
+    entry = head.groups[group]
+    n_instances, n_rows = int(entry["n_instances"]), int(entry["n_rows"])
+    plain = _decompress(data)
+    columns: list[NumberArray] = []
+    at = 1
+    for number in range(n_columns):
+        column, at = _unpack_column(plain, at, n_rows if number > 1 else n_instances)
+        columns.append(column)
+    return plain[0], columns
 
 
 def _unpack_column(plain: bytes, at: int, n: int) -> tuple[NumberArray, int]:

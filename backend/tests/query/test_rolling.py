@@ -326,3 +326,20 @@ async def remove(sessions: Sessions, before: datetime) -> None:
         connection = await driver_of(session)
         await connection.execute(sql.SQL("DELETE FROM {} WHERE time < %s").format(table_of(STAT)), (before,))
         await forget_rollups_before(WriteSession(session), Place(1, stat.id), before)
+
+
+async def test_the_top_are_the_same_from_rollups_and_from_samples(sessions: Sessions) -> None:
+    cpus = tuple(str(number) for number in range(12))
+    for number in range(3):
+        await store(sessions, np.arange(number * 40_000, number * 40_000 + 40_000, 97), cpus=cpus[number : number + 9], seed=number)
+    windows = [hours(0.31, 1.2), hours(0.4, 20.7), hours(2, 34), hours(-20, 300.2), hours(30.5, 33)]
+    before = [await draw(sessions, window=window, top=4) for window in windows]
+    await roll(sessions, 31 * 3600)
+    await delete(sessions, 50_000, 50_001)
+    for window, expected in zip(windows, before, strict=True):
+        found = await draw(sessions, window=window, top=4)
+        names = [series.instance for series in expected.series]
+        assert [series.instance for series in found.series] == names
+        assert len(set(names)) == 4
+        assert found.n_instances_left_out == expected.n_instances_left_out
+        assert found.n_raw == expected.n_raw
