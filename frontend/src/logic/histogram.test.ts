@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columnsFor, distributionsOf, gridOf, instanceRows, lowEnd, splitBucket } from "./histogram";
+import { columnsFor, columnsOf, distributionsOf, gridOf, instanceRows, lowEnd, splitBucket } from "./histogram";
 import { toEpochMs } from "./time";
 
 const series = (instance: string, times: number[], values: (number | null)[]) => ({
@@ -37,14 +37,14 @@ describe("buckets", () => {
 describe("the grid", () => {
   it("holds the highest count of each stretch, and nothing where there is none", () => {
     const buckets = [{ label: "1", series: { times: [0, 5, 12, 39, 40], values: [1, 7, null, 3, 9] } }];
-    const grid = gridOf(buckets, { start: toEpochMs(0), end: toEpochMs(40) }, 4);
+    const grid = gridOf(buckets, { start_ms: 0, step_ms: 10, n: 4 });
     expect(grid.edges).toEqual([0, 10, 20, 30, 40]);
     expect(grid.counts).toEqual([[7, null, null, 3]]);
   });
 
   it("leaves out what is before the window", () => {
     const buckets = [{ label: "1", series: { times: [5, 15], values: [7, 2] } }];
-    expect(gridOf(buckets, { start: toEpochMs(10), end: toEpochMs(20) }, 1).counts).toEqual([[2]]);
+    expect(gridOf(buckets, { start_ms: 10, step_ms: 10, n: 1 }).counts).toEqual([[2]]);
   });
 });
 
@@ -60,8 +60,32 @@ describe("instances as rows", () => {
   it("have no column between two samples", () => {
     const { buckets } = instanceRows({ series: cpus })[0]!;
     const window = { start: toEpochMs(0), end: toEpochMs(10_000) };
-    expect(columnsFor(buckets, window, 500)).toBe(10);
-    expect(columnsFor(buckets, window, 4)).toBe(4);
-    expect(columnsFor([], window, 4)).toBe(4);
+    expect(columnsFor(buckets, window, 500)).toEqual({ start_ms: 0, step_ms: 1_000, n: 10 });
+    expect(columnsFor(buckets, window, 4).n).toBe(4);
+    expect(columnsFor([], window, 4).n).toBe(4);
+  });
+
+  it("are cut where the server cut, so that the extreme of each column is the extreme of its samples", () => {
+    const block = {
+      resolution: "envelope",
+      source: "raw",
+      column_ms: 700,
+      start: "1970-01-01T00:02:10Z",
+      end: "1970-01-01T00:03:20Z",
+    } as const;
+    expect(columnsOf(block)).toEqual({ start_ms: 130_000, step_ms: 700, n: 100 });
+    expect(columnsOf({ ...block, source: "rollup_minute", column_ms: 60_000 })).toEqual({
+      start_ms: 120_000,
+      step_ms: 60_000,
+      n: 2,
+    });
+    expect(columnsOf({ ...block, source: "mixed", column_ms: 7_200_000 })).toMatchObject({ start_ms: 0, n: 1 });
+    expect(columnsOf({ ...block, resolution: "raw" })).toBeNull();
+  });
+
+  it("show the lowest where lower is worse", () => {
+    const { buckets } = instanceRows({ series: [series("0", [0, 1, 2], [5, 3, null])] })[0]!;
+    expect(gridOf(buckets, { start_ms: 0, step_ms: 10, n: 2 }, "lowest").counts).toEqual([[3, null]]);
+    expect(gridOf(buckets, { start_ms: 0, step_ms: 10, n: 2 }).counts).toEqual([[5, null]]);
   });
 });

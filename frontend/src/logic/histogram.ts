@@ -1,8 +1,8 @@
 /** Buckets of distributions: the instance `KEY{LABEL}` taken apart, buckets in the order of their values, counts over time as a grid. */
 
 import type { Series, SeriesBlock } from "./api";
-import { lowerBound, usualStep } from "./series";
-import type { Window } from "./time";
+import { lowerBound, usualStep, windowOf } from "./series";
+import { HOUR, MINUTE, type Window } from "./time";
 
 export interface Bucket {
   readonly label: string;
@@ -15,7 +15,7 @@ export interface Distribution {
   readonly buckets: readonly Bucket[];
 }
 
-/** Cells of a heatmap. `counts[bucket][column]` is the highest count in the column's stretch of time; null where there is none. */
+/** Cells of a heatmap. `counts[bucket][column]` is the highest (or lowest) sample in the column's stretch of time; null where there is none. */
 export interface Grid {
   /** One more than there are columns, in epoch milliseconds. */
   readonly edges: readonly number[];
@@ -68,30 +68,59 @@ export function instanceRows(block: Pick<SeriesBlock, "series">): readonly Distr
   return rows.length === 0 ? [] : [{ key: block.series[0]?.field ?? "", buckets: rows }];
 }
 
-/** How many columns a heatmap has: what there is room for, but none so narrow that no sample falls into it between two others. */
-export function columnsFor(buckets: readonly Bucket[], window: Window, most: number): number {
+/** Equal stretches of time, the columns of a heatmap. */
+export interface Columns {
+  readonly start_ms: number;
+  readonly step_ms: number;
+  readonly n: number;
+}
+
+/** How many columns there are room for, but none so narrow that no sample falls into it between two others. */
+export function columnsFor(buckets: readonly Bucket[], window: Window, most: number): Columns {
   const longest = buckets.reduce<readonly number[]>(
     (times, { series }) => (series.times.length > times.length ? series.times : times),
     [],
   );
-  const step = usualStep(longest);
-  return Math.max(1, step === null || step <= 0 ? most : Math.min(most, Math.floor((window.end - window.start) / step)));
+  const usual = usualStep(longest);
+  const length = window.end - window.start;
+  const n = Math.max(1, usual === null || usual <= 0 ? most : Math.min(most, Math.floor(length / usual)));
+  return { start_ms: window.start, step_ms: length / n, n };
 }
 
-/** The counts in `nColumns` equal stretches of the window. */
-export function gridOf(buckets: readonly Bucket[], window: Window, nColumns: number): Grid {
-  const step = (window.end - window.start) / nColumns;
-  const edges = Array.from({ length: nColumns + 1 }, (_, index) => window.start + index * step);
+/**
+ * The columns that the server took the extremes of: only for them is the highest point the highest sample. They begin with the window,
+ * or where rollups were used at its minute's or hour's begin. Missing: null where every sample is there.
+ */
+export function columnsOf(block: Pick<SeriesBlock, "resolution" | "source" | "column_ms" | "start" | "end">): Columns | null {
+  if (block.resolution === "raw") {
+    return null;
+  }
+  const { start, end } = windowOf(block);
+  const step_ms = block.column_ms;
+  const grain = block.source === "raw" ? 1 : step_ms >= HOUR ? HOUR : MINUTE;
+  const start_ms = Math.floor(start / grain) * grain;
+  return { start_ms, step_ms, n: Math.max(1, Math.ceil((end - start_ms) / step_ms)) };
+}
+
+/** The highest (or lowest) sample of each bucket in each column. */
+export function gridOf(
+  buckets: readonly Bucket[],
+  { start_ms, step_ms, n }: Columns,
+  pick: "highest" | "lowest" = "highest",
+): Grid {
+  const edges = Array.from({ length: n + 1 }, (_, index) => start_ms + index * step_ms);
   const counts = buckets.map(({ series }) => {
-    const row = new Array<number | null>(nColumns).fill(null);
-    for (let index = lowerBound(series.times, window.start); index < series.times.length; index += 1) {
-      const column = Math.floor(((series.times[index] ?? 0) - window.start) / step);
+    const row = new Array<number | null>(n).fill(null);
+    for (let index = lowerBound(series.times, start_ms); index < series.times.length; index += 1) {
+      const column = Math.floor(((series.times[index] ?? 0) - start_ms) / step_ms);
       const value = series.values[index] ?? null;
-      if (column >= nColumns) {
+      if (column >= n) {
         break;
       }
       const before = row[column] ?? null;
-      row[column] = value === null || (before !== null && before > value) ? before : value;
+      if (value !== null && (before === null || (pick === "highest" ? value > before : value < before))) {
+        row[column] = value;
+      }
     }
     return row;
   });

@@ -15,6 +15,8 @@ describe("a heatmap", () => {
   const figure = buildHeatmapFigure({
     distribution,
     scale: { kind: "decades" },
+    pick: "highest",
+    columns: null,
     window: { start: toEpochMs(0), end: toEpochMs(120) },
     zone: "UTC",
     scheme: "light",
@@ -43,6 +45,8 @@ describe("a heatmap", () => {
     const built = buildHeatmapFigure({
       distribution: cpus,
       scale: { kind: "values", unit: "%" },
+      pick: "highest",
+      columns: null,
       window: { start: toEpochMs(0), end: toEpochMs(120) },
       zone: "UTC",
       scheme: "dark",

@@ -1,6 +1,6 @@
-/** Rows of colours over time. Pure. A cell shows the highest sample in its stretch of time; one without a sample stays empty. */
+/** Rows of colours over time. Pure. A cell shows the highest (or lowest) sample in its stretch of time; one without a sample stays empty. */
 
-import { columnsFor, type Distribution, gridOf } from "../logic/histogram";
+import { type Columns, columnsFor, type Distribution, gridOf } from "../logic/histogram";
 import { inkOf, type Scheme } from "../logic/palette";
 import type { Margins } from "../logic/surface";
 import type { Window } from "../logic/time";
@@ -14,6 +14,10 @@ export type HeatmapScale = { readonly kind: "decades" } | { readonly kind: "valu
 export interface HeatmapInput {
   readonly distribution: Distribution;
   readonly scale: HeatmapScale;
+  /** Which sample of a cell is shown: what is worse must not hide behind what is better. */
+  readonly pick: "highest" | "lowest";
+  /** Those that the points are the extremes of; null where every sample is there. */
+  readonly columns: Columns | null;
   readonly window: Window;
   readonly zone: Zone;
   readonly scheme: Scheme;
@@ -82,7 +86,8 @@ export function buildHeatmapFigure(input: HeatmapInput): Figure {
   const ink = inkOf(scheme);
   const innerWidth = width - margins.left - margins.right;
   const most = Math.max(1, Math.floor(innerWidth / PIXELS_PER_COLUMN));
-  const { edges, counts } = gridOf(distribution.buckets, window, columnsFor(distribution.buckets, window, most));
+  const columns = input.columns ?? columnsFor(distribution.buckets, window, most);
+  const { edges, counts } = gridOf(distribution.buckets, columns, input.pick);
   const { z, zmin, zmax, ticks, labels: scaleLabels } = coloursOf(counts, input.scale);
   const labels = distribution.buckets.map(({ label }) => label);
   const every = Math.max(1, Math.ceil((labels.length * PIXELS_PER_LABEL) / (height - margins.top - margins.bottom)));

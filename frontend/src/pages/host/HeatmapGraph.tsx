@@ -2,7 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { TimeSurface } from "../../components/TimeSurface";
 import type { SeriesBlock } from "../../logic/api";
-import { distributionsOf, instanceRows } from "../../logic/histogram";
+import { columnsOf, distributionsOf, instanceRows } from "../../logic/histogram";
 import { fieldsAsked, type InstanceChoice, type PanelPlan } from "../../logic/panel";
 import { describeResolution, nextSampleTime, windowOf } from "../../logic/series";
 import { HEATMAP_MARGINS, heatmapHeight } from "../../logic/surface";
@@ -29,12 +29,16 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
   const drawn = useMemo(() => windowOf(block), [block]);
   const nRows = distribution?.buckets.length ?? 0;
   const height = heatmapHeight(nRows);
+  const [field] = fieldsAsked(plan);
+  const worse = isOfInstances ? field?.worse : undefined;
   const figure = useMemo(
     () =>
       distribution === undefined
         ? null
         : buildHeatmapFigure({
             distribution,
+            columns: columnsOf(block),
+            pick: worse === "lower" ? "lowest" : "highest",
             scale: isOfInstances ? { kind: "values", unit: plan.unit } : { kind: "decades" },
             window: drawn,
             zone,
@@ -43,12 +47,11 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
             width,
             height,
           }),
-    [distribution, isOfInstances, plan.unit, drawn, zone, scheme, width, height],
+    [distribution, block, worse, isOfInstances, plan.unit, drawn, zone, scheme, width, height],
   );
   if (figure === null || distribution === undefined) {
     return null;
   }
-  const [field] = fieldsAsked(plan);
   const name = isOfInstances ? (field?.column ?? "") : distribution.key === "" ? plan.title : distribution.key;
   const rows = isOfInstances ? "rows" : "buckets";
   return (
@@ -75,6 +78,8 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
       {isOfInstances && plan.fields.length > 1 && (
         <NativeSelect
           size="xs"
+          w={180}
+          pl={8}
           label="Field"
           value={field?.key ?? ""}
           data={plan.fields.map(({ key, column }) => ({ value: key, label: column }))}
