@@ -36,7 +36,7 @@ export function forecastOf({ disk, growth_bytes_per_day, days_until_full }: Stor
     const advice =
       "Make room, add disk, or set rules below that delete old samples; agents keep their data while the disk is full.";
     const level = days_until_full < URGENT_DAYS ? "urgent" : days_until_full < WARN_DAYS ? "warn" : "calm";
-    return { level, text, note: level === "calm" ? "" : advice };
+    return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : `The disk is nearly full. ${advice}` };
   }
   if (disk.free_bytes === null) {
     return { level: "unknown", text: "not known", note: "The database's disk is not on the server's machine." };

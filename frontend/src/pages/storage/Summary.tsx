@@ -31,14 +31,17 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
             {storage.growth_bytes_per_day !== null && <small>over the last week</small>}
           </dd>
         </div>
-        <div className="card storage-fact" data-level={forecast.level} {...(isWarning ? { role: "alert" } : {})}>
+        <div className="card storage-fact" data-level={forecast.level}>
           <dt>
             {isWarning && <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />}
-            {forecast.level === "urgent" ? "The disk is nearly full: it lasts" : "Until the disk is full"}
+            Until the disk is full
           </dt>
           <dd>
-            {forecast.text}
-            {forecast.note !== "" && <small>{forecast.note}</small>}
+            {/* A definition may hold an alert; the list of them may not. */}
+            <div {...(isWarning ? { role: "alert" } : {})}>
+              {forecast.text}
+              {forecast.note !== "" && <small>{forecast.note}</small>}
+            </div>
           </dd>
         </div>
       </dl>
