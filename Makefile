@@ -158,7 +158,7 @@ lock: setup-dev ## pin the Python packages anew
 	@sh backend/setup/lock.sh $(VENV)
 
 bench: setup-dev ## all benchmarks; one: make bench-reader
-	@for file in backend/bench/bench_*.py; do echo "== $$file"; (cd backend && ../$(BIN)/python -m "bench.$$(basename "$$file" .py)") || exit 1; done
+	@cd backend && ../$(BIN)/python -m bench
 
 bench-%: setup-dev
 	@cd backend && ../$(BIN)/python -m bench.bench_$*

@@ -13,8 +13,6 @@ from normstat.stats.spec import Spec, Stat
 MOST_BYTES: Final = 256 * 1024
 MOST_FIELDS: Final = 500
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-# The views of stat x is called x_named.
-VIEW_SUFFIX: Final = "_named"
 LONGEST_KEY: Final = 50
 # PostgreSQL's text cannot hold NUL, and no page shows the others.
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -73,11 +71,8 @@ def _require_text(file: str, item: UserSpecText) -> None:
 
 def _require_stat(spec: Spec, stat: Stat, others: Catalogue) -> None:
     file = f"{spec.name}.toml"
-    if NAME.fullmatch(stat.name) is None or stat.name.endswith(VIEW_SUFFIX):
-        raise SpecError(
-            f"{file}: stats.name: {stat.name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter, or ends in"
-            f" {VIEW_SUFFIX}"
-        )
+    if NAME.fullmatch(stat.name) is None:
+        raise SpecError(f"{file}: stats.name: {stat.name!r} is not 1 to 40 of the characters a-z 0-9 _, the first one a letter")
     taken = others.stats.get(stat.name)
     if taken is not None and taken[0].name != spec.name:
         raise SpecError(f"{file}: stats.name: {stat.name!r} is a stat of the spec {taken[0].name}; choose another name")

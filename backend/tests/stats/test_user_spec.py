@@ -44,7 +44,6 @@ def test_the_version_in_the_text_does_not_count() -> None:
         ("Good", "", "", "name: 'Good' is not 1 to 40"),
         ("vmstat_linux", "good", "vmstat_linux", "is a built-in spec"),
         ("good", '"good"\ntitle', '"vmstat_linux"\ntitle', "is a stat of the spec vmstat_linux"),
-        ("good", '"good"\ntitle', '"good_named"\ntitle', "ends in _named"),
         ("good", '"good"\ntitle', '"' + "g" * 41 + '"\ntitle', "1 to 40"),
         ("good", 'since_boot = "first"', 'since_boot = "first"\nbanner = "(a+)+b"', "repeat inside of a repeat"),
         ("good", 'os = "linux"', 'os = "linux"\nmarks = ["(x|xx)*"]', "repeat inside of a repeat"),
