@@ -59,9 +59,11 @@ def test_only_settings_read_the_environment() -> None:
     assert set(found) <= MAY_READ_ENVIRONMENT, f"{set(found) - MAY_READ_ENVIRONMENT}: add a field to settings.Settings"
 
 
-def test_except_exception_stands_once() -> None:
+def test_except_exception_stands_where_others_must_not_suffer() -> None:
     found = [name for name, source in package_sources() if re.search(r"except (Base)?Exception\b", source)]
-    assert set(found) <= {"api/handlers.py"}, f"{found}: catch what you can add facts to; the handler does the rest"
+    # The handler of all requests, and the batch in which one host's request must not keep those of others from the disk.
+    allowed = {"api/handlers.py", "ingest/intake.py"}
+    assert set(found) <= allowed, f"{found}: catch what you can add facts to; the handler does the rest"
 
 
 def test_files_are_short_enough_to_read() -> None:

@@ -12,8 +12,9 @@ from normstat.stats.formats import EXACT_LIMIT, format_values, read_number
 from normstat.stats.spec import Field, Storage
 
 SPEC = require_spec("iostat_linux")
-FLOAT4 = next(field for field in SPEC.stats[0].fields if field.key == "util_pct")
-FLOAT8 = next(field for field in SPEC.stats[0].fields if field.key == "r_per_s")
+DEC4 = next(field for field in SPEC.stats[0].fields if field.key == "util_pct")
+FLOAT4 = replace(DEC4, storage=Storage.FLOAT4)
+FLOAT8 = next(field for field in SPEC.stats[0].fields if field.key == "rkb_per_s")
 INT8 = next(field for field in SPEC.stats[0].fields if field.key == "kb_read")
 
 
@@ -45,6 +46,8 @@ INT8 = next(field for field in SPEC.stats[0].fields if field.key == "kb_read")
         ("4.2G", FLOAT8, None),
         ("41943.03", FLOAT4, (41943.03, True)),
         ("41943.04", FLOAT4, (41943.04, False)),
+        ("21474836.47", DEC4, (21474836.47, True)),
+        ("21474836.48", DEC4, (21474836.48, False)),
         ("9" * 400, FLOAT8, None),
     ],
 )
@@ -63,6 +66,16 @@ def test_float4_brings_back_every_canonical_text(digits: int, decimals: int) -> 
     else:
         assert text.startswith("-0")
         assert found[0] == 0
+
+
+@given(digits=st.integers(-(EXACT_LIMIT[Storage.DEC4] - 1), EXACT_LIMIT[Storage.DEC4] - 1), decimals=st.integers(1, 4))
+def test_dec4_brings_back_every_canonical_text(digits: int, decimals: int) -> None:
+    field = replace(DEC4, decimals=decimals)
+    text = f"{digits / 10**decimals:.{decimals}f}"
+    assert read_number(text, field) == (digits / 10**decimals, True)
+    stored = np.rint(np.array([digits / 10**decimals]) * 10.0**decimals).astype(np.int32)
+    assert stored.tolist() == [digits]
+    assert format_values(field, stored / 10.0**decimals) == [text]
 
 
 @given(digits=st.integers(-(EXACT_LIMIT[Storage.FLOAT8] - 1), EXACT_LIMIT[Storage.FLOAT8] - 1), decimals=st.integers(0, 9))
