@@ -23,6 +23,19 @@ function loadPlotly(): Promise<Plotly> {
   return loading;
 }
 
+let turn: Promise<void> = Promise.resolve();
+
+/** One graph after another, with room for the browser between them: a page of graphs must not stop it for as long as all take. */
+function nextTurn(): Promise<void> {
+  turn = turn.then(
+    () =>
+      new Promise((resolve) => {
+        setTimeout(resolve);
+      }),
+  );
+  return turn;
+}
+
 /** Shows what is drawn as it lies in another window, without drawing it: one attribute instead of thousands of points. */
 function show(node: HTMLElement, { layout }: Figure, view: Window | undefined): void {
   const [start, end] = (layout.xaxis?.range ?? []) as readonly unknown[];
@@ -56,6 +69,7 @@ export function Plot({ figure, label, view, onDrawn }: PlotProps) {
     let isCurrent = true;
     const draw = async (): Promise<void> => {
       const plotly = await loadPlotly();
+      await nextTurn();
       const owned = node.current;
       // A figure that was replaced while Plotly was on its way is not drawn any more.
       if (isCurrent && owned !== null) {
