@@ -38,6 +38,7 @@ class Run:
 PLAN: Final = (
     Run("reader"),
     Run("fleet", ("--peak", "--load", "mpstat64"), is_repeated=True),
+    Run("fleet", ("--peak", "--load", "mpstat64_solaris"), is_repeated=True),
     Run("fleet", ("--peak", "--load", "mixed"), is_repeated=True),
     Run("fleet", ("--peak", "--load", "mpstat64", "--workers", "2"), is_repeated=True),
     Run("fleet", ("--peak", "--load", "mpstat64", "--database", "timescaledb"), is_repeated=True),

@@ -22,6 +22,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
+from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, repeated
 from normstat.store.session import make_engine
 from tests.databases import CommunityServer, PlainServer, TestServer, TimescaleServer
@@ -139,6 +140,8 @@ def show(title: str, found: list[StatSize]) -> None:
             f"  {size.name:24} {size.n_rows:10} {size.n_values:12} {size.table_bytes / size.n_values:8.2f}"
             f" {size.index_bytes / size.n_values:8.2f} {size.bytes_per_value:12.2f}"
         )
+        kind, _, state = title.partition(", ")
+        record(kind, f"disk, {size.name}, {state}", size.bytes_per_value, "bytes/value")
 
 
 def total_of(found: list[StatSize]) -> StatSize:
@@ -167,6 +170,7 @@ def measure_store(server: TestServer, n_times: int) -> None:
                 ("instances", size_of(connection, "instances")),
             ):
                 print(f"  {name:24} {n_bytes / 1e6:10.1f} MB, {n_bytes / n_values:.2f} bytes for each value")
+                record(server.storage, f"disk, {name}", n_bytes / n_values, "bytes/value")
             if server.storage == "timescaledb-community":
                 run_columnstore_jobs(connection)
                 show(f"{server.storage}, in the columnstore", sizes(connection, is_hypertable=True))

@@ -22,6 +22,7 @@ import httpx
 import numpy as np
 from sqlalchemy import text
 
+from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
 from normstat.api.state import AppState
 from normstat.app import create_app
@@ -198,6 +199,8 @@ async def measure(url: str, name: str) -> None:
             f"  {body['source']:14} {body['n_points']:8,} {body['n_raw']:13,}",
             flush=True,
         )
+        record(name, f"draw, {case.name}: p95", float(p95), "ms")
+        record(name, f"draw, {case.name}: CPU", cpu, "ms")
     await client.aclose()
     await state.engine.dispose()
 

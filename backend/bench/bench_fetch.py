@@ -21,6 +21,7 @@ import numpy as np
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
 from normstat.baseline.compare import is_comparable
 from normstat.baseline.inputs import read_stat_samples
@@ -169,6 +170,8 @@ async def measure(url: str, kind: str) -> None:
                 f" {1e9 * (own + theirs) / n_values:.0f} ns each",
                 flush=True,
             )
+            for seconds in walls:
+                record(kind, f"fetch, {n_series} series of an hour, {way}", seconds, "s")
     await engine.dispose()
 
 

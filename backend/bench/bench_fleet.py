@@ -1,7 +1,7 @@
 """A fleet of agents against a real `normstat serve` on a real PostgreSQL: how long a post takes, what it costs, that all arrives.
 
     python -m bench.bench_fleet [--agents 1000] [--seconds 60] [--interval 5] [--workers N] [--database embedded|timescaledb|URL]
-    python -m bench.bench_fleet --peak [--load mpstat64|mixed] [--connections 8] [--body-reports 160] [--bodies 24]
+    python -m bench.bench_fleet --peak [--load mpstat64|mpstat64_solaris|mixed] [--connections 8] [--body-reports 160] [--bodies 24]
 
 The fleet: every agent posts what vmstat, mpstat, iostat and pidstat printed in 5 s (some 400 values/s), on a new connection each
 time, as the shell agent does. The peak: each connection is a host that sends bodies, packed before, as fast as they are taken.
@@ -20,12 +20,15 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from bench.fleet_text import Body, build_bodies, fleet_tools, mpstat_tools
+from bench.fleet_text import Body, build_bodies, fleet_tools, mpstat_tools, solaris_tools
 from bench.http_load import Poster
+from bench.record import record
 from bench.rig import Rig, Usage, database, serving
 from normstat.store.stat_tables import table_of
 
 N_VARIANTS = 8
+# Tools, and so many reports that a body is about a MiB.
+LOADS = {"mpstat64": (mpstat_tools(64), 160), "mpstat64_solaris": (solaris_tools(64), 190), "mixed": (fleet_tools(), 240)}
 MIB = 1 << 20
 
 
@@ -167,6 +170,11 @@ def report(title: str, tally: Tally, wall: float, used: Usage) -> None:
         f" database {used.database / millions:.3f}, generator {used.generator / millions:.3f}, all {used.total / millions:.3f}",
         flush=True,
     )
+    case, _, kind = title.rpartition(", ")
+    record(kind, f"ingest, {case}", millions / wall, "million values/s")
+    for name, seconds in (("all", used.total), ("server", used.server), ("database", used.database)):
+        record(kind, f"ingest, {case}: CPU {name}", seconds / millions, "s per million values")
+    record(kind, f"ingest, {case}: p99 of a post", 1000 * statistics.quantiles(tally.seconds, n=100, method="inclusive")[98], "ms")
 
 
 def now() -> dt.datetime:
@@ -192,8 +200,8 @@ def measure_fleet(options: argparse.Namespace) -> None:
 
 
 def measure_peak(options: argparse.Namespace) -> None:
-    tools = mpstat_tools(64) if options.load == "mpstat64" else fleet_tools()
-    n_reports = options.body_reports or (160 if options.load == "mpstat64" else 240)
+    tools, usual_reports = LOADS[options.load]
+    n_reports = options.body_reports or usual_reports
     print("packing ...", end=" ", flush=True)
     variants = [
         list(build_bodies(tools, start=now(), n_reports=n_reports, n_bodies=options.bodies + 1, seed=seed))
@@ -218,7 +226,7 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--interval", type=float, default=5)
-    parser.add_argument("--load", choices=["mpstat64", "mixed"], default="mpstat64")
+    parser.add_argument("--load", choices=list(LOADS), default="mpstat64")
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--body-reports", type=int, default=0, help="seconds of output in a body; 0: about a MiB")
     parser.add_argument("--bodies", type=int, default=24, help="bodies of each connection")

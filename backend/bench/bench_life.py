@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
+from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, repeated
 from bench.rig import cpu_seconds, database, postmaster_of
 from normstat.store import host_deletion
@@ -75,6 +76,7 @@ class Clock:
 
 
 def show(figure: Figure) -> None:
+    record("", f"life, {figure.step}: CPU", figure.own_cpu_s + figure.database_cpu_s, "s")
     rate = f"{figure.n_rows / figure.wall_s / 1e6:6.2f} M rows/s" if figure.n_rows else " " * 15
     print(
         f"  {figure.step:28} {figure.wall_s:7.2f} s {rate} {figure.n_bytes / 1e6:8.1f} MB"

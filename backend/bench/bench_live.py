@@ -8,6 +8,7 @@ and at each event asks for the series of the last minute, as the page does (whic
 
 import argparse
 import json
+import statistics
 import sys
 import tempfile
 import threading
@@ -19,6 +20,7 @@ import httpx
 import psycopg
 
 from bench.bench_fleet import quantiles
+from bench.record import record
 from bench.rig import Rig, database, serving
 from normstat.auth.tokens import API_TOKEN_PREFIX, new_secret
 from tests.e2e.product import running_agent
@@ -121,6 +123,8 @@ def measure_interval(rig: Rig, interval_s: int, seconds: float) -> None:
     print(f"shipper every {interval_s} s, {len(printed)} rows printed")
     print(f"  to the event:            {quantiles(heard)}")
     print(f"  to the series' answer:   {quantiles(seen)}", flush=True)
+    p95 = statistics.quantiles(seen, n=20, method="inclusive")[18]
+    record("embedded", f"live, shipper every {interval_s} s: p95 to the series", p95, "s")
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from bench.record import record
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import columns, read
 
@@ -118,6 +119,7 @@ def main() -> None:
             columns.BULK_LEAST = limit  # type: ignore[misc]
             rate, seconds, n_values = best_rate(spec_name, data, {}, ROUNDS if len(data) > 1 << 20 else 50)
             print(f"{title:22} {spec_name:15} {path:13} {n_values:8} values {seconds * 1000:9.2f} ms {rate / 1e6:6.2f} M values/s")
+            record("", f"read, {title}, {path}", rate / 1e6, "million values/s")
 
 
 if __name__ == "__main__":

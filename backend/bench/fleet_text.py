@@ -21,6 +21,7 @@ N_TEMPLATES: Final = 300
 CLOCK: Final = b"@@:@@:@@"
 BEFORE: Final = b"##:##:##"
 DAY: Final = b"@@@@-@@-@@"
+EPOCH: Final = b"%%%%%%%%%%"
 GZIP_LEVEL: Final = 6
 SECOND: Final = dt.timedelta(seconds=1)
 
@@ -122,6 +123,24 @@ def mpstat_tools(n_cpus: int) -> list[Tool]:
     return [Tool("mpstat_linux", "mpstat -P ALL 1", _mpstat(n_cpus), has_banner=True)]
 
 
+def solaris_tools(n_cpus: int) -> list[Tool]:
+    """The same of Solaris: sixteen columns of whole numbers, a line with the time before each report."""
+
+    def report(rng: random.Random, n: int) -> str:
+        del n
+        head = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n"
+        rows = []
+        for cpu in range(n_cpus):
+            usr, kernel = rng.randrange(60), rng.randrange(30)
+            counts = [rng.randrange(10 ** rng.randrange(1, 5)) for _ in range(11)]
+            rows.append(
+                f"{cpu:3}" + "".join(f" {count:4}" for count in counts) + f" {usr:4} {kernel:3}   0 {100 - usr - kernel:3}\n"
+            )
+        return f"{EPOCH.decode()}\n{head}" + "".join(rows)
+
+    return [Tool("mpstat_solaris", "mpstat -T u 1", report, has_banner=False)]
+
+
 class _Printer:
     """A tool that runs: `print_reports` gives the text of the next seconds."""
 
@@ -139,7 +158,8 @@ class _Printer:
         for _ in range(n):
             text = self._templates[self._n % N_TEMPLATES]
             text = text.replace(CLOCK, f"{self._at:%H:%M:%S}".encode()).replace(BEFORE, f"{self._at - SECOND:%H:%M:%S}".encode())
-            parts.append(text.replace(DAY, f"{self._at:%Y-%m-%d}".encode()))
+            text = text.replace(DAY, f"{self._at:%Y-%m-%d}".encode())
+            parts.append(text.replace(EPOCH, str(int(self._at.timestamp())).encode()) if EPOCH in text else text)
             self._at += SECOND
             self._n += 1
         return b"".join(parts)
