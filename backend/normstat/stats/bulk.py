@@ -26,6 +26,7 @@ MINUS: Final = ord("-")
 DOT: Final = ord(".")
 ZERO: Final = ord("0")
 COLON: Final = ord(":")
+LONGEST_KEY: Final = 8
 BLANK, TEXT, CONTROL = 0, 1, 2
 # Classes of bytes. A carriage return is a blank: texts in which it stands anywhere but before a newline never come here.
 CLASSES: Final = bytes(BLANK if byte in b" \t\n\r" else CONTROL if byte < 32 or byte == 127 else TEXT for byte in range(256))
@@ -66,6 +67,26 @@ class LineIndex:
         return [
             data[start:end] for start, end in zip(self.word_start[places].tolist(), self.word_end[places].tolist(), strict=True)
         ]
+
+    def distinct(self, places: Int64Array) -> tuple[list[bytes], list[int]]:
+        """The different words among those with these numbers, and for each number which of them it is."""
+        start = self.word_start[places]
+        n_bytes = self.word_end[places] - start
+        longest = int(n_bytes.max(initial=0))
+        if longest > LONGEST_KEY:
+            known: dict[bytes, int] = {}
+            codes = [known.setdefault(word, len(known)) for word in self.words(places)]
+            return list(known), codes
+        # Short words are numbers of eight bytes; no word has a zero in it.
+        keys = np.zeros(len(places), dtype=np.uint64)
+        for at in range(longest):
+            byte = self.bytes.take(start + at, mode="clip").astype(np.uint64) << np.uint64(8 * at)
+            keys |= np.where(n_bytes > at, byte, np.uint64(0))
+        # Clocks come in runs: only where they change there is something to look at.
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.intp)
+        found, run_codes = np.unique(keys[first], return_inverse=True)
+        codes = np.repeat(run_codes, np.diff(first, append=len(keys))).tolist()
+        return [int(key).to_bytes(LONGEST_KEY, "little").rstrip(b"\0") for key in found], codes
 
 
 @dataclass(slots=True)
@@ -177,14 +198,10 @@ class _Rows:
 
     def take_clocks(self) -> list[ClockWords | None]:
         """The time that each row begins with; rows that begin with none, or with one of two words, are plain no more."""
-        known: dict[bytes, ClockWords | None] = {}
-        found: list[ClockWords | None] = []
-        for word in self._index.words(self._first):
-            if word not in known:
-                known[word] = take_clock([word.decode("utf-8", "backslashreplace")])
-            found.append(known[word])
-        self.is_plain &= np.fromiter((clock is not None for clock in found), dtype=np.bool_, count=len(found))
-        return found
+        words, codes = self._index.distinct(self._first)
+        clocks = [take_clock([word.decode("utf-8", "backslashreplace")]) for word in words]
+        self.is_plain &= np.array([clock is not None for clock in clocks], dtype=np.bool_)[codes]
+        return [clocks[code] for code in codes]
 
     def take_moments(self, header: Header) -> Int64Array:
         """Date and clock behind each row (2026-11-21 12:00:01); rows without are plain no more."""
@@ -234,13 +251,14 @@ class _Rows:
     def _names(self, first: Int64Array, header: Header, at: int) -> list[str]:
         places = first + self._n_lead + at
         if not header.has_last_text or at != len(header.words) - 1 or header.roles[at] is Role.VALUE:
-            words = self._index.words(places)
-        else:
-            # The last column goes to the last word of its line.
-            line = self._line[self.is_plain]
-            last = self._index.first_word[line] + self._index.n_words[line] - 1
-            bounds = zip(self._index.word_start[places].tolist(), self._index.word_end[last].tolist(), strict=True)
-            words = [self._index.data[start:end] for start, end in bounds]
+            distinct, codes = self._index.distinct(places)
+            texts = [word.decode("utf-8", "backslashreplace") for word in distinct]
+            return [texts[code] for code in codes]
+        # The last column goes to the last word of its line.
+        line = self._line[self.is_plain]
+        last = self._index.first_word[line] + self._index.n_words[line] - 1
+        bounds = zip(self._index.word_start[places].tolist(), self._index.word_end[last].tolist(), strict=True)
+        words = [self._index.data[start:end] for start, end in bounds]
         known: dict[bytes, str] = {}
         names = []
         for word in words:

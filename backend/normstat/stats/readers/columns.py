@@ -111,25 +111,26 @@ class Reading:
 
     def _take_lines(self, data: bytes, begin: int) -> None:
         """Reads whole lines: rows that are plain in bulk, everything else one by one."""
-        if len(data) < BULK_LEAST or data.count(b"\r") != data.count(b"\r\n"):
+        if len(data) < BULK_LEAST or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
             for line in data[:-1].split(b"\n"):
                 self._take_line(line, begin, len(line) + 1)
                 begin += len(line) + 1
             return
         index = LineIndex(data, LINE_LIMIT)
-        bounds = list(zip(index.line_start.tolist(), index.line_end.tolist(), strict=True))
+        # Two lists of numbers: as many pairs would make the garbage collector look at all that there is.
+        starts, ends = index.line_start.tolist(), index.line_end.tolist()
         at = 0
         while at < index.n_lines:
             rows = self._plain_rows(index)
             if rows is not None and rows.number[at] >= 0:
                 stop = int(rows.next_other[at])
                 if self._take_run(rows, at, stop):
-                    self._ledger.book(LineKind.SAMPLE, bounds[stop - 1][1] + 1 - bounds[at][0], stop - at)
+                    self._ledger.book(LineKind.SAMPLE, ends[stop - 1] + 1 - starts[at], stop - at)
                     at = stop
                     continue
             else:
                 stop = at + 1
-            for start, end in bounds[at:stop]:
+            for start, end in zip(starts[at:stop], ends[at:stop], strict=True):
                 self._take_line(data[start:end], begin + start, end - start + 1)
             at = stop
         self._close_runs(index, begin)
