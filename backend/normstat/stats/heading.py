@@ -80,6 +80,7 @@ class Heading:
         # Headers stay as long as this object, which tells them apart by their identity.
         self._found: dict[HeaderKey, Header | None] = {}
         self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._is_documented: dict[int, bool] = {}
         self._sized_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._tail = b""
         self.header: Header | None = None
@@ -170,6 +171,9 @@ class Heading:
 
     def knows_decimals(self) -> bool:
         """Whether the decimals of all undocumented columns have been seen."""
+        if self.header is not None and self.fields is self.header.fields:
+            # There are none.
+            return True
         return all(field.is_documented or field.key in self._memory.decimals for field in self.fields)
 
     def learn_decimals(self, words: Words) -> None:
@@ -202,7 +206,11 @@ class Heading:
         self.fields = self._known_fields(header)
 
     def _known_fields(self, header: Header) -> tuple[Field, ...]:
-        if all(field.is_documented for field in header.fields):
+        # Tools with two tables go from one header to the other in every report.
+        is_documented = self._is_documented.get(id(header))
+        if is_documented is None:
+            is_documented = self._is_documented[id(header)] = all(field.is_documented for field in header.fields)
+        if is_documented:
             return header.fields
         decimals = self._memory.decimals
         seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
