@@ -27,6 +27,8 @@ DOT: Final = ord(".")
 ZERO: Final = ord("0")
 COLON: Final = ord(":")
 LONGEST_KEY: Final = 8
+# Sorting arrays is not worth it for fewer.
+FEW_WORDS: Final = 300
 BLANK, TEXT, CONTROL = 0, 1, 2
 # Classes of bytes. A carriage return is a blank: texts in which it stands anywhere but before a newline never come here.
 CLASSES: Final = bytes(BLANK if byte in b" \t\n\r" else CONTROL if byte < 32 or byte == 127 else TEXT for byte in range(256))
@@ -73,7 +75,7 @@ class LineIndex:
         start = self.word_start[places]
         n_bytes = self.word_end[places] - start
         longest = int(n_bytes.max(initial=0))
-        if longest > LONGEST_KEY:
+        if longest > LONGEST_KEY or len(places) < FEW_WORDS:
             known: dict[bytes, int] = {}
             codes = [known.setdefault(word, len(known)) for word in self.words(places)]
             return list(known), codes
