@@ -70,8 +70,10 @@ class ImportQueue:
                     pass
             except (DBAPIError, PoolTimeout) as error:
                 log.warning("imports_lost_database", error=type(error).__name__)
+            # Not wait_for: that of Python 3.11 loses a cancellation which comes together with the news.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._has_news.wait(), CHECK_S)
+                async with asyncio.timeout(CHECK_S):
+                    await self._has_news.wait()
 
     async def _run_next(self) -> bool:
         """Loads the oldest import whose file is here and not in other hands; False when there is none."""

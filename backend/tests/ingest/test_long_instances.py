@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.pieces import LONG_INSTANCE_REASON, LONGEST_INSTANCE
 from normstat.query.tables import list_instances
-from normstat.store.streams import UPDATE_INSTANCES
+from normstat.store.instance_memory import FIND
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import assert_books_balance, query
 
@@ -71,7 +71,7 @@ def test_the_index_finds_names_that_were_seen_before(database_url: str) -> None:
             " SELECT h.id, s.id, n::text, now(), now() FROM hosts AS h, stats AS s, generate_series(1, 20000) AS n"
         )
         connection.execute("ANALYZE instances")
-        arguments = {"host_id": 1, "stat_id": 1, "names": ["7", "8"], "firsts": ["2026-01-01"] * 2, "lasts": ["2026-01-01"] * 2}
-        plan = connection.execute("EXPLAIN " + UPDATE_INSTANCES, arguments).fetchall()
+        arguments = {"host_ids": [1, 1], "stat_ids": [1, 1], "names": ["7", "8"]}
+        plan = connection.execute("EXPLAIN " + FIND, arguments).fetchall()
     assert any("uq_instances__host_id_stat_id_name_md5" in str(line) and "Index" in str(line) for line in plan), plan
     assert any("Index Cond" in str(line) and "md5" in str(line) for line in plan), plan
