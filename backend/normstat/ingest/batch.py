@@ -127,6 +127,7 @@ class Memory:
 
     stats: StatMemory = field(default_factory=StatMemory)
     instances: InstanceMemory = field(default_factory=InstanceMemory)
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def clear(self) -> None:
         """Forgets it: the database may be another one, or an older state of it."""
@@ -164,7 +165,9 @@ class Batch:
         stored = await self._memory.stats.read(self._session, [stat.name for spec in specs.values() for stat in spec.stats])
         plan = TablePlan(specs.values(), stored)
         if sum(delivery.n_bytes for delivery in self._deliveries.values()) > THREAD_BYTES:
-            await asyncio.to_thread(self._read, plan)
+            # One at a time: two threads that read would only take the interpreter from each other.
+            async with self._memory.reading:
+                await asyncio.to_thread(self._read, plan)
         else:
             self._read(plan)
         wanted = plan.lacking(block.stat.name for delivery in self._deliveries.values() for block in delivery.blocks)

@@ -16,7 +16,7 @@ from normstat.stats.header import Header, Role
 from normstat.stats.layout import TimeStyle
 from normstat.stats.records import Int64Array, ValueArray
 from normstat.stats.row import ABSENT, INSTANCE_JOINT, join_instance
-from normstat.stats.spec import Field, Storage
+from normstat.stats.spec import Field
 from normstat.stats.stamp import ClockWords, day_seconds, parse_date, take_clock
 
 BoolArray = npt.NDArray[np.bool_]
@@ -154,17 +154,22 @@ class _Rows:
     def take_values(self, header: Header, fields: tuple[Field, ...]) -> list[ValueArray]:
         """The values of all fields; rows with a word that is not canonical are plain no more."""
         values: list[ValueArray] = [np.empty(0)] * len(fields)
-        for kind in dict.fromkeys((field.decimals, field.storage) for field in fields):
-            numbers = [number for number, field in enumerate(fields) if (field.decimals, field.storage) == kind]
+        kinds = [(field.decimals, field.storage.is_whole) for field in fields]
+        for kind in dict.fromkeys(kinds):
+            numbers = [number for number, own in enumerate(kinds) if own == kind]
             columns = np.array([header.value_at[number] for number in numbers])
             places = self._first[:, None] + (self._n_lead + columns)[None, :]
-            found = self._numbers(places, *kind)
+            limits = None if kind[1] else np.array([EXACT_LIMIT[fields[number].storage] for number in numbers])
+            found = self._numbers(places, kind[0], limits)
             for place, number in enumerate(numbers):
                 values[number] = found[:, place]
         return values
 
-    def _numbers(self, places: Int64Array, decimals: int, storage: Storage) -> ValueArray:
-        """The numbers that words are. Shape: places (n_rows, n_columns) -> the same."""
+    def _numbers(self, places: Int64Array, decimals: int, limits: Int64Array | None) -> ValueArray:
+        """The numbers that words are; whole ones without `limits`, else those that decimals without their point stay below.
+
+        Shape: places (n_rows, n_columns), limits (n_columns,) -> (n_rows, n_columns)
+        """
         raw = self._index.bytes
         end = self._index.word_end[places]
         start = self._index.word_start[places]
@@ -191,12 +196,12 @@ class _Rows:
             is_good &= (digit < 10) | ~is_there
             total += np.where(is_there, digit, 0) * np.int64(10 ** (place + decimals))
         is_good &= ~(is_negative & (total == 0))
-        if not storage.is_whole:
-            is_good &= total < EXACT_LIMIT[storage]
+        if limits is not None:
+            is_good &= total < limits
         self.is_plain &= is_good.all(axis=1)
         if is_negative.any():
             total = np.where(is_negative, -total, total)
-        return total if storage.is_whole else total / 10.0**decimals
+        return total if limits is None else total / 10.0**decimals
 
     def take_clocks(self) -> list[ClockWords | None]:
         """The time that each row begins with; rows that begin with none, or with one of two words, are plain no more."""
