@@ -7,7 +7,7 @@ commit waits for the disk. A request that cannot be taken is refused by itself; 
 import asyncio
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -376,9 +376,3 @@ def _note_times(delivery: Delivery) -> datetime | None:
     stream.has_new_stats = stream.has_new_stats or names != stream.stat_names
     stream.stat_names = names
     return last
-
-
-def distinct_hosts(jobs: Iterable[Job]) -> bool:
-    """Whether no two of the jobs are of one host, as those of a batch must be."""
-    names = [job.host_name for job in jobs]
-    return len(set(names)) == len(names)

@@ -13,11 +13,10 @@ from typing import Any, Final
 import psycopg
 
 from normstat.stats.records import LineKind, State, Timing
-from normstat.store.streams import LIVE_CHANNEL, StreamName
+from normstat.store.streams import COUNTERS, LIVE_CHANNEL, StreamName
 from normstat.window import to_us
 
 MICRO: Final = 1_000_000
-KINDS: Final = tuple(LineKind)
 
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
 # In the order of the ids, so that no two batches wait for each other.
@@ -36,7 +35,7 @@ SAVE_HOSTS: Final = """
 VALID_TOKENS: Final = "SELECT id FROM agent_tokens WHERE id = ANY(%(ids)s::int8[]) AND revoked_at IS NULL"
 STREAM_COLUMNS: Final = f"""
     host_id, id, spec, key, command, acked_offset, spec_version, reader_version, reader_state, last_received_at, first_sample_at,
-    last_sample_at, {", ".join(f"n_{kind.value}" for kind in KINDS)}, bytes_by_kind, n_gap_bytes, time_zone, first_day, start_at,
+    last_sample_at, {", ".join(COUNTERS.values())}, bytes_by_kind, n_gap_bytes, time_zone, first_day, start_at,
     interval_s, stat_names, is_finished
 """
 FIND_STREAMS: Final = f"""
@@ -57,7 +56,7 @@ SAVED: Final = (
     ("last_received_at", "timestamptz"),
     ("first_sample_at", "timestamptz"),
     ("last_sample_at", "timestamptz"),
-    *((f"n_{kind.value}", "int8") for kind in KINDS),
+    *((name, "int8") for name in COUNTERS.values()),
     ("bytes_by_kind", "jsonb"),
     ("n_gap_bytes", "int8"),
     ("time_zone", "text"),
@@ -188,11 +187,11 @@ async def _read_streams(
     }
     cursor = await connection.execute(statement, arguments)
     first = 12
-    last = first + len(KINDS)
+    last = first + len(COUNTERS)
     found = {}
     rows: list[tuple[Any, ...]] = await cursor.fetchall()
     for row in rows:
-        counts = dict(zip(KINDS, row[first:last], strict=True))
+        counts = dict(zip(COUNTERS, row[first:last], strict=True))
         cells: list[Any] = [*row[:first], counts, *row[last:]]
         stream = OpenStream(*cells)
         found[stream.host_id, (stream.spec, stream.key)] = stream
@@ -208,7 +207,7 @@ async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[Op
     await connection.execute(SAVE_STREAMS, arguments)
 
 
-_COUNTED: Final[Mapping[str, LineKind]] = {f"n_{kind.value}": kind for kind in KINDS}
+_COUNTED: Final[Mapping[str, LineKind]] = {name: kind for kind, name in COUNTERS.items()}
 
 
 def _cell(stream: OpenStream, name: str) -> object:
