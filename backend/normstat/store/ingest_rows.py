@@ -13,8 +13,8 @@ from typing import Any, Final
 import psycopg
 
 from normstat.stats.records import LineKind, State, Timing
+from normstat.store.models import to_timing
 from normstat.store.streams import COUNTERS, LIVE_CHANNEL, StreamName
-from normstat.window import to_us
 
 MICRO: Final = 1_000_000
 
@@ -122,12 +122,7 @@ class OpenStream:
     @property
     def timing(self) -> Timing:
         """What is known of its times from elsewhere."""
-        return Timing(
-            zone=self.time_zone,
-            date=self.first_day,
-            start_us=None if self.start_at is None else to_us(self.start_at),
-            interval_us=None if self.interval_s is None else round(self.interval_s * MICRO),
-        )
+        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
 
     @property
     def n_all_lines(self) -> int:

@@ -37,6 +37,16 @@ NAMING_CONVENTION = {
 NOW = text("now()")
 
 
+def to_timing(zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None) -> Timing:
+    """What the columns of a stream say of its times."""
+    return Timing(
+        zone=zone,
+        date=day,
+        start_us=None if start_at is None else to_us(start_at),
+        interval_us=None if interval_s is None else round(interval_s * 1_000_000),
+    )
+
+
 class Base(AsyncAttrs, DeclarativeBase):
     """Base of all models."""
 
@@ -143,12 +153,7 @@ class Stream(Base):
     @property
     def timing(self) -> Timing:
         """What is known of its times from elsewhere."""
-        return Timing(
-            zone=self.time_zone,
-            date=self.first_day,
-            start_us=None if self.start_at is None else to_us(self.start_at),
-            interval_us=None if self.interval_s is None else round(self.interval_s * 1_000_000),
-        )
+        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
 
 
 class Load(Base):
