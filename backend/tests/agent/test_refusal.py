@@ -47,6 +47,23 @@ def test_refused_bytes_are_set_aside_and_the_rest_goes_on(host: Host) -> None:
 
 
 @under_every_shell
+def test_the_counts_of_loss_can_be_read_at_any_moment(host: Host) -> None:
+    """They are written anew with every answer: nobody who looks meanwhile may see half of them, or none."""
+    host.stats("emit_linux emit 0.05 60", "odd_linux @1 echo odd")
+    host.server.rule = lambda frames, n_plain: 400 if any(frame.spec == "odd_linux" for frame in frames) else None
+    host.run()
+    host.wait_for(lambda: list(host.spool.glob("refused/odd_linux.*")), "bytes set aside")
+    host.wait_for(lambda: "refused_chunks=0" not in state(host), "the count")
+    seen = {state(host) for _ in range(20_000)}
+    assert all(text.endswith("bad_lines=0\n") for text in seen), seen
+    host.stop()
+
+
+def state(host: Host) -> str:
+    return (host.spool / "agent.state").read_text()
+
+
+@under_every_shell
 def test_a_stream_that_is_refused_altogether_stays_on_the_host_and_is_left_alone(host: Host) -> None:
     host.stats("emit_linux emit 0.2 20", "odd_linux @1 echo odd")
     host.server.rule = lambda frames, n_plain: 422 if any(frame.spec == "odd_linux" for frame in frames) else None
