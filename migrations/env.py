@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from sqlalchemy.schema import SchemaItem
 
 from normstat.settings import load_settings
-from normstat.store import life_models  # noqa: F401 (its tables are ours, too)
+from normstat.store import baseline_models, life_models  # noqa: F401 (their tables are ours, too)
 from normstat.store.models import Base
 from normstat.store.session import make_sync_engine
 

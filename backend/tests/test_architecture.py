@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from normstat.store import life_models  # noqa: F401 (tables of ours, too)
+from normstat.store import baseline_models, life_models  # noqa: F401 (tables of ours, too)
 from normstat.store.models import Base
 
 CHECKOUT = Path(__file__).resolve().parents[2]

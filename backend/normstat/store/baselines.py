@@ -11,7 +11,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
-from normstat.store.models import Baseline, BaselineHost, Host
+from normstat.store.baseline_models import Baseline, BaselineHost
+from normstat.store.models import Host
 from normstat.window import Window
 
 NAME_CONSTRAINT: Final = "uq_baselines__name"

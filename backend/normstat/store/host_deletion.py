@@ -16,10 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
 from normstat.errors import NotFound, shorten
+from normstat.store.baseline_models import BaselineHost
 from normstat.store.life_models import HostDeletion
 from normstat.store.models import (
     AgentToken,
-    BaselineHost,
     Chunk,
     Host,
     Instance,

@@ -20,7 +20,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.ext.asyncio import AsyncAttrs
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -272,28 +272,6 @@ class Gap(Base):
     start_offset: Mapped[int] = mapped_column(primary_key=True)
     end_offset: Mapped[int]
     reported_at: Mapped[datetime] = mapped_column(server_default=NOW)
-
-
-class Baseline(Base):
-    """A period that a person marked as normal."""
-
-    __tablename__ = "baselines"
-    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
-    name: Mapped[str] = mapped_column(unique=True)
-    note: Mapped[str] = mapped_column(server_default="")
-    windows: Mapped[list[Range[datetime]]] = mapped_column(TSTZMULTIRANGE)
-    version: Mapped[int] = mapped_column(server_default="1")
-    created_by: Mapped[str]
-    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
-
-
-class BaselineHost(Base):
-    """A host that a baseline speaks of."""
-
-    __tablename__ = "baseline_hosts"
-    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
-    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
 
 
 class Reparse(Base):
