@@ -103,15 +103,15 @@ function parsePlace(text: string): Place | null {
   return streamId === undefined || offset === undefined ? null : { streamId: Number(streamId), offset: Number(offset) };
 }
 
-function parseFilter(text: string): string | null {
+export function parseFilter(text: string): string | null {
   return text.length <= 200 ? text : null;
 }
 
-function formatWindowText(window: Window): string {
+export function formatWindowText(window: Window): string {
   return `${toIso(window.start)}/${toIso(window.end)}`;
 }
 
-function parseWindowText(text: string): Window | null {
+export function parseWindowText(text: string): Window | null {
   const [start, end, ...more] = text.split("/").map(parseIso);
   return start != null && end != null && more.length === 0 && end > start && end - start <= LONGEST ? { start, end } : null;
 }

@@ -1,0 +1,54 @@
+/** With what an incident is compared, and by which series it is divided: the inputs of a comparison. */
+
+import type { BaselineInfo } from "./api";
+import type { Window } from "./time";
+
+export const AGOS = ["day", "week"] as const;
+export type Ago = (typeof AGOS)[number];
+
+export const AGO_LABELS: Readonly<Record<Ago, string>> = { day: "the same hours yesterday", week: "the same hours a week ago" };
+
+export type Against =
+  | { readonly kind: "baseline"; readonly id: number; readonly version: number | null }
+  | { readonly kind: "window"; readonly window: Window }
+  | { readonly kind: "ago"; readonly ago: Ago }
+  | { readonly kind: "host"; readonly host: string };
+
+/** A series that others are divided by: `vmstat_sunos.faults_sy`, or of one instance `iostat_linux.r_per_s@sda`. */
+export interface Divisor {
+  readonly stat: string;
+  readonly field: string;
+  readonly instance: string | null;
+}
+
+export function formatDivisor({ stat, field, instance }: Divisor): string {
+  return `${stat}.${field}${instance === null ? "" : `@${instance}`}`;
+}
+
+/** Missing: null where the text names no series. */
+export function parseDivisor(text: string): Divisor | null {
+  const [, stat, field, instance] = /^([a-z]\w*)\.([a-z]\w*)(?:@(.+))?$/s.exec(text) ?? [];
+  return stat === undefined || field === undefined ? null : { stat, field, instance: instance ?? null };
+}
+
+/** Everything that a comparison depends on. */
+export interface ComparisonInputs {
+  readonly hosts: readonly string[];
+  readonly incident: Window;
+  readonly against: Against;
+  readonly divisor: string | null;
+}
+
+/** The baseline that is offered first: the newest that may be used and has windows; lists come newest first. */
+export function newestBaseline<B extends Pick<BaselineInfo, "windows">>(baselines: readonly B[]): B | null {
+  return baselines.find(({ windows }) => windows.length > 0) ?? null;
+}
+
+/** The newer version of a baseline than the one that was compared with. Missing: null where there is none. */
+export function newerVersion(
+  compared: { readonly baseline_id: number | null; readonly version: number | null },
+  baselines: readonly Pick<BaselineInfo, "id" | "version">[],
+): number | null {
+  const now = baselines.find(({ id }) => id === compared.baseline_id)?.version ?? null;
+  return now !== null && compared.version !== null && now > compared.version ? now : null;
+}

@@ -1,0 +1,153 @@
+/** A comparison as the API answers it, made up for tests: as many groups as wanted, every kind among them. */
+
+import type { Comparison, Finding, FindingFigure, Group, Summary } from "./comparison_types";
+import { FINDING_KINDS, SUBSYSTEMS } from "./group";
+
+const START = Date.UTC(2026, 10, 21, 9, 35);
+const N_COLUMNS = 160;
+const N_QUANTILES = 33;
+
+/** A small generator of numbers: the same seed gives the same comparison. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+export function madeSummary(level: number, spread: number): Summary {
+  const quantiles = [...Array(N_QUANTILES).keys()].map((index) => level + spread * (index / (N_QUANTILES - 1) - 0.5));
+  const at = (share: number): number => level + spread * (share - 0.5);
+  return {
+    n: 600,
+    mean: level,
+    median: level,
+    p5: at(0.05),
+    p95: at(0.95),
+    p99: at(0.99),
+    lowest: at(0),
+    highest: at(1),
+    quantiles,
+  };
+}
+
+function madeFigure(random: () => number, level: number, spread: number): FindingFigure {
+  const columns = (shift: number): { low: (number | null)[]; high: (number | null)[] } => {
+    const low = [...Array(N_COLUMNS).keys()].map((index) => (index === 70 ? null : level + shift - spread * random()));
+    return { low, high: low.map((value) => (value === null ? null : value + spread * random())) };
+  };
+  return { start_ms: START, end_ms: START + 600_000, ...columns(0), baseline: columns(-level / 2) };
+}
+
+export function madeFinding(change: Partial<Finding>): Finding {
+  return {
+    instance: "",
+    kind: "level",
+    baseline: madeSummary(10, 4),
+    incident: madeSummary(20, 6),
+    usual: 1,
+    change: 10,
+    score: 10,
+    parts: { value: 10, shape: 2, top: 5, bottom: 0, step: 1, still: 0, missing: 0 },
+    impact: 0.1,
+    sentence: "it rose from 10 to 20",
+    figure: null,
+    ...change,
+  };
+}
+
+export function madeGroup(rank: number, change: Partial<Group> = {}): Group {
+  return {
+    rank,
+    host: "web1",
+    stat: "mpstat_linux",
+    field: "usr",
+    column: "%usr",
+    unit: "%",
+    help: "time in programs",
+    subsystem: "cpu",
+    kind: "level",
+    direction: "up",
+    is_worse: true,
+    score: 10,
+    impact: 0.1,
+    weight: 1,
+    sentence: "%usr rose",
+    n_members: 1,
+    n_instances: 1,
+    instances: [""],
+    members: [madeFinding({})],
+    related: [],
+    questions: [],
+    ...change,
+  };
+}
+
+export function madeComparison(nGroups: number, change: Partial<Comparison> = {}): Comparison {
+  const random = randomFrom(nGroups + 1);
+  const groups = [...Array(nGroups).keys()].map((index) => {
+    const nMembers = index % 3 === 0 ? 61 : 1;
+    const instances = [...Array(nMembers).keys()].map((cpu) => String(cpu));
+    const kind = FINDING_KINDS[index % FINDING_KINDS.length] ?? "level";
+    return madeGroup(index + 1, {
+      field: `usr_${String(index)}`,
+      kind,
+      subsystem: SUBSYSTEMS[index % SUBSYSTEMS.length] ?? "other",
+      score: 100 / (index + 1),
+      impact: 1 / (index + 2),
+      sentence: `%usr ${String(index)} rose from 10 to 20 % on ${String(nMembers)} of 64 CPUs`,
+      n_members: nMembers,
+      n_instances: 64,
+      instances,
+      members: instances
+        .slice(0, 20)
+        .map((instance) =>
+          madeFinding({
+            instance,
+            kind,
+            score: 100 / (index + 1),
+            incident: madeSummary(20 + 60 * random(), 10),
+            figure: madeFigure(random, 20 + 60 * random(), 8),
+          }),
+        ),
+      related: ["%sys rose with it"],
+      questions: [
+        {
+          why: "Time in programs is high: which functions take it?",
+          commands: [{ command: "perf top -a", note: "live, by function", needs: "root", source: "perf-top(1)" }],
+        },
+      ],
+    });
+  });
+  return {
+    hosts: ["web1"],
+    start: "2026-11-21T09:35:00Z",
+    end: "2026-11-21T09:45:00Z",
+    method_version: 2,
+    against: {
+      kind: "baseline",
+      name: "Quiet hour",
+      baseline_id: 1,
+      version: 1,
+      windows: [{ start: "2026-11-21T08:00:00Z", end: "2026-11-21T09:00:00Z" }],
+      host: null,
+    },
+    divisor: null,
+    sides: { baseline: { covered_s: 3600, n_samples: 3600 }, incident: { covered_s: 600, n_samples: 600 } },
+    is_seasonal: false,
+    seasonal_note: "The baseline covers less than two days, so hours of the day were not told apart.",
+    n_series: 1310,
+    n_unchanged: 1310 - nGroups,
+    n_findings: nGroups,
+    n_groups: nGroups,
+    verdict: nGroups === 0 ? "Nothing unusual: 1,310 series are as they are normally." : `${String(nGroups)} groups differ.`,
+    groups,
+    one_sided: [],
+    thin: [],
+    muted: [],
+    counts: { one_sided: 0, thin: 0, muted: 0 },
+    elapsed_ms: 321,
+    ...change,
+  };
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { newerVersion, newestBaseline, parseDivisor, formatDivisor } from "./against";
+import { madeComparison, madeGroup } from "./comparison_fixture";
+import type { Group } from "./comparison_types";
+import {
+  describeAccount,
+  describeMembers,
+  describeParts,
+  filterGroups,
+  formatPin,
+  groupKey,
+  markOf,
+  optionsOf,
+  parsePin,
+  pinOf,
+  sortGroups,
+  SUBSYSTEMS,
+} from "./group";
+
+const ranks = (groups: readonly Group[]): number[] => groups.map(({ rank }) => rank);
+const groups = [
+  madeGroup(1, {
+    score: 9,
+    impact: 0.5,
+    stat: "mpstat_linux",
+    column: "%usr",
+    instances: ["10", "3"],
+    n_members: 2,
+    n_instances: 64,
+  }),
+  madeGroup(2, {
+    score: 40,
+    impact: 0.1,
+    stat: "iostat_linux",
+    column: "await",
+    subsystem: "disk",
+    kind: "top",
+    instances: ["sdb"],
+  }),
+  madeGroup(3, {
+    score: 12,
+    impact: 0.3,
+    stat: "iostat_linux",
+    column: "%util",
+    subsystem: "disk",
+    host: "db2",
+    instances: ["sda"],
+  }),
+];
+const all = { text: "", hosts: [], subsystems: [], kinds: [] };
+
+describe("groups of findings", () => {
+  it("are in the server's order, or by score, impact or name; pinned ones are first", () => {
+    const none = new Set<string>();
+    expect(ranks(sortGroups([...groups].reverse(), "weight", none))).toEqual([1, 2, 3]);
+    expect(ranks(sortGroups(groups, "score", none))).toEqual([2, 3, 1]);
+    expect(ranks(sortGroups(groups, "impact", none))).toEqual([1, 3, 2]);
+    expect(ranks(sortGroups(groups, "name", none))).toEqual([3, 2, 1]);
+    expect(ranks(sortGroups(groups, "weight", new Set([groupKey(groups[2]!)])))).toEqual([3, 1, 2]);
+  });
+
+  it("are filtered by words in any of their names, and by what is chosen", () => {
+    expect(ranks(filterGroups(groups, { ...all, text: "SDB" }))).toEqual([2]);
+    expect(ranks(filterGroups(groups, { ...all, text: "-iostat" }))).toEqual([1]);
+    expect(ranks(filterGroups(groups, { ...all, text: "linux -" }))).toEqual([]);
+    expect(ranks(filterGroups(groups, { ...all, subsystems: ["disk"], hosts: ["db2", "db3"] }))).toEqual([3]);
+    expect(ranks(filterGroups(groups, { ...all, kinds: ["top", "trend"] }))).toEqual([2]);
+  });
+
+  it("offer only filters that let something through, counted", () => {
+    expect(optionsOf(groups, SUBSYSTEMS, ({ subsystem }) => subsystem)).toEqual([
+      { value: "cpu", count: 1 },
+      { value: "disk", count: 2 },
+    ]);
+  });
+
+  it("are named by their strongest member in a link", () => {
+    for (const instance of ["", "sdb", "4711/java", "a@b.c,d"]) {
+      const pin = pinOf({ host: "web1.example", stat: "iostat_linux", field: "util_pct", instances: [instance, "other"] });
+      expect(parsePin(formatPin(pin))).toEqual(pin);
+    }
+    expect(parsePin("nonsense")).toBeNull();
+  });
+
+  it("say how many instances they are about", () => {
+    const of = (n_members: number, n_instances: number, instances: string[]) => ({ n_members, n_instances, instances });
+    expect(describeMembers(of(61, 64, ["3", "4"]), "CPU")).toBe("61 of 64 CPUs");
+    expect(describeMembers(of(1, 64, ["3"]), "CPU")).toBe("CPU 3, of 64");
+    expect(describeMembers(of(1, 1, ["sda"]), "disk")).toBe("disk sda");
+    expect(describeMembers(of(2, 3, ["a", "b"]), "")).toBe("2 of 3 instances");
+    expect(describeMembers(of(1, 1, [""]), "")).toBe("");
+  });
+
+  it("are marked in words", () => {
+    expect(markOf({ direction: "up", is_worse: true })).toEqual({ verdict: "worse", arrow: "up" });
+    expect(markOf({ direction: "down", is_worse: false })).toEqual({ verdict: "better", arrow: "down" });
+    expect(markOf({ direction: "same", is_worse: null })).toEqual({ verdict: "changed", arrow: "same" });
+  });
+
+  it("are counted together with everything that is none", () => {
+    expect(
+      describeAccount(madeComparison(3, { n_findings: 64, n_unchanged: 1200, counts: { one_sided: 2, thin: 40, muted: 4 } })),
+    ).toBe("Of 1,310 series: 64 differ (in 3 groups), 1,200 do not, 2 on one side only, 40 not judged, 4 muted");
+    expect(describeAccount(madeComparison(1))).toBe("Of 1,310 series: 1 differ, 1,309 do not, 0 on one side only, 0 not judged");
+  });
+
+  it("say where a score comes from, the largest part first", () => {
+    expect(describeParts({ value: 2, top: 12.34, still: 0 })).toBe("top 12.3, value 2.00");
+  });
+});
+
+describe("what an incident is compared with", () => {
+  it("is the newest baseline with windows at first", () => {
+    const window = { start: "2026-11-21T08:00:00Z", end: "2026-11-21T09:00:00Z" };
+    expect(newestBaseline([{ windows: [] }, { windows: [window] }])).toEqual({ windows: [window] });
+    expect(newestBaseline([])).toBeNull();
+  });
+
+  it("may have a newer version by now", () => {
+    const now = [{ id: 1, version: 3 }];
+    expect(newerVersion({ baseline_id: 1, version: 2 }, now)).toBe(3);
+    expect(newerVersion({ baseline_id: 1, version: 3 }, now)).toBeNull();
+    expect(newerVersion({ baseline_id: null, version: null }, now)).toBeNull();
+  });
+
+  it("may be divided by a series, of one instance or of all", () => {
+    for (const text of ["vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda@0"]) {
+      expect(formatDivisor(parseDivisor(text)!)).toBe(text);
+    }
+    expect(parseDivisor("faults")).toBeNull();
+    expect(parseDivisor("a.b@")).toBeNull();
+  });
+});

@@ -1,0 +1,104 @@
+/** Recurring rules of baselines in words, and as RRULE (RFC 5545) from what a person ticks. */
+
+import { type DurationMs, describeDuration, HOUR, MINUTE, SECOND, toDurationMs } from "./time";
+
+export const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+export const WEEKDAY_LABELS: Readonly<Record<Weekday, string>> = {
+  MO: "Mon",
+  TU: "Tue",
+  WE: "Wed",
+  TH: "Thu",
+  FR: "Fri",
+  SA: "Sat",
+  SU: "Sun",
+};
+
+const WORKDAYS: readonly Weekday[] = ["MO", "TU", "WE", "TH", "FR"];
+
+/** The rule that comes back on these days of the week. */
+export function weeklyRule(days: readonly Weekday[]): string {
+  const chosen = WEEKDAYS.filter((day) => days.includes(day));
+  return chosen.length === WEEKDAYS.length ? "FREQ=DAILY" : `FREQ=WEEKLY;BYDAY=${chosen.join(",")}`;
+}
+
+/** `Mon–Fri` and the like. */
+function describeDays(days: readonly Weekday[]): string {
+  if (days.length === WORKDAYS.length && WORKDAYS.every((day) => days.includes(day))) {
+    return "weekdays";
+  }
+  return days.map((day) => WEEKDAY_LABELS[day]).join(", ");
+}
+
+/** When a rule comes back, in words; a rule that this page cannot say in words is shown as it is written. */
+export function describeRrule(rrule: string): string {
+  const parts = new Map(
+    rrule
+      .replace(/^RRULE:/i, "")
+      .split(";")
+      .filter(Boolean)
+      .map((part) => {
+        const [name = "", value = ""] = part.toUpperCase().split("=");
+        return [name, value] as const;
+      }),
+  );
+  const known = new Set(["FREQ", "BYDAY", "WKST"]);
+  const days = (parts.get("BYDAY") ?? "").split(",").filter(Boolean);
+  const isPlain =
+    [...parts.keys()].every((name) => known.has(name)) && days.every((day) => WEEKDAYS.some((each) => each === day));
+  if (isPlain && parts.get("FREQ") === "DAILY" && days.length === 0) {
+    return "every day";
+  }
+  if (isPlain && days.length > 0) {
+    return describeDays(WEEKDAYS.filter((day) => days.includes(day)));
+  }
+  return isPlain && parts.get("FREQ") === "WEEKLY" ? "every week" : rrule;
+}
+
+/** `17:00` after `09:00` and 8 hours; past midnight the clock goes round. */
+function clockAfter(start: string, length: DurationMs): string {
+  const [hour = 0, minute = 0] = start.split(":").map(Number);
+  const total = (hour * HOUR + minute * MINUTE + length) % (24 * HOUR);
+  const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
+  return `${two(total / HOUR)}:${two((total % HOUR) / MINUTE)}`;
+}
+
+export interface RuleWords {
+  readonly rrule: string;
+  /** The clock at which it begins, in its own zone: `09:00`. */
+  readonly clock: string;
+  readonly duration_s: number;
+  readonly keep_days: number | null;
+  readonly zone: string;
+}
+
+/** `weekdays 09:00–17:00 Europe/Berlin, the last 4 weeks are kept`. */
+export function describeRule({ rrule, clock, duration_s, keep_days, zone }: RuleWords): string {
+  const length = toDurationMs(duration_s * SECOND);
+  const when =
+    length < 24 * HOUR
+      ? `${clock}–${clockAfter(clock, length)}`
+      : length === 24 * HOUR && clock === "00:00"
+        ? "all day"
+        : `from ${clock} for ${describeDuration(length)}`;
+  return `${describeRrule(rrule)} ${when} ${zone}${keep_days === null ? "" : `, the last ${describeKept(keep_days)} are kept`}`;
+}
+
+function describeKept(days: number): string {
+  return days % 7 === 0 && days >= 14 ? `${String(days / 7)} weeks` : days === 1 ? "day" : `${String(days)} days`;
+}
+
+/** The length between two clocks, over midnight where the end is not after the start. Missing: null where one is no clock. */
+export function clockLength(from: string, to: string): DurationMs | null {
+  const minutes = [from, to].map((text) => {
+    const [, hour, minute] = /^(\d{1,2}):(\d\d)$/.exec(text.trim()) ?? [];
+    const total = Number(hour) * 60 + Number(minute);
+    return hour === undefined || Number(hour) > 24 || Number(minute) > 59 || total > 24 * 60 ? null : total;
+  });
+  const [start = null, end = null] = minutes;
+  if (start === null || end === null) {
+    return null;
+  }
+  return toDurationMs((end > start ? end - start : end - start + 24 * 60) * MINUTE);
+}

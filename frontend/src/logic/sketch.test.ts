@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { madeFinding, madeSummary } from "./comparison_fixture";
+import { buildSketch, columnsPath, HEIGHT, shareUpTo, sharesOf, WIDTH } from "./sketch";
+
+const EMPTY = { n: 0, mean: null, median: null, p5: null, p95: null, p99: null, lowest: null, highest: null, quantiles: null };
+const plain = (value: number): number => value;
+
+describe("a small graph", () => {
+  it("joins neighbouring columns and leaves gaps open", () => {
+    const path = columnsPath({ low: [1, 2, null, 3], high: [5, 6, null, 7] }, plain);
+    expect(path).toBe("M40 5L120 6L120 2L40 1ZM240 7L320 7L320 3L240 3Z");
+    expect(columnsPath({ low: [null], high: [null] }, plain)).toBe("");
+  });
+
+  it("has one axis for both sides, the band and the line", () => {
+    const finding = madeFinding({
+      baseline: madeSummary(10, 10),
+      incident: madeSummary(90, 10),
+      figure: { start_ms: 0, end_ms: 1000, low: [80, 90], high: [85, 100], baseline: null },
+    });
+    const sketch = buildSketch(finding, "%");
+    expect(sketch.ticks[0]).toEqual({ y: HEIGHT, label: "0" });
+    expect(sketch.ticks.at(-1)?.label).toBe("100");
+    expect(sketch.median).toBeCloseTo(90);
+    expect(sketch.band?.top).toBeLessThan(sketch.band?.bottom ?? 0);
+    expect(sketch.baseline).toBe("");
+    expect(sketch.incident).toContain(` 0L`);
+    expect(sketch.incident.startsWith(`M${String(WIDTH / 4)} `)).toBe(true);
+  });
+
+  it("shows the movement of a level that never comes near zero", () => {
+    const sketch = buildSketch(madeFinding({ baseline: madeSummary(1000, 20), incident: madeSummary(1040, 20) }), "KiB");
+    expect(sketch.ticks[0]?.label).not.toBe("0");
+  });
+
+  it("draws no band where the baseline has nothing, and never a zero for it", () => {
+    const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: madeSummary(5, 1) }), "");
+    expect([sketch.band, sketch.median, sketch.distribution.baseline]).toEqual([null, null, ""]);
+    expect(sketch.distribution.incident).not.toBe("");
+  });
+
+  it("can be made of nothing at all", () => {
+    const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: EMPTY }), "");
+    expect(sketch.ticks.length).toBeGreaterThan(0);
+    expect(sketch.incident).toBe("");
+  });
+});
+
+describe("a distribution", () => {
+  it("is read off its quantiles", () => {
+    expect([-1, 0, 2.5, 5, 10, 11].map((value) => shareUpTo([0, 5, 10], value))).toEqual([0, 0, 0.25, 0.5, 1, 1]);
+    expect(shareUpTo([0, 0, 0, 0, 8], 0)).toBe(0.75);
+    expect(shareUpTo([], 1)).toBe(0);
+  });
+
+  it("keeps every sample in some bin, also where most are one value", () => {
+    for (const quantiles of [[0, 0, 0, 0, 8], [8, 8, 8], [0, 2, 4, 6, 8], [3]]) {
+      const shares = sharesOf(quantiles, 0, 8, 4);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+      expect(shares.every((share) => share >= 0)).toBe(true);
+    }
+    expect(sharesOf([0, 0, 0, 0, 8], 0, 8, 4)[0]).toBeGreaterThan(0.75);
+  });
+});

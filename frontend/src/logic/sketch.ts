@@ -1,0 +1,152 @@
+/**
+ * Small graphs of findings as SVG paths: the incident over the baseline's band, and beside it, on the same axis, how often each value
+ * occurs on both sides. Everything is in a box of WIDTH x HEIGHT (and SIDE for a half of the distribution), y downwards.
+ */
+
+import type { Columns, Finding, Summary } from "./comparison_types";
+import { piecesOf } from "./series";
+import { type LabelledAxis, labelledAxis } from "./unit";
+
+export const WIDTH = 320;
+export const HEIGHT = 100;
+/** The width of one half of the distribution. */
+export const SIDE = 40;
+
+const N_BINS = 30;
+const MOST_TICKS = 3;
+
+export interface SketchTick {
+  readonly y: number;
+  readonly label: string;
+}
+
+export interface Sketch {
+  readonly axisUnit: string;
+  readonly ticks: readonly SketchTick[];
+  /** Baseline's p5 to p95 and median; null where it has no samples. */
+  readonly band: { readonly top: number; readonly bottom: number } | null;
+  readonly median: number | null;
+  readonly incident: string;
+  /** The baseline's own line by elapsed time; "" where there is none. */
+  readonly baseline: string;
+  readonly distribution: { readonly baseline: string; readonly incident: string };
+}
+
+function round(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+/** The area between the lowest and highest of each column, one closed piece after another: gaps stay open. */
+export function columnsPath({ low, high }: Columns, yOf: (value: number) => number): string {
+  const step = WIDTH / Math.max(1, high.length);
+  return piecesOf(high)
+    .map(([from, to]) => {
+      // A column that stands alone between gaps has no neighbour to be joined with: it is as wide as it is.
+      const isAlone = to - from === 1;
+      const at = [...Array(to - from).keys()].map((index) => from + index);
+      const points = (values: readonly (number | null)[], order: readonly number[]): string[] =>
+        order.flatMap((index) => {
+          const y = round(yOf(values[index] ?? 0));
+          return isAlone
+            ? [`${round(index * step)} ${y}`, `${round((index + 1) * step)} ${y}`]
+            : [`${round((index + 0.5) * step)} ${y}`];
+        });
+      const above = points(high, at);
+      const below = points(low, [...at].reverse());
+      return `M${[...above, ...(isAlone ? below.reverse() : below)].join("L")}Z`;
+    })
+    .join("");
+}
+
+/** The share of samples up to a value, read off evenly spaced quantiles. */
+export function shareUpTo(quantiles: readonly number[], value: number): number {
+  const last = quantiles.length - 1;
+  const lowest = quantiles[0];
+  if (last < 0 || lowest === undefined || value < lowest) {
+    return 0;
+  }
+  let index = 0;
+  while (index < last && (quantiles[index + 1] ?? 0) <= value) {
+    index += 1;
+  }
+  if (index >= last) {
+    return 1;
+  }
+  const from = quantiles[index] ?? 0;
+  const to = quantiles[index + 1] ?? 0;
+  return (index + (value - from) / (to - from)) / last;
+}
+
+/** How much of the samples lies in each of the bins between two values; what lies on an edge belongs to the bin below. */
+export function sharesOf(quantiles: readonly number[], low: number, high: number, nBins: number): readonly number[] {
+  const edges = [...Array(nBins + 1).keys()].map((index) => low + ((high - low) * index) / nBins);
+  return edges.slice(1).map((edge, index) => {
+    const below = index === 0 ? 0 : shareUpTo(quantiles, edges[index] ?? low);
+    return (index === nBins - 1 ? 1 : shareUpTo(quantiles, edge)) - below;
+  });
+}
+
+/** Bars lying down from the middle outwards; their length is the root of the share, so that what is rare is still seen. */
+function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): string {
+  const height = HEIGHT / shares.length;
+  return shares
+    .map((share, index) => {
+      const length = share <= 0 || largest <= 0 ? 0 : Math.max(0.8, SIDE * Math.sqrt(share / largest));
+      const bottom = HEIGHT - index * height;
+      return length === 0
+        ? ""
+        : `M${String(SIDE)} ${round(bottom)}H${round(SIDE + towards * length)}V${round(bottom - height)}H${String(SIDE)}Z`;
+    })
+    .join("");
+}
+
+/** All numbers that the axis of a finding must hold. */
+function extentOf(finding: Pick<Finding, "baseline" | "incident" | "figure">): readonly [number, number] {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  const add = (value: number | null | undefined): void => {
+    if (value !== null && value !== undefined) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  };
+  const { baseline, incident, figure } = finding;
+  for (const side of [baseline, incident]) {
+    add(side.lowest);
+    add(side.highest);
+    add(side.p5);
+    add(side.p95);
+  }
+  figure?.low.forEach(add);
+  figure?.high.forEach(add);
+  return low > high ? [0, 1] : [low, high];
+}
+
+/** A level that moves by less than a third of itself would be a flat line above zero; everything else starts at zero. */
+function axisOf(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit: string): LabelledAxis {
+  const [low, high] = extentOf(finding);
+  const isFlat = low > 0 && high > low && high - low < high / 3;
+  return labelledAxis(isFlat ? low : Math.min(0, low), Math.max(isFlat ? high : 0, high), unit, MOST_TICKS);
+}
+
+/** The small graphs of one finding. */
+export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit: string): Sketch {
+  const axis = axisOf(finding, unit);
+  const span = axis.high - axis.low;
+  const yOf = (value: number): number => HEIGHT - ((value - axis.low) / span) * HEIGHT;
+  const { baseline, incident, figure } = finding;
+  const shares = (side: Summary): readonly number[] =>
+    side.quantiles === null || side.quantiles.length === 0 ? [] : sharesOf(side.quantiles, axis.low, axis.high, N_BINS);
+  const before = shares(baseline);
+  const during = shares(incident);
+  const largest = Math.max(0, ...before, ...during);
+  return {
+    axisUnit: axis.unit,
+    ticks: axis.ticks.map((tick, index) => ({ y: yOf(tick), label: axis.labels[index] ?? "" })),
+    band: baseline.p5 === null || baseline.p95 === null ? null : { top: yOf(baseline.p95), bottom: yOf(baseline.p5) },
+    median: baseline.median === null ? null : yOf(baseline.median),
+    incident: figure === null ? "" : columnsPath(figure, yOf),
+    baseline: figure?.baseline == null ? "" : columnsPath(figure.baseline, yOf),
+    distribution: { baseline: barsPath(before, largest, -1), incident: barsPath(during, largest, 1) },
+  };
+}

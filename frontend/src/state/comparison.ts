@@ -1,0 +1,157 @@
+/** The address of the comparison page: the same link gives the same comparison, filtered, sorted and pinned the same way. Pure. */
+
+import { type Against, AGOS, formatDivisor, parseDivisor } from "../logic/against";
+import type { FindingKind, Subsystem } from "../logic/comparison_types";
+import { FINDING_KINDS, formatPin, GROUP_SORTS, type GroupSort, parsePin, SUBSYSTEMS } from "../logic/group";
+import type { Window } from "../logic/time";
+import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
+import { type Clock, formatWindowText, parseFilter, parseWindowText } from "./url";
+
+export const COMPARISON_TABS = ["findings", "one-sided", "thin", "muted"] as const;
+export type ComparisonTab = (typeof COMPARISON_TABS)[number];
+
+/** What the small graphs are drawn over: the baseline's line from its own beginning, or only what is normal at any time. */
+export const ALIGNMENTS = ["elapsed", "clock"] as const;
+export type Alignment = (typeof ALIGNMENTS)[number];
+
+export interface ComparisonView {
+  readonly clock: Clock;
+  readonly hosts: readonly string[];
+  readonly incident: Window | null;
+  readonly against: Against | null;
+  /** A series that all are divided by, as the API names it. */
+  readonly divisor: string | null;
+  /** A comparison that was kept, instead of all of the above. */
+  readonly keptId: number | null;
+  readonly tab: ComparisonTab;
+  readonly sort: GroupSort;
+  readonly align: Alignment;
+  readonly filter: string;
+  readonly onlyHosts: readonly string[];
+  readonly subsystems: readonly Subsystem[];
+  readonly kinds: readonly FindingKind[];
+  /** Groups that stay on top, as formatPin writes them. */
+  readonly pins: readonly string[];
+}
+
+export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
+  clock: "local",
+  hosts: [],
+  incident: null,
+  against: null,
+  divisor: null,
+  keptId: null,
+  tab: "findings",
+  sort: "weight",
+  align: "elapsed",
+  filter: "",
+  onlyHosts: [],
+  subsystems: [],
+  kinds: [],
+  pins: [],
+};
+
+function encodeAgainst(against: Against | null): RawSearch {
+  switch (against?.kind) {
+    case undefined:
+      return {};
+    case "baseline":
+      return { baseline: String(against.id), ...(against.version === null ? {} : { version: String(against.version) }) };
+    case "window":
+      return { normal: formatWindowText(against.window) };
+    case "ago":
+      return { ago: against.ago };
+    case "host":
+      return { other: against.host };
+  }
+}
+
+function decodeAgainst(reader: Reader): Against | null {
+  const id = reader.one("baseline", parseId);
+  const version = reader.one("version", parseId);
+  const window = reader.one("normal", parseWindowText);
+  const ago = reader.one("ago", oneOf(AGOS));
+  const host = reader.one("other", parseName);
+  const found: readonly (Against | null)[] = [
+    id === null ? null : { kind: "baseline", id, version },
+    window === null ? null : { kind: "window", window },
+    ago === null ? null : { kind: "ago", ago },
+    host === null ? null : { kind: "host", host },
+  ];
+  const [first = null, ...more] = found.filter((against) => against !== null);
+  if (more.length > 0) {
+    reader.ignored.push("baseline, normal, ago, other: only one of them at a time");
+  }
+  return first;
+}
+
+function parseName(text: string): string | null {
+  return text === "" || text.length > 200 ? null : text;
+}
+
+function parseDivisorText(text: string): string | null {
+  const divisor = parseDivisor(text);
+  return divisor === null ? null : formatDivisor(divisor);
+}
+
+function parsePinText(text: string): string | null {
+  const pin = parsePin(text);
+  return pin === null ? null : formatPin(pin);
+}
+
+/** Orders of links from before there were groups. */
+const OLD_SORTS: Readonly<Record<string, GroupSort>> = {
+  rank: "weight",
+  ks: "weight",
+  shift: "weight",
+  stat: "name",
+  field: "name",
+};
+
+function parseSort(text: string): GroupSort | null {
+  return oneOf(GROUP_SORTS)(text) ?? OLD_SORTS[text] ?? null;
+}
+
+function listed(name: string, values: readonly string[]): RawSearch {
+  return values.length === 0 ? {} : { [name]: values };
+}
+
+export function encodeComparisonView(view: ComparisonView): RawSearch {
+  return {
+    v: String(VERSION),
+    ...(view.keptId === null ? {} : { kept: String(view.keptId) }),
+    ...listed("host", view.hosts),
+    ...encodeAgainst(view.against),
+    ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
+    ...(view.divisor === null ? {} : { divisor: view.divisor }),
+    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...(view.tab === "findings" ? {} : { tab: view.tab }),
+    ...(view.sort === "weight" ? {} : { sort: view.sort }),
+    ...(view.align === "elapsed" ? {} : { align: view.align }),
+    ...(view.filter === "" ? {} : { filter: view.filter }),
+    ...listed("on", view.onlyHosts),
+    ...listed("sub", view.subsystems),
+    ...listed("kind", view.kinds),
+    ...listed("pin", view.pins),
+  };
+}
+
+export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
+  const reader = new Reader(raw);
+  return reader.finish({
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    hosts: [...new Set(reader.all("host", parseName))],
+    incident: reader.one("incident", parseWindowText),
+    against: decodeAgainst(reader),
+    divisor: reader.one("divisor", parseDivisorText),
+    keptId: reader.one("kept", parseId),
+    tab: reader.one("tab", oneOf(COMPARISON_TABS)) ?? "findings",
+    sort: reader.one("sort", parseSort) ?? "weight",
+    align: reader.one("align", oneOf(ALIGNMENTS)) ?? "elapsed",
+    filter: reader.one("filter", parseFilter) ?? "",
+    onlyHosts: reader.all("on", parseName),
+    subsystems: reader.all("sub", oneOf(SUBSYSTEMS)),
+    kinds: reader.all("kind", oneOf(FINDING_KINDS)),
+    pins: [...new Set(reader.all("pin", parsePinText))],
+  });
+}
