@@ -50,13 +50,15 @@ function unreachable(): ApiError {
   return new ApiError(0, "unreachable", "The server cannot be reached; is it running, and is the network up?", "");
 }
 
-/** Sends a request and gives the body of its answer. Unsafe methods carry the header that other sites' pages cannot send. */
-export async function request<T>(
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
-  path: string,
-  options: { readonly params?: Params; readonly body?: unknown; readonly signal?: AbortSignal } = {},
-): Promise<T> {
-  const headers = new Headers({ Accept: "application/json" });
+interface RequestOptions {
+  readonly params?: Params;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** Sends a request; what comes back is a success, its body not yet read. */
+async function send(method: string, path: string, accept: string, options: RequestOptions): Promise<Response> {
+  const headers = new Headers({ Accept: accept });
   if (method !== "GET") {
     headers.set("X-Normstat-Request", "1");
   }
@@ -82,8 +84,40 @@ export async function request<T>(
     const body: unknown = await response.json().catch(() => null);
     throw toApiError(response.status, response.headers.get("X-Request-Id") ?? "", body);
   }
+  return response;
+}
+
+/** Sends a request and gives the body of its answer. Unsafe methods carry the header that other sites' pages cannot send. */
+export async function request<T>(
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  options: RequestOptions = {},
+): Promise<T> {
+  const response = await send(method, path, "application/json", options);
   // 204: done, and nothing to say.
   return (response.status === 204 ? {} : await response.json()) as T;
+}
+
+/** Asks for an answer of JSON lines and hands them on one by one as they come. Raises: ApiError, also where the connection breaks. */
+export async function requestLines(path: string, options: RequestOptions, onLine: (line: unknown) => void): Promise<void> {
+  const response = await send("GET", path, "application/x-ndjson", options);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = (await reader?.read().catch((error: unknown) => {
+      throw options.signal?.aborted === true ? error : unreachable();
+    })) ?? { done: true, value: undefined };
+    const lines = (rest + (value ?? "")).split("\n");
+    rest = done ? "" : (lines.pop() ?? "");
+    for (const line of lines) {
+      if (line.trim() !== "") {
+        onLine(parseJson(line));
+      }
+    }
+    if (done) {
+      return;
+    }
+  }
 }
 
 /** Sends a file and tells how much of it has left, which `fetch` cannot. */

@@ -1,0 +1,189 @@
+/** Comparing: the endpoints of it, and under which key their answers are kept. */
+
+import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
+import type { ComparisonInputs } from "../logic/against";
+import type { Comparison } from "../logic/comparison_types";
+import { toIso } from "../logic/time";
+import { addressOf, ApiError, type Params, request, requestLines } from "./client";
+
+type Signal = { readonly signal?: AbortSignal };
+type Done = Record<string, never>;
+
+/** How many groups an answer holds at most; all are counted. */
+const GROUP_LIMIT = 200;
+
+/** How far a comparison is. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly what: string;
+}
+
+function againstParams({ against }: ComparisonInputs): Params {
+  switch (against.kind) {
+    case "baseline":
+      return { baseline: against.id, version: against.version ?? undefined };
+    case "window":
+      return { baseline_start: toIso(against.window.start), baseline_end: toIso(against.window.end) };
+    case "ago":
+      return { ago: against.ago };
+    case "host":
+      return { other_host: against.host };
+  }
+}
+
+/** The inputs as the API takes them. */
+export function comparisonParams(inputs: ComparisonInputs): Params {
+  return {
+    host: inputs.hosts,
+    start: toIso(inputs.incident.start),
+    end: toIso(inputs.incident.end),
+    ...againstParams(inputs),
+    divisor: inputs.divisor ?? undefined,
+  };
+}
+
+function isProgress(line: unknown): line is { readonly progress: Progress } {
+  return typeof line === "object" && line !== null && "progress" in line;
+}
+
+function isResult(line: unknown): line is { readonly result: Comparison } {
+  return typeof line === "object" && line !== null && "result" in line;
+}
+
+/** What the server refuses it refuses again; for everything else there is the plain route. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500;
+}
+
+/** Compares and tells how far it is; where the stream of progress cannot be had, without. */
+async function compare(
+  inputs: ComparisonInputs,
+  onProgress: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const params = { ...comparisonParams(inputs), limit: GROUP_LIMIT };
+  const found: Comparison[] = [];
+  try {
+    await requestLines("/comparison/stream", { params, signal }, (line) => {
+      if (isProgress(line)) {
+        onProgress(line.progress);
+      } else if (isResult(line)) {
+        found.push(line.result);
+      }
+    });
+  } catch (error) {
+    if (signal.aborted || isRefused(error)) {
+      throw error;
+    }
+  }
+  return found[0] ?? request("GET", "/comparison", { params, signal });
+}
+
+function progressKey(inputs: ComparisonInputs) {
+  return ["comparison-progress", inputs] as const;
+}
+
+function tellProgress(client: QueryClient, inputs: ComparisonInputs, progress: Progress | null): void {
+  client.setQueryData(progressKey(inputs), progress);
+}
+
+export function comparisonQuery(inputs: ComparisonInputs) {
+  return queryOptions({
+    queryKey: ["comparison", inputs],
+    queryFn: ({ signal, client }) =>
+      compare(
+        inputs,
+        (progress) => {
+          tellProgress(client, inputs, progress);
+        },
+        signal,
+      ),
+    staleTime: 300_000,
+  });
+}
+
+/** How far the comparison of these inputs is; only ever written by it. */
+export function progressQuery(inputs: ComparisonInputs) {
+  return queryOptions<Progress | null>({ queryKey: progressKey(inputs), queryFn: skipToken, gcTime: 10_000 });
+}
+
+/** The comparison as one file that needs no server, or its numbers. */
+export function reportAddress(kind: "html" | "csv", of: ComparisonInputs | number): string {
+  return addressOf(`/comparison/report.${kind}`, typeof of === "number" ? { comparison: of } : comparisonParams(of));
+}
+
+// --- comparisons that are kept ---
+
+export interface KeptInfo {
+  readonly id: number;
+  readonly name: string;
+  readonly note: string;
+  readonly created_by: string;
+  readonly created_at: string;
+}
+
+export interface Kept extends KeptInfo {
+  readonly result: Comparison;
+}
+
+export const keptListQuery = queryOptions({
+  queryKey: ["kept"],
+  queryFn: ({ signal }): Promise<{ readonly comparisons: readonly KeptInfo[] }> => request("GET", "/comparisons", { signal }),
+});
+
+export function keptQuery(id: number) {
+  return queryOptions({
+    queryKey: ["kept", id],
+    queryFn: ({ signal }): Promise<Kept> => request("GET", `/comparisons/${String(id)}`, { signal }),
+    staleTime: 300_000,
+  });
+}
+
+export function keepComparison(body: {
+  readonly name: string;
+  readonly note: string;
+  readonly inputs: Params;
+}): Promise<KeptInfo> {
+  return request("POST", "/comparisons", { body });
+}
+
+export function updateKept(id: number, body: { readonly name: string; readonly note: string }): Promise<KeptInfo> {
+  return request("PATCH", `/comparisons/${String(id)}`, { body });
+}
+
+export function deleteKept(id: number): Promise<Done> {
+  return request("DELETE", `/comparisons/${String(id)}`);
+}
+
+// --- series that nobody wants to hear of ---
+
+export interface Mute {
+  readonly id: number;
+  readonly host: string | null;
+  readonly stat: string;
+  readonly field: string;
+  readonly instance: string | null;
+  readonly reason: string;
+  readonly created_by: string;
+  readonly created_at: string;
+}
+
+export type MuteCreate = Pick<Mute, "host" | "stat" | "field" | "instance" | "reason">;
+
+export const mutesQuery = queryOptions({
+  queryKey: ["mutes"],
+  queryFn: ({ signal }: Signal): Promise<{ readonly mutes: readonly Mute[] }> =>
+    request("GET", "/mutes", signal === undefined ? {} : { signal }),
+});
+
+export function createMute(body: MuteCreate): Promise<Mute> {
+  return request("POST", "/mutes", { body });
+}
+
+export function deleteMute(id: number): Promise<Done> {
+  return request("DELETE", `/mutes/${String(id)}`);
+}
+
+/** What a change of mutes makes anew. */
+export const MUTE_KEYS = [["mutes"], ["comparison"]] as const;
