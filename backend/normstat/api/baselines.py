@@ -40,10 +40,11 @@ async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noq
     return BaselineInfo.model_validate(await baselines.read_baseline(session, id))
 
 
-@router.patch("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound, Conflict))
-async def update_baseline(id: IdPath, body: BaselineUpdate, session: WriteSession) -> BaselineInfo:  # noqa: A002
+@router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
+async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Changes name, note or windows of a baseline."""
-    change = BaselineChange(name=body.name, note=body.note, windows=None if body.windows is None else _to_windows(body.windows))
+    windows = None if body.windows is None else _to_windows(body.windows)
+    change = BaselineChange(changed_by=principal.name, name=body.name, note=body.note, windows=windows)
     return BaselineInfo.model_validate(await baselines.update_baseline(session, id, change))
 
 

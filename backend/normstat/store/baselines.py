@@ -1,17 +1,20 @@
-"""Baselines: periods that a person marked as normal."""
+"""Baselines: periods that somebody marked as normal. Every change of windows, hosts or time zone makes a new version."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import Range
+from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
+from normstat.stats.timeline import require_zone
 from normstat.store.baseline_models import Baseline, BaselineHost
+from normstat.store.baseline_records import BaselineRecord, RuleRecord, set_rule, to_ranges, to_records, to_windows
+from normstat.store.baseline_versions import add_version, ask_for_profile, lock_baselines
+from normstat.store.host_groups import lock_group
 from normstat.store.models import Host
 from normstat.window import Window
 
@@ -19,65 +22,81 @@ NAME_CONSTRAINT: Final = "uq_baselines__name"
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineRecord:
-    """A baseline; `windows` do not overlap and are in order."""
-
-    id: int
-    name: str
-    note: str
-    hosts: list[str]
-    windows: list[Window]
-    version: int
-    created_by: str
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class BaselineDraft:
-    """A baseline that does not stand yet."""
+    """A baseline that does not stand yet: of hosts or of a group. With a rule or a recording `windows` are those of now."""
 
     name: str
     note: str
     hosts: tuple[str, ...]
     windows: tuple[Window, ...]
     created_by: str
+    group: str | None = None
+    time_zone: str = "UTC"
+    rule: RuleRecord | None = None
+    recording_until: datetime | None = None
+    reason: str = "made"
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineChange:
-    """What to change; None stays as it is."""
+    """What to change; None stays as it is. A new rule comes with its windows; hosts end a group, and a group replaces hosts."""
 
+    changed_by: str
     name: str | None = None
     note: str | None = None
     windows: tuple[Window, ...] | None = None
+    hosts: tuple[str, ...] | None = None
+    group: str | None = None
+    time_zone: str | None = None
+    rule: RuleRecord | None = None
+    removes_rule: bool = False
+    reason: str | None = None
 
 
 async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> BaselineRecord:
     """The new baseline; windows that overlap or touch are merged.
 
-    Raises: Conflict when the name is taken; NotFound for an unknown host; BadRequest without a host or window
+    Raises: Conflict when the name is taken; NotFound for an unknown host or group; BadRequest without a host or window
     """
-    host_ids = await _require_hosts(session, draft.hosts)
-    baseline = Baseline(name=draft.name, note=draft.note, windows=_to_ranges(draft.windows), created_by=draft.created_by)
+    await lock_baselines(session)
+    require_zone(draft.time_zone)
+    if draft.rule is None:
+        _require_windows(draft.windows)
+    group_id, host_ids = await _find_hosts(session, draft.hosts, draft.group)
+    baseline = Baseline(
+        name=draft.name,
+        note=draft.note,
+        windows=to_ranges(draft.windows),
+        created_by=draft.created_by,
+        time_zone=draft.time_zone,
+        recording_until=draft.recording_until,
+        group_id=group_id,
+    )
+    set_rule(baseline, draft.rule)
     session.add(baseline)
     await _flush_name(session, draft.name)
     session.add_all(BaselineHost(baseline_id=baseline.id, host_id=host_id) for host_id in host_ids)
-    await session.flush()
-    return await read_baseline(session, baseline.id)
+    return await _finish_version(session, baseline, reason=draft.reason, made_by=draft.created_by)
 
 
-async def list_baselines(session: AsyncSession, host: str | None = None) -> list[BaselineRecord]:
-    """All baselines, or those of one host, the newest first.
+async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineRecord]:
+    """All baselines that are not archived (or those that are), or those of one host, the newest first.
 
     Raises: NotFound for an unknown host
     """
-    statement = select(Baseline).order_by(Baseline.created_at.desc(), Baseline.id.desc())
+    archived = Baseline.archived_at.is_not(None) if is_archived else Baseline.archived_at.is_(None)
+    statement = select(Baseline).where(archived).order_by(Baseline.created_at.desc(), Baseline.id.desc())
     if host is not None:
         [host_id] = await _require_hosts(session, [host])
         own = select(BaselineHost.baseline_id).where(BaselineHost.host_id == host_id)
         statement = statement.where(Baseline.id.in_(own))
-    return await _to_records(session, (await session.scalars(statement)).all())
+    return await to_records(session, (await session.scalars(statement)).all())
+
+
+async def list_moving(session: AsyncSession) -> list[int]:
+    """The ids of the baselines that have a rule or are being recorded, and are not archived."""
+    moves = Baseline.rrule.is_not(None) | Baseline.recording_until.is_not(None)
+    return list(await session.scalars(select(Baseline.id).where(moves, Baseline.archived_at.is_(None)).order_by(Baseline.id)))
 
 
 async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineRecord:
@@ -88,35 +107,187 @@ async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineReco
     baseline = await _require(session, baseline_id)
     # The database merged the windows and set the times: what it holds counts.
     await session.refresh(baseline)
-    [record] = await _to_records(session, [baseline])
+    [record] = await to_records(session, [baseline])
     return record
 
 
-async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineRecord:
-    """The baseline after the change; its version grows when its windows changed.
+async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineRecord:
+    """The baseline of that name, or else of that number.
 
-    Raises: NotFound; Conflict when the name is taken; BadRequest for no windows
+    Raises: NotFound
     """
+    baseline_id = await session.scalar(select(Baseline.id).where(Baseline.name == name_or_id))
+    if baseline_id is None and name_or_id.isascii() and name_or_id.isdecimal() and int(name_or_id) < 2**63:
+        baseline_id = int(name_or_id)
+    if baseline_id is None:
+        raise NotFound(
+            f"There is no baseline {shorten(name_or_id)}; `normstat baseline list` shows them", {"baseline": name_or_id}
+        )  # fmt: skip
+    return await read_baseline(session, baseline_id)
+
+
+async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineRecord:
+    """The baseline after the change; its version grows when its windows, hosts or time zone changed.
+
+    Raises: NotFound; Conflict when the name is taken, or its windows are a rule's or being recorded; BadRequest for no windows
+    """
+    await lock_baselines(session)
     baseline = await _require(session, baseline_id, is_locked=True)
     baseline.updated_at = (await session.scalars(select(func.now()))).one()
-    if change.windows is not None:
-        baseline.windows = _to_ranges(change.windows)
-        baseline.version += 1
+    before = to_windows(baseline.windows)
+    reasons = [*_change_windows(baseline, change), *await _change_hosts(session, baseline, change)]
     if change.note is not None:
         baseline.note = change.note
     if change.name is not None:
         baseline.name = change.name
     await _flush_name(session, baseline.name)
+    await session.refresh(baseline)
+    if to_windows(baseline.windows) != before:
+        reasons.append("windows changed" if change.rule is None else "rule changed")
+    if not reasons:
+        return await read_baseline(session, baseline_id)
+    baseline.version += 1
+    return await _finish_version(session, baseline, reason=change.reason or ", ".join(reasons), made_by=change.changed_by)
+
+
+async def set_windows(
+    session: AsyncSession,
+    baseline_id: int,
+    windows: Sequence[Window],
+    *,
+    reason: str,
+    made_by: str,
+) -> bool:
+    """Gives the baseline those windows, and with them a new version, when they are others; whether they are.
+
+    Raises: NotFound
+    """
+    baseline = await _require(session, baseline_id, is_locked=True)
+    if to_windows(baseline.windows) == list(windows):
+        return False
+    baseline.windows = to_ranges(windows)
+    baseline.version += 1
+    await _finish_version(session, baseline, reason=reason, made_by=made_by)
+    return True
+
+
+async def stop_recording(session: AsyncSession, baseline_id: int, now: datetime, *, made_by: str) -> BaselineRecord:
+    """Ends the recording now: what was recorded so far is the baseline.
+
+    Raises: NotFound; Conflict when nothing is being recorded
+    """
+    await lock_baselines(session)
+    baseline = await _require(session, baseline_id, is_locked=True)
+    if baseline.recording_until is None or baseline.recording_until <= now:
+        raise Conflict(f"The baseline {baseline.name} is not being recorded", {"baseline": baseline_id})
+    baseline.recording_until = None
+    windows = _until(to_windows(baseline.windows), now)
+    await set_windows(session, baseline_id, windows, reason="the recording was stopped", made_by=made_by)
+    return await read_baseline(session, baseline_id)
+
+
+async def end_recording(session: AsyncSession, baseline_id: int) -> None:
+    """Notes that the recording is over, which changes no window."""
+    baseline = await _require(session, baseline_id, is_locked=True)
+    baseline.recording_until = None
+    await session.flush()
+
+
+async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now: datetime, *, made_by: str) -> BaselineRecord:
+    """A new baseline like that one, with its rule; of one that is being recorded what there is now.
+
+    Raises: NotFound; Conflict when the name is taken, or there is nothing to copy yet
+    """
+    record = await read_baseline(session, baseline_id)
+    windows = tuple(record.windows if record.recording_until is None else _until(record.windows, now))
+    draft = BaselineDraft(
+        name=name,
+        note=record.note,
+        hosts=() if record.group is not None else tuple(record.hosts),
+        windows=windows,
+        created_by=made_by,
+        group=record.group,
+        time_zone=record.time_zone,
+        rule=record.rule,
+        reason=f"copied from {record.name}, version {record.version}",
+    )
+    return await create_baseline(session, draft)
+
+
+async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archived: bool) -> BaselineRecord:
+    """Hides the baseline from lists, or brings it back; archived it stands still, and can be read and compared with.
+
+    Raises: NotFound; Conflict while it is being recorded
+    """
+    await lock_baselines(session)
+    baseline = await _require(session, baseline_id, is_locked=True)
+    if is_archived:
+        _require_no_recording(baseline)
+    if is_archived != (baseline.archived_at is not None):
+        now = (await session.scalars(select(func.now()))).one()
+        baseline.archived_at = now if is_archived else None
+        await session.flush()
+        if not is_archived:
+            hosts = await session.scalars(select(BaselineHost.host_id).where(BaselineHost.baseline_id == baseline_id))
+            await ask_for_profile(session, baseline_id, hosts.all())
     return await read_baseline(session, baseline_id)
 
 
 async def delete_baseline(session: AsyncSession, baseline_id: int) -> None:
-    """Removes a baseline; samples stay.
+    """Removes a baseline with all of its versions; samples stay.
 
     Raises: NotFound
     """
+    await lock_baselines(session)
     await session.delete(await _require(session, baseline_id, is_locked=True))
     await session.flush()
+
+
+def _change_windows(baseline: Baseline, change: BaselineChange) -> list[str]:
+    """Windows, rule and time zone; what changed but for the windows, in words."""
+    reasons = []
+    if change.time_zone is not None and change.time_zone != baseline.time_zone:
+        require_zone(change.time_zone)
+        reasons.append(f"time zone changed from {baseline.time_zone} to {change.time_zone}")
+        baseline.time_zone = change.time_zone
+    if change.windows is not None:
+        _require_no_recording(baseline)
+        if change.rule is None:
+            _require_windows(change.windows)
+        if change.rule is None and baseline.rrule is not None and not change.removes_rule:
+            raise Conflict(
+                f"The windows of {baseline.name} are those of its rule; change the rule, or remove it with `rule` null",
+                {"baseline": baseline.id},
+            )
+        baseline.windows = to_ranges(change.windows)
+    if change.rule is not None or change.removes_rule:
+        set_rule(baseline, change.rule)
+    return reasons
+
+
+async def _change_hosts(session: AsyncSession, baseline: Baseline, change: BaselineChange) -> list[str]:
+    """Hosts or group; what of them changed, in words."""
+    if change.hosts is None and change.group is None:
+        return []
+    group_id, host_ids = await _find_hosts(session, change.hosts or (), change.group)
+    baseline.group_id = group_id
+    of_baseline = BaselineHost.baseline_id == baseline.id
+    before = set(await session.scalars(select(BaselineHost.host_id).where(of_baseline)))
+    if before == set(host_ids):
+        return []
+    await session.execute(delete(BaselineHost).where(of_baseline, BaselineHost.host_id.not_in(host_ids)))
+    session.add_all(BaselineHost(baseline_id=baseline.id, host_id=host_id) for host_id in host_ids if host_id not in before)
+    return ["hosts changed"]
+
+
+async def _finish_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> BaselineRecord:
+    """Keeps the version that the baseline is at now."""
+    await session.flush()
+    # The version is to have the windows as the database merged them.
+    await session.refresh(baseline)
+    await add_version(session, baseline, reason=reason, made_by=made_by)
+    [record] = await to_records(session, [baseline])
+    return record
 
 
 async def _require(session: AsyncSession, baseline_id: int, *, is_locked: bool = False) -> Baseline:
@@ -124,6 +295,15 @@ async def _require(session: AsyncSession, baseline_id: int, *, is_locked: bool =
     if baseline is None:
         raise NotFound(f"There is no baseline {baseline_id}; GET /api/v1/baselines lists them", {"baseline": baseline_id})
     return baseline
+
+
+async def _find_hosts(session: AsyncSession, hosts: Sequence[str], group: str | None) -> tuple[int | None, list[int]]:
+    """The group's number and its hosts, or None and the hosts that are named."""
+    if group is None:
+        return None, await _require_hosts(session, hosts)
+    if hosts:
+        raise BadRequest("A baseline speaks of hosts or of a group; give `hosts` or `group`, not both")
+    return await lock_group(session, group)
 
 
 async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> list[int]:
@@ -136,11 +316,23 @@ async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> list[in
     return sorted(set(found.values()))
 
 
-def _to_ranges(windows: Sequence[Window]) -> list[Range[datetime]]:
-    """A multirange; PostgreSQL merges ranges that overlap or touch and puts them in order."""
+def _require_windows(windows: Sequence[Window]) -> None:
     if not windows:
         raise BadRequest("A baseline has at least one window; give start and end in `windows`")
-    return [Range(window.start, window.end, bounds="[)") for window in windows]
+
+
+def _require_no_recording(baseline: Baseline) -> None:
+    if baseline.recording_until is not None:
+        raise Conflict(
+            f"The baseline {baseline.name} is being recorded until {baseline.recording_until:%Y-%m-%dT%H:%M:%SZ}; stop the"
+            f" recording first (DELETE /api/v1/baselines/{baseline.id}/recording)",
+            {"baseline": baseline.id},
+        )
+
+
+def _until(windows: Sequence[Window], now: datetime) -> list[Window]:
+    """What of the windows is in the past."""
+    return [replace(window, end=min(window.end, now)) for window in windows if window.start < now]
 
 
 async def _flush_name(session: AsyncSession, name: str) -> None:
@@ -149,30 +341,6 @@ async def _flush_name(session: AsyncSession, name: str) -> None:
     except IntegrityError as error:
         if NAME_CONSTRAINT not in str(error.orig):
             raise
-        raise Conflict(f"There is a baseline {shorten(name)} already; choose another name", {"name": name}) from None
-
-
-async def _to_records(session: AsyncSession, baselines: Sequence[Baseline]) -> list[BaselineRecord]:
-    rows = await session.execute(
-        select(BaselineHost.baseline_id, Host.name)
-        .join(Host, Host.id == BaselineHost.host_id)
-        .where(BaselineHost.baseline_id.in_([baseline.id for baseline in baselines]))
-        .order_by(Host.name)
-    )
-    hosts: dict[int, list[str]] = {}
-    for baseline_id, name in rows:
-        hosts.setdefault(baseline_id, []).append(name)
-    return [
-        BaselineRecord(
-            id=baseline.id,
-            name=baseline.name,
-            note=baseline.note,
-            hosts=hosts.get(baseline.id, []),
-            windows=[Window(piece.lower, piece.upper) for piece in baseline.windows if piece.lower and piece.upper],
-            version=baseline.version,
-            created_by=baseline.created_by,
-            created_at=baseline.created_at,
-            updated_at=baseline.updated_at,
-        )
-        for baseline in baselines
-    ]
+        raise Conflict(
+            f"There is a baseline {shorten(name)} already; choose another name (it may be archived)", {"name": name}
+        ) from None

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
 from normstat.errors import NotFound, shorten
-from normstat.store.baseline_models import BaselineHost
+from normstat.store.baseline_versions import forget_host, lock_baselines
 from normstat.store.life_models import HostDeletion
 from normstat.store.models import (
     AgentToken,
@@ -65,6 +65,7 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
 
     Raises: NotFound
     """
+    await lock_baselines(session)
     host = await session.scalar(select(Host).where(Host.name == name).with_for_update())
     if host is None:
         raise NotFound(f"There is no host {shorten(name)}", {"host": name})
@@ -75,7 +76,7 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
     await session.execute(
         update(AgentToken).where(AgentToken.host_id == host.id, AgentToken.revoked_at.is_(None)).values(revoked_at=func.now())
     )
-    await session.execute(delete(BaselineHost).where(BaselineHost.host_id == host.id))
+    await forget_host(session, host.id, name, made_by=requested_by)
     of_host = (Reparse.host_id == host.id) | Reparse.stream_id.in_(select(Stream.id).where(Stream.host_id == host.id))
     stopped = {"state": JobState.STOPPED, "message": "the host was deleted", "finished_at": func.now()}
     await session.execute(update(Reparse).where(of_host, Reparse.state.in_(OPEN_STATES)).values(stopped))

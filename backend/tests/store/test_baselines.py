@@ -63,9 +63,11 @@ async def test_the_newest_is_listed_first_and_a_host_has_its_own(session: AsyncS
 
 async def test_a_change_of_windows_is_a_new_version(session: AsyncSession) -> None:
     made = await baselines.create_baseline(session, draft("plain", hours(1, 2)))
-    renamed = await baselines.update_baseline(session, made.id, BaselineChange(name="better", note=""))
+    renamed = await baselines.update_baseline(session, made.id, BaselineChange(changed_by="bob", name="better", note=""))
     assert (renamed.name, renamed.note, renamed.version, renamed.windows) == ("better", "", 1, [hours(1, 2)])
-    moved = await baselines.update_baseline(session, made.id, BaselineChange(windows=(hours(3, 4), hours(3.5, 5))))
+    moved = await baselines.update_baseline(
+        session, made.id, BaselineChange(changed_by="bob", windows=(hours(3, 4), hours(3.5, 5)))
+    )
     assert (moved.name, moved.version, moved.windows) == ("better", 2, [hours(3, 5)])
 
 
@@ -77,7 +79,7 @@ async def test_a_name_is_taken_once(session: AsyncSession) -> None:
     other = await baselines.create_baseline(session, draft("other", hours(3, 4)))
     with pytest.raises(Conflict, match="'same'"):
         async with session.begin_nested():
-            await baselines.update_baseline(session, other.id, BaselineChange(name="same"))
+            await baselines.update_baseline(session, other.id, BaselineChange(changed_by="bob", name="same"))
 
 
 async def test_what_is_not_there_is_said(session: AsyncSession) -> None:
@@ -87,7 +89,7 @@ async def test_what_is_not_there_is_said(session: AsyncSession) -> None:
         with pytest.raises(NotFound, match="no baseline 4711"):
             await missing(session, 4711)
     with pytest.raises(NotFound, match="no baseline 4711"):
-        await baselines.update_baseline(session, 4711, BaselineChange(name="y"))
+        await baselines.update_baseline(session, 4711, BaselineChange(changed_by="bob", name="y"))
 
 
 async def test_a_removed_baseline_is_gone(session: AsyncSession) -> None:
@@ -103,7 +105,7 @@ async def test_a_baseline_without_hosts_or_windows_is_none(session: AsyncSession
         await baselines.create_baseline(session, draft("x"))
     made = await baselines.create_baseline(session, draft("x", hours(1, 2)))
     with pytest.raises(BadRequest, match="at least one window"):
-        await baselines.update_baseline(session, made.id, BaselineChange(windows=()))
+        await baselines.update_baseline(session, made.id, BaselineChange(changed_by="bob", windows=()))
 
 
 @pytest.mark.parametrize(
