@@ -1,7 +1,8 @@
 /** With what an incident is compared, and by which series it is divided: the inputs of a comparison. */
 
 import type { BaselineInfo } from "./api";
-import type { Window } from "./time";
+import type { Comparison } from "./comparison_types";
+import { fromApi, type Window } from "./time";
 
 export const AGOS = ["day", "week"] as const;
 export type Ago = (typeof AGOS)[number];
@@ -51,4 +52,19 @@ export function newerVersion(
 ): number | null {
   const now = baselines.find(({ id }) => id === compared.baseline_id)?.version ?? null;
   return now !== null && compared.version !== null && now > compared.version ? now : null;
+}
+
+/** The inputs of a comparison that was kept, to compare again. A past `ago` is its window: yesterday was another day then. */
+export function inputsOf({ hosts, start, end, against, divisor }: Comparison): ComparisonInputs | null {
+  const common = { hosts, incident: { start: fromApi(start), end: fromApi(end) }, divisor };
+  if (against.kind === "baseline" && against.baseline_id !== null) {
+    return { ...common, against: { kind: "baseline", id: against.baseline_id, version: against.version } };
+  }
+  if (against.kind === "host" && against.host !== null) {
+    return { ...common, against: { kind: "host", host: against.host } };
+  }
+  const [first] = against.windows;
+  return first === undefined
+    ? null
+    : { ...common, against: { kind: "window", window: { start: fromApi(first.start), end: fromApi(first.end) } } };
 }

@@ -135,3 +135,51 @@ export function firstWindow(baseline: Pick<BaselineInfo, "windows">): Window | n
   const [first] = baseline.windows;
   return first === undefined ? null : toWindow(first);
 }
+
+/** What counts load rather than being a share or a level of it. */
+const LOAD_KINDS: readonly FieldInfo["kind"][] = ["rate", "counter", "count"];
+
+/** The series by which others may be divided, for a menu: what counts something, of the stats that a host sent. */
+export function divisorOptions(
+  stats: readonly StatInfo[],
+  sent: readonly string[],
+): readonly { readonly group: string; readonly items: readonly { readonly value: string; readonly label: string }[] }[] {
+  return stats
+    .filter(({ name }) => sent.includes(name))
+    .map(({ name, fields }) => ({
+      group: name,
+      items: fields
+        .filter(({ kind }) => LOAD_KINDS.includes(kind))
+        .map(({ key, group, column, unit }) => ({
+          value: `${name}.${key}`,
+          label: `${group === "" ? "" : `${group} `}${column}${unit === "" ? "" : ` (${unit})`}`,
+        })),
+    }))
+    .filter(({ items }) => items.length > 0);
+}
+
+/** How a group is called: stat, column and, where it has one member, its instance. */
+export function groupTitle(
+  stat: StatInfo | null,
+  group: { readonly stat: string; readonly field: string; readonly n_members: number; readonly instances: readonly string[] },
+): string {
+  const [first = ""] = group.instances;
+  return seriesTitle(stat, { stat: group.stat, field: group.field, instance: group.n_members === 1 ? first : "" });
+}
+
+/** The instances of a group beyond those that have a graph, and how many there are beyond those that have a name. */
+export function memberNames(group: {
+  readonly n_members: number;
+  readonly instances: readonly string[];
+  readonly members: readonly { readonly instance: string }[];
+}): { readonly rest: readonly string[]; readonly n_unnamed: number } {
+  const drawn = new Set(group.members.map(({ instance }) => instance));
+  return {
+    rest: group.instances.filter((instance) => !drawn.has(instance)),
+    n_unnamed: Math.max(0, group.n_members - group.instances.length),
+  };
+}
+
+export function statOf(stats: readonly StatInfo[], name: string): StatInfo | null {
+  return stats.find((stat) => stat.name === name) ?? null;
+}

@@ -209,3 +209,40 @@ export function describeParts(parts: Readonly<Record<string, number>>): string {
     .map(([name, score]) => `${name} ${formatScore(score)}`)
     .join(", ");
 }
+
+/** Which series a mute silences; null = of every host, or every instance. */
+export interface MutedSeries {
+  readonly host: string | null;
+  readonly stat: string;
+  readonly field: string;
+  readonly instance: string | null;
+}
+
+/** `vmstat_linux cpu_us of sda on web1`, `… of all instances on all hosts`. */
+export function describeMute({ host, stat, field, instance }: MutedSeries): string {
+  const of = instance === null ? " of all instances" : instance === "" ? "" : ` of ${instance}`;
+  return `${stat} ${field}${of} on ${host ?? "all hosts"}`;
+}
+
+/** What can be muted of a group: its one instance, the field with all of them, and that on every host. */
+export function muteChoices(
+  group: Pick<Group, "host" | "stat" | "field" | "instances" | "n_members" | "n_instances">,
+  instanceTitle: string,
+): readonly { readonly label: string; readonly mute: MutedSeries }[] {
+  const { host, stat, field } = group;
+  const [first = ""] = group.instances;
+  const isOne = group.n_members === 1 && first !== "";
+  const all = first === "" ? "" : " of all instances";
+  return [
+    ...(isOne
+      ? [{ label: `only ${`${instanceTitle} ${first}`.trim()}, on ${host}`, mute: { host, stat, field, instance: first } }]
+      : []),
+    { label: `${field}${all}, on ${host}`, mute: { host, stat, field, instance: null } },
+    { label: `${field}${all}, on every host`, mute: { host: null, stat, field, instance: null } },
+  ];
+}
+
+/** A list with one value more or less. */
+export function toggledOf<T>(chosen: readonly T[], value: T): readonly T[] {
+  return chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value];
+}

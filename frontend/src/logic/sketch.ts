@@ -86,16 +86,16 @@ export function sharesOf(quantiles: readonly number[], low: number, high: number
   });
 }
 
-/** Bars lying down from the middle outwards; their length is the root of the share, so that what is rare is still seen. */
+/** The outline of bars lying down from the middle outwards; their length is the root of the share, so that what is rare is still seen. */
 function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): string {
   const height = HEIGHT / shares.length;
-  return shares
-    .map((share, index) => {
-      const length = share <= 0 || largest <= 0 ? 0 : Math.max(0.8, SIDE * Math.sqrt(share / largest));
-      const bottom = HEIGHT - index * height;
-      return length === 0
-        ? ""
-        : `M${String(SIDE)} ${round(bottom)}H${round(SIDE + towards * length)}V${round(bottom - height)}H${String(SIDE)}Z`;
+  const lengths = shares.map((share) => (share <= 0 || largest <= 0 ? null : Math.max(0.8, SIDE * Math.sqrt(share / largest))));
+  return piecesOf(lengths)
+    .map(([from, to]) => {
+      const steps = lengths
+        .slice(from, to)
+        .map((length, index) => `H${round(SIDE + towards * (length ?? 0))}V${round(HEIGHT - (from + index + 1) * height)}`);
+      return `M${String(SIDE)} ${round(HEIGHT - from * height)}${steps.join("")}H${String(SIDE)}Z`;
     })
     .join("");
 }

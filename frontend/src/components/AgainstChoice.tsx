@@ -1,0 +1,166 @@
+import { Button, Group, Radio, ScrollArea, Select, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { type Against, AGO_LABELS, AGOS } from "../logic/against";
+import type { BaselineInfo } from "../logic/api";
+import { toWindow } from "../logic/comparison";
+import { versionOptions } from "../logic/baseline";
+import { usualBaselines } from "../logic/range";
+import { describeDuration, isSameWindow, lengthOf, type Window } from "../logic/time";
+import { formatWindow, type Zone } from "../logic/zone";
+import { WindowInputs } from "./WindowInputs";
+
+interface AgainstChoiceProps {
+  readonly hosts: readonly string[];
+  readonly otherHosts: readonly string[];
+  readonly incident: Window;
+  readonly baselines: readonly BaselineInfo[];
+  readonly against: Against;
+  readonly zone: Zone;
+  readonly onChange: (against: Against) => void;
+}
+
+/** One radio's value: the kind, and for baselines which. */
+function valueOf(against: Against): string {
+  switch (against.kind) {
+    case "baseline":
+      return `baseline ${String(against.id)}`;
+    case "ago":
+      return `ago ${against.ago}`;
+    case "window":
+    case "host":
+      return against.kind;
+  }
+}
+
+/** What was normal: a baseline, the same hours before, any other window, or another host. */
+export function AgainstChoice({ hosts, otherHosts, incident, baselines, against, zone, onChange }: AgainstChoiceProps) {
+  const usual = usualBaselines(incident);
+  const choices: readonly Against[] = [
+    ...baselines.map(({ id }): Against => ({ kind: "baseline", id, version: null })),
+    ...AGOS.map((ago): Against => ({ kind: "ago", ago })),
+    { kind: "window", window: usual[0]?.window ?? incident },
+    { kind: "host", host: otherHosts[0] ?? "" },
+  ];
+  const chosen = against.kind === "baseline" ? baselines.find(({ id }) => id === against.id) : undefined;
+  return (
+    <>
+      <Radio.Group
+        value={valueOf(against)}
+        label="What was normal (the baseline)"
+        onChange={(value) => {
+          const next = choices.find((choice) => valueOf(choice) === value);
+          if (next !== undefined) {
+            onChange(next);
+          }
+        }}
+      >
+        <ScrollArea.Autosize mah={180} mt={6}>
+          <Stack gap={6}>
+            {baselines.map((baseline) => (
+              <Radio
+                key={baseline.id}
+                value={`baseline ${String(baseline.id)}`}
+                label={baseline.name}
+                description={<BaselineWindows baseline={baseline} zone={zone} />}
+              />
+            ))}
+            {baselines.length === 0 && (
+              <Text fz="sm" className="soft">
+                No baseline is marked on {hosts.join(" and ")} yet: mark a quiet time as baseline, or choose one of these.
+              </Text>
+            )}
+          </Stack>
+        </ScrollArea.Autosize>
+        <Group gap="md" mt={8}>
+          {AGOS.map((ago) => (
+            <Radio key={ago} value={`ago ${ago}`} label={AGO_LABELS[ago]} />
+          ))}
+          <Radio value="window" label="another window" />
+          <Radio value="host" label="another host, same time" disabled={otherHosts.length === 0} />
+        </Group>
+      </Radio.Group>
+      {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && (
+        <Select
+          size="xs"
+          w={300}
+          label="Version"
+          allowDeselect={false}
+          data={versionOptions(chosen.version)}
+          value={String(against.version ?? "")}
+          onChange={(value) => {
+            onChange({ ...against, version: value === null || value === "" ? null : Number(value) });
+          }}
+        />
+      )}
+      {against.kind === "window" && <OtherWindow incident={incident} window={against.window} zone={zone} onChange={onChange} />}
+      {against.kind === "host" && (
+        <Select
+          size="xs"
+          label="Host that is as it should be"
+          searchable
+          allowDeselect={false}
+          data={[...otherHosts]}
+          value={against.host}
+          onChange={(value) => {
+            onChange({ kind: "host", host: value ?? "" });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface OtherWindowProps {
+  readonly incident: Window;
+  readonly window: Window;
+  readonly zone: Zone;
+  readonly onChange: (against: Against) => void;
+}
+
+function OtherWindow({ incident, window, zone, onChange }: OtherWindowProps) {
+  // Written anew when a button fills them in.
+  const [inputs, setInputs] = useState(0);
+  return (
+    <div>
+      <Group gap={6} mb={6}>
+        {usualBaselines(incident).map(({ label, window: usual }) => (
+          <Button
+            key={label}
+            size="compact-xs"
+            variant={isSameWindow(window, usual) ? "filled" : "default"}
+            onClick={() => {
+              onChange({ kind: "window", window: usual });
+              setInputs(inputs + 1);
+            }}
+          >
+            {label}
+          </Button>
+        ))}
+      </Group>
+      <WindowInputs
+        key={inputs}
+        window={window}
+        zone={zone}
+        onChange={(next) => {
+          if (next !== null) {
+            onChange({ kind: "window", window: next });
+          }
+        }}
+      />
+    </div>
+  );
+}
+
+function BaselineWindows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly zone: Zone }) {
+  const windows = baseline.windows.map(toWindow);
+  const [first] = windows;
+  return first === undefined ? (
+    "no samples yet"
+  ) : (
+    <>
+      {formatWindow(zone, first)} ({describeDuration(lengthOf(first))})
+      {windows.length > 1 && ` and ${String(windows.length - 1)} more`}
+      {baseline.version > 1 && `, version ${String(baseline.version)}`}
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { Button, Collapse, Group, MultiSelect, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { baselinesQuery, hostsQuery } from "../api/queries";
+import { type Against, type ComparisonInputs, newestBaseline } from "../logic/against";
+import { usualBaselines } from "../logic/range";
+import type { Window } from "../logic/time";
+import type { Zone } from "../logic/zone";
+import { AgainstChoice } from "./AgainstChoice";
+import { DivisorChoice } from "./DivisorChoice";
+import { StateView } from "./StateView";
+import { WindowInputs } from "./WindowInputs";
+
+interface ComparisonFormProps {
+  readonly hosts: readonly string[];
+  readonly incident: Window;
+  /** What is chosen at first; without it the newest baseline of the host. */
+  readonly against: Against | null;
+  readonly divisor: string | null;
+  readonly zone: Zone;
+  readonly onCompare: (inputs: ComparisonInputs) => void;
+  readonly onCancel?: () => void;
+}
+
+/** Everything that a comparison depends on, filled in so that pressing Compare is right most of the time. */
+export function ComparisonForm(props: ComparisonFormProps) {
+  const { zone, onCompare, onCancel } = props;
+  const [hosts, setHosts] = useState(props.hosts);
+  const [incident, setIncident] = useState<Window | null>(props.incident);
+  const [chosen, setChosen] = useState<Against | null>(props.against);
+  const [divisor, setDivisor] = useState(props.divisor);
+  const [isMore, more] = useDisclosure(props.divisor !== null || props.hosts.length > 1);
+  const names = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
+  const [first = null] = hosts;
+  const answer = useQuery({ ...baselinesQuery(first), enabled: first !== null });
+  const baselines = (answer.data?.baselines ?? []).filter((baseline) => hosts.every((host) => baseline.hosts.includes(host)));
+  const newest = newestBaseline(baselines);
+  const usual = usualBaselines(props.incident)[0]?.window ?? props.incident;
+  const offered: Against =
+    newest === null ? { kind: "window", window: usual } : { kind: "baseline", id: newest.id, version: null };
+  const isKnown = chosen?.kind !== "baseline" || baselines.some(({ id }) => id === chosen.id);
+  const against = chosen !== null && isKnown ? chosen : offered;
+  const isReady = first !== null && incident !== null && (against.kind !== "host" || against.host !== "");
+
+  if (answer.isPending && first !== null) {
+    return <StateView isCompact state={{ kind: "loading", what: "baselines" }} />;
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) {
+          onCompare({ hosts, incident, against, divisor });
+        }
+      }}
+    >
+      <Stack gap="sm">
+        {answer.error && (
+          <StateView isCompact state={{ kind: "error", error: answer.error, onRetry: () => void answer.refetch() }} />
+        )}
+        <MultiSelect
+          size="xs"
+          label="Host, or several that are compared together"
+          searchable
+          data={[...new Set([...names, ...hosts])]}
+          value={[...hosts]}
+          error={first === null ? "choose at least one host" : undefined}
+          onChange={setHosts}
+        />
+        <div>
+          <Text fz="sm" fw={500} mb={2}>
+            Incident: when was it bad?
+          </Text>
+          <WindowInputs window={props.incident} zone={zone} onChange={setIncident} />
+        </div>
+        <AgainstChoice
+          hosts={hosts}
+          otherHosts={names.filter((name) => !hosts.includes(name))}
+          incident={incident ?? props.incident}
+          baselines={baselines}
+          against={against}
+          zone={zone}
+          onChange={setChosen}
+        />
+        <div>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-expanded={isMore}
+            leftSection={isMore ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
+            onClick={more.toggle}
+          >
+            Load-normalised: divide every series by another
+          </Button>
+          <Collapse expanded={isMore}>
+            {isMore && <DivisorChoice host={first} divisor={divisor} onChange={setDivisor} />}
+          </Collapse>
+        </div>
+        <Group justify="flex-end">
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" data-autofocus disabled={!isReady}>
+            Compare
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import { Group, Select, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { hostsQuery, statsQuery } from "../api/queries";
+import { formatDivisor, parseDivisor } from "../logic/against";
+import { divisorOptions } from "../logic/comparison";
+
+interface DivisorChoiceProps {
+  readonly host: string | null;
+  readonly divisor: string | null;
+  readonly onChange: (divisor: string | null) => void;
+}
+
+/** By which series everything is divided: what is left is cost per transaction, per system call, per packet. */
+export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
+  const stats = useQuery(statsQuery).data?.stats ?? [];
+  const sent = useQuery(hostsQuery).data?.hosts.find(({ name }) => name === host)?.stats ?? [];
+  const known = divisor === null ? null : parseDivisor(divisor);
+  const [instance, setInstance] = useState(known?.instance ?? "");
+  const change = (series: string | null, of: string): void => {
+    const next = series === null ? null : parseDivisor(series);
+    onChange(next === null ? null : formatDivisor({ ...next, instance: of.trim() === "" ? null : of.trim() }));
+  };
+  const series = known === null ? null : formatDivisor({ ...known, instance: null });
+  return (
+    <>
+      <Group gap="xs" grow mt={4}>
+        <Select
+          size="xs"
+          label="Divide by"
+          placeholder="nothing: compare as measured"
+          searchable
+          clearable
+          data={divisorOptions(stats, sent).map(({ group, items }) => ({ group, items: [...items] }))}
+          value={series}
+          onChange={(value) => {
+            change(value, instance);
+          }}
+        />
+        <TextInput
+          size="xs"
+          label="Instance, where it has several"
+          placeholder="all of them together"
+          value={instance}
+          disabled={series === null}
+          onChange={(event) => {
+            setInstance(event.currentTarget.value);
+            change(series, event.currentTarget.value);
+          }}
+        />
+      </Group>
+      <Text fz="xs" className="soft" mt={4}>
+        When the load itself changed: what changed per transaction, per system call or per packet? Choose the series that counts
+        them.
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,182 @@
+import { IconArrowDownRight, IconArrowRight, IconArrowUpRight, IconPin, IconPinnedFilled } from "@tabler/icons-react";
+import { memo, useState } from "react";
+import { PageLink } from "../../components/PageLink";
+import type { StatInfo } from "../../logic/api";
+import { computedDecimals, fieldOf, groupTitle } from "../../logic/comparison";
+import type { Group, Summary } from "../../logic/comparison_types";
+import { describeMembers, describeScore, groupKey, KIND_WORDS, type Mark, markOf, SUBSYSTEM_LABELS } from "../../logic/group";
+import { formatScore, formatWithUnit, plural } from "../../logic/number";
+import { percent } from "../../logic/surface";
+import type { Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import type { Alignment } from "../../state/comparison";
+import type { Clock } from "../../state/url";
+import { Members, Numbers, Questions } from "./GroupDetails";
+import { GroupSketch } from "./GroupSketch";
+import { groupLink } from "./link";
+
+interface GroupCardProps {
+  readonly group: Group;
+  readonly stat: StatInfo | null;
+  readonly incident: Window;
+  readonly zone: Zone;
+  readonly clock: Clock;
+  readonly align: Alignment;
+  readonly isPinned: boolean;
+  readonly hasManyHosts: boolean;
+  readonly mayMute: boolean;
+  readonly onPin: (key: string) => void;
+  readonly onMute: (group: Group) => void;
+}
+
+type Part = "questions" | "members" | "numbers";
+
+/** One story: which series, how they changed, how it looks, and what to ask next. */
+export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
+  const { group, stat, incident, zone, clock, align, isPinned, mayMute, onPin, onMute } = props;
+  const [open, setOpen] = useState<Part | null>(null);
+  const strongest = group.members[0];
+  const members = describeMembers(group, stat?.instance_title ?? "");
+  const title = `${props.hasManyHosts ? `${group.host} · ` : ""}${groupTitle(stat, group)}`;
+  const decimals = fieldOf(stat === null ? [] : [stat], group.stat, group.field)?.decimals ?? 2;
+  const key = groupKey(group);
+  const toggle = (part: Part, text: string) => (
+    <button
+      type="button"
+      className="card-button"
+      aria-expanded={open === part}
+      onClick={() => {
+        setOpen(open === part ? null : part);
+      }}
+    >
+      {text}
+    </button>
+  );
+  return (
+    <li className="card finding" data-finding={`${group.stat}.${group.field}`} data-pinned={isPinned}>
+      <div className="finding-rank">
+        <span aria-label="Rank">{group.rank}</span>
+        <button
+          type="button"
+          className="card-icon"
+          aria-pressed={isPinned}
+          aria-label={`Pin ${title}`}
+          title={isPinned ? "pinned: stays on top, also in the link" : "pin to the top, also in the link"}
+          onClick={() => {
+            onPin(key);
+          }}
+        >
+          {isPinned ? <IconPinnedFilled size={15} aria-hidden /> : <IconPin size={15} aria-hidden />}
+        </button>
+      </div>
+      <div className="finding-text">
+        <p className="finding-title">
+          <PageLink fz="sm" to="/hosts/$host" params={{ host: group.host }} search={groupLink(group, incident, clock)}>
+            {title}
+          </PageLink>{" "}
+          <span className="soft">{SUBSYSTEM_LABELS[group.subsystem]}</span>
+        </p>
+        <p className="finding-sentence">{group.sentence}</p>
+        <p className="finding-numbers">
+          <Verdict mark={markOf(group)} />
+          <span className="kind-badge" title={KIND_WORDS[group.kind].help}>
+            {KIND_WORDS[group.kind].label}
+          </span>
+          <span title="how far it moved, measured by how far it moves by itself in the baseline">
+            <b>{describeScore(group.score)}</b>
+          </span>
+          <Impact impact={group.impact} />
+        </p>
+        {strongest && (
+          <p className="finding-sides">
+            <Side kind="baseline" summary={strongest.baseline} unit={group.unit} decimals={decimals} />
+            <Side kind="incident" summary={strongest.incident} unit={group.unit} decimals={decimals} />
+          </p>
+        )}
+        <p className="finding-actions no-print">
+          {group.questions.length > 0 && toggle("questions", `Next questions (${String(group.questions.length)})`)}
+          {members !== "" && toggle("members", members)}
+          {toggle("numbers", "Numbers and meaning")}
+          {mayMute && (
+            <button
+              type="button"
+              className="card-button"
+              onClick={() => {
+                onMute(group);
+              }}
+            >
+              Mute…
+            </button>
+          )}
+        </p>
+      </div>
+      <div className="finding-plot">
+        {strongest && <GroupSketch finding={strongest} unit={group.unit} align={align} zone={zone} label={title} />}
+      </div>
+      {group.related.length > 0 && (
+        <p className="finding-related">
+          <span className="soft">With it: </span>
+          {group.related.join(" ")}
+        </p>
+      )}
+      {open !== null && (
+        <div className="finding-more">
+          {open === "questions" && <Questions questions={group.questions} />}
+          {open === "members" && (
+            <Members group={group} incident={incident} clock={clock} zone={zone} align={align} decimals={decimals} />
+          )}
+          {open === "numbers" && <Numbers group={group} stat={stat} decimals={decimals} />}
+        </div>
+      )}
+    </li>
+  );
+});
+
+const VERDICTS: Readonly<Record<Mark["verdict"], string>> = { worse: "! worse", better: "✓ better", changed: "changed" };
+const ARROWS = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconArrowRight } as const;
+const DIRECTIONS: Readonly<Record<Mark["arrow"], string>> = { up: "up", down: "down", same: "same level" };
+
+function Verdict({ mark }: { readonly mark: Mark }) {
+  const Arrow = ARROWS[mark.arrow];
+  return (
+    <span className="verdict" data-verdict={mark.verdict}>
+      <Arrow size={15} aria-hidden />
+      {DIRECTIONS[mark.arrow]}, {VERDICTS[mark.verdict]}
+    </span>
+  );
+}
+
+function Impact({ impact }: { readonly impact: number }) {
+  return (
+    <span className="impact" title="how much of the host's resource or of its total it is, 0 to 1">
+      impact
+      <span className="impact-bar" aria-hidden>
+        <span style={{ width: percent(impact) }} />
+      </span>
+      {formatScore(impact)}
+    </span>
+  );
+}
+
+interface SideProps {
+  readonly kind: "baseline" | "incident";
+  readonly summary: Summary;
+  readonly unit: string;
+  readonly decimals: number;
+}
+
+/** Median and usual range of one side, with its number of samples. */
+function Side({ kind, summary, unit, decimals }: SideProps) {
+  const text = (value: number | null): string => formatWithUnit(value, computedDecimals(value, decimals), "");
+  return (
+    <span>
+      <span className="side-name" data-kind={kind}>
+        {kind}
+      </span>{" "}
+      <b>{formatWithUnit(summary.median, computedDecimals(summary.median, decimals), unit)}</b>{" "}
+      <span className="soft">
+        ({text(summary.p5)} to {text(summary.p95)}; {plural(summary.n, "sample")})
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,176 @@
+import { Fragment } from "react";
+import { CopyBox } from "../../components/CopyBox";
+import { PageLink } from "../../components/PageLink";
+import type { StatInfo } from "../../logic/api";
+import { computedDecimals, fieldOf, memberNames, SUMMARY_ROWS } from "../../logic/comparison";
+import type { Command, Finding, Group, Question } from "../../logic/comparison_types";
+import { describeParts, KIND_WORDS } from "../../logic/group";
+import { formatCount, formatScore, formatValue, formatWithUnit } from "../../logic/number";
+import type { Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import type { Alignment } from "../../state/comparison";
+import type { Clock } from "../../state/url";
+import { GroupSketch } from "./GroupSketch";
+import { seriesLink } from "./link";
+
+/** What to look at next on the host itself, and with which commands. */
+export function Questions({ questions }: { readonly questions: readonly Question[] }) {
+  return (
+    <div className="questions">
+      {questions.map(({ why, commands }) => (
+        <section key={why}>
+          <h3>{why}</h3>
+          {commands.map((command) => (
+            <CommandBox key={command.command} command={command} />
+          ))}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function CommandBox({ command: { command, note, needs, source } }: { readonly command: Command }) {
+  return (
+    <div className="question-command">
+      <CopyBox text={command} what={`the command ${command}`} />
+      <p>
+        {needs !== "" && <span className="needs">needs {needs}</span>} {note}{" "}
+        {source !== "" && (
+          <span className="soft">
+            Source:{" "}
+            {source.startsWith("https://") ? (
+              <a href={source} target="_blank" rel="noreferrer">
+                {source}
+              </a>
+            ) : (
+              source
+            )}
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+interface MembersProps {
+  readonly group: Group;
+  readonly incident: Window;
+  readonly clock: Clock;
+  readonly zone: Zone;
+  readonly align: Alignment;
+  readonly decimals: number;
+}
+
+/** The instances of a group, the strongest first: with their graphs where the answer has them, the others by name. */
+export function Members({ group, incident, clock, zone, align, decimals }: MembersProps) {
+  const { rest, n_unnamed } = memberNames(group);
+  const link = (instance: string) => (
+    <PageLink
+      fz="sm"
+      to="/hosts/$host"
+      params={{ host: group.host }}
+      search={seriesLink({ ...group, instance }, incident, clock)}
+    >
+      {instance === "" ? group.column : instance}
+    </PageLink>
+  );
+  return (
+    <>
+      <ul className="members" aria-label="Strongest instances">
+        {group.members.map((member) => (
+          <li key={member.instance}>
+            <p>
+              {link(member.instance)}{" "}
+              <span className="soft">
+                {KIND_WORDS[member.kind].label}, {formatScore(member.score)} times usual; median{" "}
+                {formatValue(member.baseline.median, computedDecimals(member.baseline.median, decimals))} to{" "}
+                {formatWithUnit(member.incident.median, computedDecimals(member.incident.median, decimals), group.unit)}
+              </span>
+            </p>
+            <GroupSketch
+              finding={member}
+              unit={group.unit}
+              align={align}
+              zone={zone}
+              label={`${group.column} ${member.instance}`}
+            />
+          </li>
+        ))}
+      </ul>
+      {rest.length > 0 && (
+        <p className="member-names">
+          <span className="soft">And, less strongly: </span>
+          {rest.map((instance) => (
+            <Fragment key={instance}>{link(instance)} </Fragment>
+          ))}
+          {n_unnamed > 0 && <span className="soft">and {formatCount(n_unnamed)} more</span>}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface NumbersProps {
+  readonly group: Group;
+  readonly stat: StatInfo | null;
+  readonly decimals: number;
+}
+
+/** Both sides in numbers, where the score comes from, and what the field means. */
+export function Numbers({ group, stat, decimals }: NumbersProps) {
+  const [strongest] = group.members;
+  const field = fieldOf(stat === null ? [] : [stat], group.stat, group.field);
+  return (
+    <>
+      {strongest && <Values finding={strongest} unit={group.unit} decimals={decimals} />}
+      {strongest && (
+        <p>
+          {strongest.sentence} It changed by {formatWithUnit(strongest.change, decimals + 1, group.unit)}; by itself it changes by{" "}
+          {formatWithUnit(strongest.usual, decimals + 1, group.unit)}. Parts of the score: {describeParts({ ...strongest.parts })}
+          . Kind “{KIND_WORDS[group.kind].label}”: {KIND_WORDS[group.kind].help}. Weight {formatScore(group.weight)}, by which
+          groups are ranked.
+        </p>
+      )}
+      <p>
+        {group.help} <span className="soft">{field?.source}</span>
+      </p>
+    </>
+  );
+}
+
+/** Both sides' values of the strongest member, baseline first. */
+function Values({ finding, unit, decimals }: { readonly finding: Finding; readonly unit: string; readonly decimals: number }) {
+  return (
+    <table className="values">
+      <thead>
+        <tr>
+          <th scope="col">{finding.instance}</th>
+          {SUMMARY_ROWS.map(({ key, label }) => (
+            <th scope="col" key={key}>
+              {label}
+            </th>
+          ))}
+          <th scope="col">samples</th>
+        </tr>
+      </thead>
+      <tbody>
+        {(["baseline", "incident"] as const).map((side) => (
+          <tr key={side}>
+            <th scope="row" className="side-name" data-kind={side}>
+              {side}
+            </th>
+            {SUMMARY_ROWS.map(({ key, isMain }) => {
+              const value = finding[side][key];
+              return (
+                <td key={key} data-main={isMain}>
+                  {formatValue(value, computedDecimals(value, decimals))} <span className="soft">{unit}</span>
+                </td>
+              );
+            })}
+            <td>{formatCount(finding[side].n)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

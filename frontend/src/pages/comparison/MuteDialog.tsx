@@ -1,0 +1,76 @@
+import { Button, Group as Row, Modal, Radio, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createMute, MUTE_KEYS } from "../../api/comparison";
+import { ErrorLine } from "../../components/StateView";
+import type { Group } from "../../logic/comparison_types";
+import { muteChoices } from "../../logic/group";
+
+interface MuteDialogProps {
+  readonly group: Group;
+  readonly instanceTitle: string;
+  readonly onClose: () => void;
+}
+
+/** Never hear of a series again: which exactly, and why. */
+export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
+  const client = useQueryClient();
+  const choices = muteChoices(group, instanceTitle);
+  const [index, setIndex] = useState("0");
+  const [reason, setReason] = useState("");
+  const muting = useMutation({
+    mutationFn: async () => {
+      const choice = choices[Number(index)];
+      if (choice !== undefined) {
+        await createMute({ ...choice.mute, reason });
+      }
+    },
+    onSuccess: async () => {
+      await Promise.all(MUTE_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
+      onClose();
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Mute ${group.column}`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          muting.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Radio.Group
+            value={index}
+            onChange={setIndex}
+            label="What is muted"
+            description="Muted series are still compared, counted and listed, but are no findings, for everybody, until somebody unmutes them."
+          >
+            <Stack gap={6} mt={8}>
+              {choices.map(({ label }, position) => (
+                <Radio key={label} value={String(position)} label={label} />
+              ))}
+            </Stack>
+          </Radio.Group>
+          <TextInput
+            label="Why"
+            placeholder="the nightly backup always does this"
+            maxLength={1000}
+            value={reason}
+            onChange={(event) => {
+              setReason(event.currentTarget.value);
+            }}
+          />
+          <ErrorLine error={muting.error} />
+          <Row justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" data-autofocus loading={muting.isPending}>
+              Mute
+            </Button>
+          </Row>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,146 @@
+import { Button, Table, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { deleteMute, MUTE_KEYS, mutesQuery } from "../../api/comparison";
+import { Instant } from "../../components/Instant";
+import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { StatInfo } from "../../logic/api";
+import { seriesTitle } from "../../logic/comparison";
+import type { Comparison } from "../../logic/comparison_types";
+import { describeMute, matchesWords } from "../../logic/group";
+import { formatScore } from "../../logic/number";
+import { fromApi, type Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import type { Clock } from "../../state/url";
+import { seriesLink } from "./link";
+
+interface MutedProps {
+  readonly comparison: Comparison;
+  readonly stats: readonly StatInfo[];
+  readonly filter: string;
+  readonly incident: Window;
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+/** Findings that nobody wants to hear of, and the rules that silence them. */
+export function Muted({ comparison, stats, filter, incident, zone, clock }: MutedProps) {
+  const rows = comparison.muted.filter(({ host, stat, field, instance }) =>
+    matchesWords(filter, `${host} ${stat} ${field} ${instance}`),
+  );
+  return (
+    <>
+      <MuteRules zone={zone} />
+      <Title order={2} mt="md" mb={6}>
+        Muted here
+      </Title>
+      {rows.length === 0 ? (
+        <Text fz="sm" className="soft">
+          {comparison.muted.length === 0 ? "No muted series would have been a finding." : `Nothing matches “${filter}”.`}
+        </Text>
+      ) : (
+        <ScrollCard label="Muted series that would be findings">
+          <Table aria-label="Muted series that would be findings">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Host</Table.Th>
+                <Table.Th>Series</Table.Th>
+                <Table.Th className="number">Times its usual change</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((row) => (
+                <Table.Tr key={`${row.host} ${row.stat} ${row.field} ${row.instance}`}>
+                  <Table.Td>{row.host}</Table.Td>
+                  <Table.Td>
+                    <PageLink to="/hosts/$host" params={{ host: row.host }} search={seriesLink(row, incident, clock)}>
+                      {seriesTitle(stats.find(({ name }) => name === row.stat) ?? null, row)}
+                    </PageLink>
+                  </Table.Td>
+                  <Table.Td className="number">{formatScore(row.score)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollCard>
+      )}
+    </>
+  );
+}
+
+function MuteRules({ zone }: { readonly zone: Zone }) {
+  const me = useMe();
+  const client = useQueryClient();
+  const mutes = useQuery(mutesQuery);
+  const unmuting = useMutation({
+    mutationFn: deleteMute,
+    onSuccess: () => Promise.all(MUTE_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
+  });
+  if (mutes.data === undefined) {
+    return (
+      <StateView
+        isCompact
+        state={
+          mutes.error
+            ? { kind: "error", error: mutes.error, onRetry: () => void mutes.refetch() }
+            : { kind: "loading", what: "muted series" }
+        }
+      />
+    );
+  }
+  if (mutes.data.mutes.length === 0) {
+    return (
+      <StateView
+        isCompact
+        state={{ kind: "empty", title: "Nothing is muted", next: "Mute… at a finding silences its series." }}
+      />
+    );
+  }
+  return (
+    <>
+      <ErrorLine error={unmuting.error} />
+      <ScrollCard label="What is muted">
+        <Table aria-label="What is muted">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Series</Table.Th>
+              <Table.Th>Why</Table.Th>
+              <Table.Th>Muted by</Table.Th>
+              <Table.Th>Muted</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {mutes.data.mutes.map((mute) => (
+              <Table.Tr key={mute.id}>
+                <Table.Td>{describeMute(mute)}</Table.Td>
+                <Table.Td>{mute.reason}</Table.Td>
+                <Table.Td>{mute.created_by}</Table.Td>
+                <Table.Td>
+                  <Instant at={fromApi(mute.created_at)} zone={zone} />
+                </Table.Td>
+                <Table.Td>
+                  {mayWrite(me) && (
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      loading={unmuting.isPending && unmuting.variables === mute.id}
+                      aria-label={`Unmute ${describeMute(mute)}`}
+                      onClick={() => {
+                        unmuting.mutate(mute.id);
+                      }}
+                    >
+                      Unmute
+                    </Button>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollCard>
+    </>
+  );
+}
