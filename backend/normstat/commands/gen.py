@@ -1,4 +1,4 @@
-"""`normstat gen`: rewrites what is derived from the specs, docs/stats.md. A test holds that it is not stale."""
+"""`normstat gen`: rewrites what is derived, docs/stats.md and docs/next-questions.md. A test holds that it is not stale."""
 
 import sys
 from collections.abc import Iterator
@@ -8,11 +8,14 @@ from typing import Annotated, Final
 import typer
 
 import normstat
+from normstat.commands.gen_questions import render_questions_page
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Shape, Spec, Stat
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-STATS_PAGE: Final = Path(normstat.__file__).parents[2] / "docs/stats.md"
+DOCS: Final = Path(normstat.__file__).parents[2] / "docs"
+STATS_PAGE: Final = DOCS / "stats.md"
+QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 
 INTRODUCTION: Final = """\
 # Stats
@@ -34,15 +37,15 @@ SHAPES: Final = {
 
 
 @app.command()
-def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when the page is stale.")] = False) -> None:
-    """Rewrite docs/stats.md from the specs."""
-    page = render_stats_page()
-    is_stale = not STATS_PAGE.exists() or STATS_PAGE.read_text(encoding="utf-8") != page
-    if check and is_stale:
-        sys.stderr.write("docs/stats.md is stale: run make gen\n")
-        raise typer.Exit(1)
-    if is_stale:
-        STATS_PAGE.write_text(page, encoding="utf-8")
+def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
+    """Rewrite docs/stats.md from the specs, docs/next-questions.md from the rules."""
+    for path, page in ((STATS_PAGE, render_stats_page()), (QUESTIONS_PAGE, render_questions_page())):
+        is_stale = not path.exists() or path.read_text(encoding="utf-8") != page
+        if check and is_stale:
+            sys.stderr.write(f"docs/{path.name} is stale: run make gen\n")
+            raise typer.Exit(1)
+        if is_stale:
+            path.write_text(page, encoding="utf-8")
 
 
 def render_stats_page() -> str:
