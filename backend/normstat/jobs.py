@@ -11,6 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.login import delete_expired_logins
+from normstat.baseline.keeping import keep_baselines
 from normstat.query.rolling import run_rollups
 from normstat.store.hypertables import keep_columnstores
 from normstat.store.leader import try_lead
@@ -32,6 +33,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOSchedu
     scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
     scheduler.add_job(wish_nightly_retention, "cron", args=[sessions], hour=1, minute=23, id="retention")
     scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs={"budget_s": ROLLUPS_S}, minutes=1, id="rollups")
+    scheduler.add_job(keep_baselines, "interval", args=[sessions], minutes=1, id="keep_baselines")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler

@@ -12,12 +12,15 @@ from normstat.api import (
     comparison,
     coverage,
     document,
+    exclusions,
     export,
     health,
+    host_groups,
     hosts,
     imports,
     ingest,
     live,
+    mutes,
     reparses,
     retention,
     series,
@@ -42,8 +45,8 @@ def build_router() -> APIRouter:
     """The routes, in the order in which a request is held against them: what agents ask for most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, comparison, export, live,
-        imports, reparses, specs, retention, storage, agent_files, document,
+        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, exclusions, mutes,
+        host_groups, comparison, export, live, imports, reparses, specs, retention, storage, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -7,9 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
-from normstat.api.instants import Instant
 from normstat.auth.roles import Role
 from normstat.query.hosts import StreamState
 
@@ -415,48 +414,57 @@ class Coverage(Body):
 # --- baselines and comparison ---
 
 
+class RuleInfo(Body):
+    """Windows that come again: `start` is local time in the baseline's time zone, without a zone."""
+
+    rrule: str
+    start: Annotated[str, BeforeValidator(lambda start: start.isoformat() if isinstance(start, datetime) else start)]
+    duration_s: int
+    keep_days: int
+
+
+class ExcludedWindow(Body):
+    """A part of the windows that is left out, for a host or (null) for all, because of an exclusion."""
+
+    start: datetime
+    end: datetime
+    host: str | None
+    exclusion_id: int
+    name: str
+
+
+class ProfileInfo(Body):
+    """How far the profiles of all hosts of the baseline are."""
+
+    state: Literal["waiting", "working", "done", "failed"]
+    n_done: int
+    n_total: int
+    message: str
+
+
 class BaselineInfo(Body):
-    """A period that a person marked as normal. `version` grows whenever windows or hosts change."""
+    """A period that was marked as normal. `version` grows whenever windows, hosts or time zone change.
+
+    Windows may reach into the future: until `recording_until` the last one is being recorded. With a group the hosts are those of
+    the group.
+    """
 
     id: int
     name: str
     note: str
     hosts: list[str]
+    group: str | None
     windows: list[Interval]
+    excluded: list[ExcludedWindow]
     version: int
+    time_zone: str
+    rule: RuleInfo | None
+    recording_until: datetime | None
+    archived_at: datetime | None
+    profile: ProfileInfo | None
     created_by: str
     created_at: datetime
     updated_at: datetime
-
-
-class BaselineList(Body):
-    """Baselines, the newest first."""
-
-    baselines: list[BaselineInfo]
-
-
-class IntervalInput(Body):
-    """A window in a request: half-open [start, end); both need a zone."""
-
-    start: Instant
-    end: Instant
-
-
-class BaselineCreate(Body):
-    """A new baseline."""
-
-    name: Name
-    note: Note = ""
-    hosts: Annotated[list[Name], Field(min_length=1)]
-    windows: Annotated[list[IntervalInput], Field(min_length=1)]
-
-
-class BaselineUpdate(Body):
-    """What to change of a baseline; members left out stay."""
-
-    name: Name | None = None
-    note: Note | None = None
-    windows: Annotated[list[IntervalInput], Field(min_length=1)] | None = None
 
 
 class Summary(Body):

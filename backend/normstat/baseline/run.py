@@ -25,7 +25,9 @@ from normstat.baseline.windows import Windows
 from normstat.errors import BadRequest, NoData
 from normstat.query.coverage import read_first_and_last
 from normstat.query.tables import list_host_stats, require_host
-from normstat.store.baselines import BaselineRecord, read_baseline
+from normstat.store.baseline_records import BaselineRecord
+from normstat.store.baseline_versions import effective_windows
+from normstat.store.baselines import read_baseline
 from normstat.window import Window
 
 
@@ -261,7 +263,13 @@ async def _find_baseline(session: AsyncSession, request: ComparisonRequest) -> t
             f"The baseline {info.name} speaks of {', '.join(info.hosts)}, not of {request.host}; choose one of that host",
             {"baseline": info.id, "host": request.host},
         )
-    return info, tuple(info.windows)
+    effective = await effective_windows(session, info.id, await require_host(session, request.host))
+    if not effective:
+        raise NoData(
+            f"Nothing of the baseline {info.name} counts for {request.host}: it has no window yet, or all of it is excluded",
+            {"baseline": info.id, "host": request.host},
+        )
+    return info, effective
 
 
 async def _refuse(session: AsyncSession, host_id: int, host: str, side: str, windows: Windows) -> None:

@@ -100,10 +100,10 @@ async def read_first_and_last(session: AsyncSession, host_id: int) -> tuple[date
 
 async def read_stat_coverage(session: AsyncSession, host_id: int, stat: StatRef, window: Window, width: int) -> StatCoverage:
     """When one stat of a host has samples. Missing: no interval and 0 samples when it has none in the window."""
-    first_us, last_us = await _read_steps(session, host_id, stat, window, width)
+    first_us, last_us = await read_steps(session, host_id, stat, window, width)
     if len(first_us) == 0:
         return StatCoverage(stat.name, 0, None, [])
-    probed = await _probe(session, host_id, stat, Window(from_us(int(first_us[0])), window.end), first_us)
+    probed = await probe(session, host_id, stat, Window(from_us(int(first_us[0])), window.end), first_us)
     covered = find_covered(first_us, last_us, probed.interval_us, window)
     n_expected = probed.estimate(covered)
     n_samples = n_expected
@@ -128,7 +128,7 @@ def find_covered(first_us: Int64Array, last_us: Int64Array, interval_us: float |
 
 
 @dataclass(frozen=True, slots=True)
-class _Probed:
+class Probed:
     """What a few short looks say of a stat's reports."""
 
     interval_us: float | None
@@ -142,7 +142,8 @@ class _Probed:
         return round(n_reports * self.n_rows_per_report)
 
 
-async def _probe(session: AsyncSession, host_id: int, stat: StatRef, window: Window, first_us: Int64Array) -> _Probed:
+async def probe(session: AsyncSession, host_id: int, stat: StatRef, window: Window, first_us: Int64Array) -> Probed:
+    """Looks at a few reports: at the begin, in the middle and at the end of what there is in the window."""
     starts = sorted({int(first_us[position * (len(first_us) - 1) // (N_PROBES - 1)]) for position in range(N_PROBES)})
     distances, n_rows, n_reports = [], 0, 0
     for start_us in starts:
@@ -154,13 +155,16 @@ async def _probe(session: AsyncSession, host_id: int, stat: StatRef, window: Win
         whole = sizes[:-1] if len(sizes) > 1 else sizes
         n_rows, n_reports = n_rows + int(whole.sum()), n_reports + len(whole)
     known = np.concatenate(distances)
-    return _Probed(float(np.median(known)) if len(known) else None, n_rows / max(1, n_reports))
+    return Probed(float(np.median(known)) if len(known) else None, n_rows / max(1, n_reports))
 
 
-async def _read_steps(
+async def read_steps(
     session: AsyncSession, host_id: int, stat: StatRef, window: Window, width: int
 ) -> tuple[Int64Array, Int64Array]:
-    """The first and the last sample of each of `width` steps that has one."""
+    """The first and the last sample of each of `width` steps of the window that has one.
+
+    Shape: (n,) int64 both     Units: microseconds since the epoch
+    """
     step = timedelta(microseconds=max(1000, -(-(window.end_us - window.start_us) // width)))
     n_steps = -(-(window.end - window.start) // step)
     # A day at a time, as long as that is not too often: each look costs time for every chunk of the part's days.

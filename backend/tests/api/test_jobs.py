@@ -60,6 +60,7 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "delete_expired_logins",
         "retention",
         "rollups",
+        "keep_baselines",
         "note_sizes",
         "keep_columnstores",
     }

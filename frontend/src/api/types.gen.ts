@@ -172,7 +172,7 @@ export interface paths {
     put?: never;
     /**
      * Create Baseline
-     * @description Marks windows of hosts as normal.
+     * @description Marks windows of hosts as normal: given ones, one that begins now, or those of a rule.
      */
     post: operations["createBaseline"];
     delete?: never;
@@ -185,23 +185,98 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline
-     * @description Shows a baseline.
+     * @description Shows a baseline, also one that is archived.
      */
     get: operations["getBaseline"];
     put?: never;
     post?: never;
     /**
      * Delete Baseline
-     * @description Removes a baseline; samples stay.
+     * @description Removes a baseline with all of its versions; samples stay.
      */
     delete: operations["deleteBaseline"];
     options?: never;
     head?: never;
     /**
      * Update Baseline
-     * @description Changes name, note or windows of a baseline.
+     * @description Changes a baseline; other windows, hosts or another time zone are a new version.
      */
     patch: operations["updateBaseline"];
+    trace?: never;
+  };
+  "/api/v1/baselines/{id}/archive": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Archive Baseline
+     * @description Hides a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with.
+     */
+    post: operations["archiveBaseline"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/baselines/{id}/copy": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Copy Baseline
+     * @description Makes another baseline like this one, with its rule.
+     */
+    post: operations["copyBaseline"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/baselines/{id}/health": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Baseline Health
+     * @description Says how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since.
+     */
+    get: operations["getBaselineHealth"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/baselines/{id}/recording": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Stop Baseline Recording
+     * @description Ends a recording now: what was recorded so far is the baseline.
+     */
+    delete: operations["stopBaselineRecording"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/baselines/{id}/versions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Baseline Versions
+     * @description Lists what the baseline ever was, the newest first.
+     */
+    get: operations["listBaselineVersions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   "/api/v1/comparison": {
@@ -214,6 +289,40 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/exclusions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Exclusions
+     * @description Lists windows that no baseline counts.
+     */
+    get: operations["listExclusions"];
+    put?: never;
+    /**
+     * Create Exclusion
+     * @description Marks a window as an incident: every baseline that holds it leaves it out, and is computed anew.
+     */
+    post: operations["createExclusion"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/exclusions/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete Exclusion
+     * @description Lets baselines count the window again.
+     */
+    delete: operations["deleteExclusion"];
     options?: never;
     head?: never;
     patch?: never;
@@ -282,6 +391,44 @@ export interface paths {
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  "/api/v1/host-groups": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Host Groups
+     * @description Lists groups of hosts, by name.
+     */
+    get: operations["listHostGroups"];
+    put?: never;
+    /**
+     * Create Host Group
+     * @description Makes a group of hosts.
+     */
+    post: operations["createHostGroup"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/host-groups/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete Host Group
+     * @description Removes a group; its baselines go on speaking of the hosts that it had.
+     */
+    delete: operations["deleteHostGroup"];
+    options?: never;
+    head?: never;
+    /**
+     * Update Host Group
+     * @description Changes a group; with other hosts, its baselines get a new version.
+     */
+    patch: operations["updateHostGroup"];
     trace?: never;
   };
   "/api/v1/hosts": {
@@ -441,6 +588,40 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/mutes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Mutes
+     * @description Lists muted series.
+     */
+    get: operations["listMutes"];
+    put?: never;
+    /**
+     * Create Mute
+     * @description Mutes a series: of a host or of all, one instance or all of them.
+     */
+    post: operations["createMute"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/mutes/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete Mute
+     * @description Shows the series among the findings again.
+     */
+    delete: operations["deleteMute"];
     options?: never;
     head?: never;
     patch?: never;
@@ -725,12 +906,30 @@ export interface components {
       role: components["schemas"]["Role"];
     };
     /**
+     * BaselineArchive
+     * @description Whether the baseline is hidden from lists.
+     */
+    BaselineArchive: {
+      /** Is Archived */
+      is_archived: boolean;
+    };
+    /**
+     * BaselineCopy
+     * @description The name of the copy.
+     */
+    BaselineCopy: {
+      /** Name */
+      name: string;
+    };
+    /**
      * BaselineCreate
-     * @description A new baseline.
+     * @description A new baseline: of `hosts` or a `group`, made of just one of `windows`, `record_hours` (from now on) and `rule`.
      */
     BaselineCreate: {
+      /** Group */
+      group?: string | null;
       /** Hosts */
-      hosts: string[];
+      hosts?: string[] | null;
       /** Name */
       name: string;
       /**
@@ -738,14 +937,37 @@ export interface components {
        * @default
        */
       note: string;
+      /** Record Hours */
+      record_hours?: number | null;
+      rule?: components["schemas"]["RuleInput"] | null;
+      /**
+       * Time Zone
+       * @default UTC
+       */
+      time_zone: string;
       /** Windows */
-      windows: components["schemas"]["IntervalInput"][];
+      windows?: components["schemas"]["IntervalInput"][] | null;
+    };
+    /**
+     * BaselineHealth
+     * @description The health of a baseline for each of its hosts.
+     */
+    BaselineHealth: {
+      /** Hosts */
+      hosts: components["schemas"]["HostHealth"][];
+      /** Version */
+      version: number;
     };
     /**
      * BaselineInfo
-     * @description A period that a person marked as normal. `version` grows whenever windows or hosts change.
+     * @description A period that was marked as normal. `version` grows whenever windows, hosts or time zone change.
+     *
+     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group the hosts are those of
+     *     the group.
      */
     BaselineInfo: {
+      /** Archived At */
+      archived_at: string | null;
       /**
        * Created At
        * Format: date-time
@@ -753,6 +975,10 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
+      /** Excluded */
+      excluded: components["schemas"]["ExcludedWindow"][];
+      /** Group */
+      group: string | null;
       /** Hosts */
       hosts: string[];
       /** Id */
@@ -761,6 +987,12 @@ export interface components {
       name: string;
       /** Note */
       note: string;
+      profile: components["schemas"]["ProfileInfo"] | null;
+      /** Recording Until */
+      recording_until: string | null;
+      rule: components["schemas"]["RuleInfo"] | null;
+      /** Time Zone */
+      time_zone: string;
       /**
        * Updated At
        * Format: date-time
@@ -781,13 +1013,22 @@ export interface components {
     };
     /**
      * BaselineUpdate
-     * @description What to change of a baseline; members left out stay.
+     * @description What to change of a baseline; members left out stay. `rule` null ends its rule; `reason` says why, in its versions.
      */
     BaselineUpdate: {
+      /** Group */
+      group?: string | null;
+      /** Hosts */
+      hosts?: string[] | null;
       /** Name */
       name?: string | null;
       /** Note */
       note?: string | null;
+      /** Reason */
+      reason?: string | null;
+      rule?: components["schemas"]["RuleInput"] | null;
+      /** Time Zone */
+      time_zone?: string | null;
       /** Windows */
       windows?: components["schemas"]["IntervalInput"][] | null;
     };
@@ -954,6 +1195,109 @@ export interface components {
       message: string;
       /** Request Id */
       request_id: string;
+    };
+    /**
+     * ExcludedWindow
+     * @description A part of the windows that is left out, for a host or (null) for all, because of an exclusion.
+     */
+    ExcludedWindow: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Exclusion Id */
+      exclusion_id: number;
+      /** Host */
+      host: string | null;
+      /** Name */
+      name: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * ExclusionCreate
+     * @description A window that was an incident; without a host, of all hosts.
+     */
+    ExclusionCreate: {
+      /**
+       * End
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      end: string | number;
+      /** Host */
+      host?: string | null;
+      /** Name */
+      name: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+    };
+    /**
+     * ExclusionGone
+     * @description How many baselines count the window again.
+     */
+    ExclusionGone: {
+      /** N Baselines */
+      n_baselines: number;
+    };
+    /**
+     * ExclusionInfo
+     * @description A window that no baseline counts.
+     */
+    ExclusionInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * ExclusionList
+     * @description Exclusions, the newest window first.
+     */
+    ExclusionList: {
+      /** Exclusions */
+      exclusions: components["schemas"]["ExclusionInfo"][];
+    };
+    /**
+     * ExclusionMade
+     * @description The new exclusion, and how many baselines leave something out because of it.
+     */
+    ExclusionMade: {
+      exclusion: components["schemas"]["ExclusionInfo"];
+      /** N Baselines */
+      n_baselines: number;
     };
     /**
      * FieldInfo
@@ -1137,6 +1481,84 @@ export interface components {
       n_old_streams: number;
       /** Streams */
       streams: components["schemas"]["StreamInfo"][];
+    };
+    /**
+     * HostGroupCreate
+     * @description A new group of hosts.
+     */
+    HostGroupCreate: {
+      /** Hosts */
+      hosts: string[];
+      /** Name */
+      name: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+    };
+    /**
+     * HostGroupInfo
+     * @description A group of hosts, and the names of the baselines that speak of it.
+     */
+    HostGroupInfo: {
+      /** Baselines */
+      baselines: string[];
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+    };
+    /**
+     * HostGroupList
+     * @description All groups, by name.
+     */
+    HostGroupList: {
+      /** Groups */
+      groups: components["schemas"]["HostGroupInfo"][];
+    };
+    /**
+     * HostGroupUpdate
+     * @description What to change; members left out stay. With other hosts, the group's baselines get a new version.
+     */
+    HostGroupUpdate: {
+      /** Hosts */
+      hosts?: string[] | null;
+      /** Name */
+      name?: string | null;
+      /** Note */
+      note?: string | null;
+    };
+    /**
+     * HostHealth
+     * @description What a baseline has of one host; `coverage`: part of the effective windows, as far as they are over, that has samples.
+     */
+    HostHealth: {
+      /** Age Days */
+      age_days: number | null;
+      /** Coverage */
+      coverage: number;
+      /** Host */
+      host: string;
+      /** N Samples */
+      n_samples: number;
+      /** Newest At */
+      newest_at: string | null;
+      /** Reasons */
+      reasons: string[];
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "good" | "stale" | "thin" | "empty";
+      /** Stats */
+      stats: components["schemas"]["StatHealth"][];
+      /** Windows */
+      windows: components["schemas"]["Interval"][];
     };
     /**
      * HostInfo
@@ -1398,6 +1820,58 @@ export interface components {
       role: components["schemas"]["Role"];
     };
     /**
+     * MuteCreate
+     * @description A series that shall not be among the findings; without a host of all hosts, without an instance of all instances.
+     */
+    MuteCreate: {
+      /** Field */
+      field: string;
+      /** Host */
+      host?: string | null;
+      /** Instance */
+      instance?: string | null;
+      /**
+       * Reason
+       * @default
+       */
+      reason: string;
+      /** Stat */
+      stat: string;
+    };
+    /**
+     * MuteInfo
+     * @description A muted series.
+     */
+    MuteInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Field */
+      field: string;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      /** Instance */
+      instance: string | null;
+      /** Reason */
+      reason: string;
+      /** Stat */
+      stat: string;
+    };
+    /**
+     * MuteList
+     * @description Muted series, the newest first.
+     */
+    MuteList: {
+      /** Mutes */
+      mutes: components["schemas"]["MuteInfo"][];
+    };
+    /**
      * NewToken
      * @description The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only).
      */
@@ -1492,6 +1966,23 @@ export interface components {
       time: string | null;
       /** Values */
       values: { [key: string]: number | null };
+    };
+    /**
+     * ProfileInfo
+     * @description How far the profiles of all hosts of the baseline are.
+     */
+    ProfileInfo: {
+      /** Message */
+      message: string;
+      /** N Done */
+      n_done: number;
+      /** N Total */
+      n_total: number;
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "waiting" | "working" | "done" | "failed";
     };
     /**
      * ReasonCount
@@ -1714,6 +2205,40 @@ export interface components {
      */
     Role: "viewer" | "operator" | "administrator";
     /**
+     * RuleInfo
+     * @description Windows that come again: `start` is local time in the baseline's time zone, without a zone.
+     */
+    RuleInfo: {
+      /** Duration S */
+      duration_s: number;
+      /** Keep Days */
+      keep_days: number;
+      /** Rrule */
+      rrule: string;
+      /** Start */
+      start: string;
+    };
+    /**
+     * RuleInput
+     * @description Windows that come again, by an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
+     *
+     *     `start`: local time of day (09:00; the rule then begins `keep_days` ago), or local date and time (2026-11-02T09:00). Whole days
+     *     of `duration_s` are days of the calendar.
+     */
+    RuleInput: {
+      /** Duration S */
+      duration_s: number;
+      /**
+       * Keep Days
+       * @default 28
+       */
+      keep_days: number;
+      /** Rrule */
+      rrule: string;
+      /** Start */
+      start: string;
+    };
+    /**
      * RunState
      * @description Where a run stands; the last two are its end.
      * @enum {string}
@@ -1909,6 +2434,30 @@ export interface components {
       covered: components["schemas"]["Interval"][];
       /** Interval S */
       interval_s: number | null;
+      /** N Samples */
+      n_samples: number;
+      /** Stat */
+      stat: string;
+    };
+    /**
+     * StatHealth
+     * @description What a baseline has of one stat. `instances_gone` are in it and not in the last day of data, `instances_new` the reverse.
+     *
+     *     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
+     */
+    StatHealth: {
+      /** Coverage */
+      coverage: number;
+      /** Instances Gone */
+      instances_gone: string[];
+      /** Instances New */
+      instances_new: string[];
+      /** Is Estimate */
+      is_estimate: boolean;
+      /** N Instances Gone */
+      n_instances_gone: number;
+      /** N Instances New */
+      n_instances_new: number;
       /** N Samples */
       n_samples: number;
       /** Stat */
@@ -2221,6 +2770,37 @@ export interface components {
       password?: string | null;
       role?: components["schemas"]["Role"] | null;
     };
+    /**
+     * VersionInfo
+     * @description What a baseline was, and why it became so.
+     */
+    VersionInfo: {
+      /** Hosts */
+      hosts: string[];
+      /**
+       * Made At
+       * Format: date-time
+       */
+      made_at: string;
+      /** Made By */
+      made_by: string;
+      /** Reason */
+      reason: string;
+      /** Time Zone */
+      time_zone: string;
+      /** Version */
+      version: number;
+      /** Windows */
+      windows: components["schemas"]["Interval"][];
+    };
+    /**
+     * VersionList
+     * @description All versions of a baseline, the newest first.
+     */
+    VersionList: {
+      /** Versions */
+      versions: components["schemas"]["VersionInfo"][];
+    };
   };
   responses: never;
   parameters: never;
@@ -2471,6 +3051,8 @@ export interface operations {
       query?: {
         /** @description only those of this host */
         host?: string | null;
+        /** @description those that are archived, in place of the others */
+        archived?: boolean;
       };
       header?: never;
       path?: never;
@@ -2582,6 +3164,114 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  archiveBaseline: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["BaselineArchive"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  copyBaseline: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["BaselineCopy"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getBaselineHealth: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineHealth"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  stopBaselineRecording: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listBaselineVersions: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["VersionList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   compare: {
     parameters: {
       query: {
@@ -2615,6 +3305,76 @@ export interface operations {
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listExclusions: {
+    parameters: {
+      query?: {
+        /** @description those of this host, and of all hosts */
+        host?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createExclusion: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ExclusionCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionMade"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteExclusion: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionGone"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
@@ -2720,6 +3480,92 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listHostGroups: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostGroupList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createHostGroup: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["HostGroupCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostGroupInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteHostGroup: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateHostGroup: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["HostGroupUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostGroupInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
@@ -3100,6 +3946,76 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listMutes: {
+    parameters: {
+      query?: {
+        /** @description those of this host, and of all hosts */
+        host?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MuteList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createMute: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["MuteCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MuteInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteMute: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -1,0 +1,43 @@
+"""Exclusions: windows that were an incident."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from normstat.api.baseline_schemas import ExclusionCreate, ExclusionGone, ExclusionInfo, ExclusionList, ExclusionMade
+from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.handlers import guarded_answers
+from normstat.api.schemas import NO_NUL
+from normstat.errors import BadRequest, NotFound
+from normstat.store import exclusions
+from normstat.store.exclusions import ExclusionDraft
+from normstat.window import Window
+
+router = APIRouter(prefix="/exclusions", tags=["exclusions"])
+
+
+@router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def list_exclusions(
+    session: ReadSession,
+    host: Annotated[
+        str | None, Query(description="those of this host, and of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
+    ] = None,
+) -> ExclusionList:
+    """Lists windows that no baseline counts."""
+    records = await exclusions.list_exclusions(session, host=host)
+    return ExclusionList(exclusions=[ExclusionInfo.model_validate(record) for record in records])
+
+
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+async def create_exclusion(body: ExclusionCreate, principal: Operator, session: WriteSession) -> ExclusionMade:
+    """Marks a window as an incident: every baseline that holds it leaves it out, and is computed anew."""
+    window = Window(body.start, body.end)
+    draft = ExclusionDraft(name=body.name, note=body.note, window=window, host=body.host, created_by=principal.name)
+    record, n_baselines = await exclusions.create_exclusion(session, draft)
+    return ExclusionMade(exclusion=ExclusionInfo.model_validate(record), n_baselines=n_baselines)
+
+
+@router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def delete_exclusion(id: IdPath, session: WriteSession) -> ExclusionGone:  # noqa: A002
+    """Lets baselines count the window again."""
+    return ExclusionGone(n_baselines=await exclusions.delete_exclusion(session, id))

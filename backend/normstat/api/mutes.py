@@ -1,0 +1,47 @@
+"""Mutes: series that nobody wants to see among the findings."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from normstat.api.baseline_schemas import MuteCreate, MuteInfo, MuteList
+from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.handlers import guarded_answers
+from normstat.api.schemas import NO_NUL, Empty
+from normstat.errors import Conflict, NotFound
+from normstat.store import mutes
+from normstat.store.mutes import MuteDraft
+
+router = APIRouter(prefix="/mutes", tags=["mutes"])
+
+
+@router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def list_mutes(
+    session: ReadSession,
+    host: Annotated[
+        str | None, Query(description="those of this host, and of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
+    ] = None,
+) -> MuteList:
+    """Lists muted series."""
+    return MuteList(mutes=[MuteInfo.model_validate(record) for record in await mutes.list_mutes(session, host)])
+
+
+@router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict))
+async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
+    """Mutes a series: of a host or of all, one instance or all of them."""
+    draft = MuteDraft(
+        host=body.host,
+        stat=body.stat,
+        field=body.field,
+        instance=body.instance,
+        reason=body.reason,
+        created_by=principal.name,
+    )
+    return MuteInfo.model_validate(await mutes.create_mute(session, draft))
+
+
+@router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def delete_mute(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
+    """Shows the series among the findings again."""
+    await mutes.delete_mute(session, id)
+    return Empty()

@@ -1,0 +1,93 @@
+"""What there is in the windows of a baseline: how much of them has samples, and which instances came or went since."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.query.counts import count_samples
+from normstat.query.coverage import find_covered, probe, read_steps
+from normstat.query.tables import StatRef, natural_key
+from normstat.store.instance_memory import LAST_STEP
+from normstat.store.models import Instance
+from normstat.window import Window, from_us
+
+# So many looks over all windows, but for each window so many at least.
+STEPS: Final = 600
+LEAST_STEPS: Final = 20
+# Beyond, counting takes longer than somebody wants to wait, and the number follows from what a few looks saw.
+COUNT_LIMIT: Final = 500_000
+MOST_NAMED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StatContents:
+    """What the windows have of a stat. `n_samples` is an estimate where it would take long to count."""
+
+    n_samples: int
+    is_estimate: bool
+    covered: list[Window]
+    newest_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceChanges:
+    """Instances that only one of two times has: the first names of each in natural order, and how many there are."""
+
+    n_before: int
+    n_gone: int
+    gone: list[str]
+    n_new: int
+    new: list[str]
+
+
+async def read_contents(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> StatContents:
+    """How much of the windows one stat covers. Missing: nothing covered and 0 samples where it has none."""
+    total_s = sum(window.length_s for window in windows)
+    found = []
+    for window in windows:
+        n_steps = max(LEAST_STEPS, round(STEPS * window.length_s / total_s))
+        first_us, last_us = await read_steps(session, host_id, stat, window, n_steps)
+        if len(first_us):
+            found.append((window, first_us, last_us))
+    if not found:
+        return StatContents(0, is_estimate=False, covered=[], newest_at=None)
+    window, first_us, _ = max(found, key=lambda item: len(item[1]))
+    probed = await probe(session, host_id, stat, Window(from_us(int(first_us[0])), window.end), first_us)
+    covered_by = [(window, find_covered(first, last, probed.interval_us, window)) for window, first, last in found]
+    n_samples = sum(probed.estimate(covered) for _, covered in covered_by)
+    is_estimate = n_samples > COUNT_LIMIT
+    if not is_estimate:
+        n_samples = sum([(await count_samples(session, stat.name, host_id, window)).n_rows for window, _ in covered_by])
+    return StatContents(
+        n_samples=n_samples,
+        is_estimate=is_estimate,
+        covered=[piece for _, covered in covered_by for piece in covered],
+        newest_at=from_us(int(found[-1][2][-1])),
+    )
+
+
+async def read_instance_changes(
+    session: AsyncSession, host_id: int, stat_id: int, before: Sequence[Window], recent: Window
+) -> InstanceChanges:
+    """Which instances of a stat the windows `before` have and `recent` has not, and the reverse.
+
+    An instance is taken to be there from its first to its last sample, which may be noted LAST_STEP late.
+    """
+    of_stat = (Instance.host_id == host_id) & (Instance.stat_id == stat_id)
+    was, is_there = or_(*map(_reaches, before)), _reaches(recent)
+    n_before = await session.scalar(select(func.count()).select_from(Instance).where(of_stat, was))
+    counts, names = [], []
+    for condition in (was & ~is_there, is_there & ~was):
+        counts.append(await session.scalar(select(func.count()).select_from(Instance).where(of_stat, condition)) or 0)
+        query = select(Instance.name).where(of_stat, condition).order_by(Instance.id).limit(MOST_NAMED)
+        names.append(sorted(await session.scalars(query), key=natural_key))
+    return InstanceChanges(n_before=n_before or 0, n_gone=counts[0], gone=names[0], n_new=counts[1], new=names[1])
+
+
+def _reaches(window: Window) -> ColumnElement[bool]:
+    """Whether the instance was there at some time of the window."""
+    return (Instance.first_sample_at < window.end) & (Instance.last_sample_at >= window.start - LAST_STEP)
