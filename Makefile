@@ -26,7 +26,7 @@ JOBS ?= 3
 YIELD := nice -n 10
 
 .PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	test-fast test-backend test-agent test-up test-page test-e2e screenshot golden gen lock bench clean
+	test-fast test-backend test-agent test-up test-page test-e2e screenshot golden gen lock bench bench-compare clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -159,6 +159,9 @@ lock: setup-dev ## pin the Python packages anew
 
 bench: setup-dev ## all benchmarks; one: make bench-reader
 	@cd backend && ../$(BIN)/python -m bench
+
+bench-compare: setup-dev ## how often a comparison finds the culprit, beside other methods (BENCH_ARGS="--seeds 0:3")
+	@cd backend && $(YIELD) ../$(BIN)/python -m bench.compare_measure $(BENCH_ARGS)
 
 bench-%: setup-dev
 	@cd backend && ../$(BIN)/python -m bench.bench_$*

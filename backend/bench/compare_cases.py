@@ -28,7 +28,7 @@ SAMPLINGS: Final = (
 )
 SPARSE: Final = ((60.0, (20, 60), (5, 20)), (300.0, (20, 60), (5, 12)))
 # Kinds that need samples close together, or many of them, to be there at all.
-LONGEST_INTERVAL_S: Final = {"stalls": 10.0}
+LONGEST_INTERVAL_S: Final = {"stalls": 5.0}
 MANY_SAMPLES: Final = {"rare_spikes", "second_mode", "oscillation", "wider", "narrower", "frozen", "stalls", "mid_incident"}
 
 

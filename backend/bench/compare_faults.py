@@ -288,16 +288,23 @@ def zero_to_errors(scene: Scene) -> None:
 
 
 def oscillation(scene: Scene) -> None:
-    """Up and down around its usual level, with a steady period."""
-    key = scene.pick(BUSY_FIELDS, scene.is_lively)
+    """Up and down around its usual level, with a steady period; as high as the swing that it has at this load."""
+    share = scene.by_size(1.5, 0.9, 0.6)
+
+    def height(key: Key) -> float:
+        low, high = np.quantile(scene.incident(key), (0.05, 0.95))
+        return share * float(high - low)
+
+    def suits(key: Key) -> bool:
+        return scene.is_lively(key) and height(key) < 0.95 * float(np.median(scene.incident(key)))
+
+    key = scene.pick(BUSY_FIELDS, suits)
     values = scene.incident(key)
     period = scene.rng.uniform(2.0, min(20.0, len(values) / 4))
     wave = np.sin(2 * np.pi * np.arange(len(values)) / period + scene.rng.uniform(0, 6))
     if scene.rng.random() < 0.4:
         wave = np.where(wave >= 0, 1.0, -1.0)
-    # Where there is no room below, the ups are as much as the downs can be.
-    height = min(scene.swing(key) * scene.by_size(1.5, 0.9, 0.6), 0.95 * float(np.median(values)))
-    scene.put(key, values + height * wave)
+    scene.put(key, values + height(key) * wave)
 
 
 def one_cpu(scene: Scene) -> None:
@@ -339,7 +346,9 @@ def beside_the_load(scene: Scene) -> None:
     fields = ("mpstat/syscl", "mpstat/csw", "mpstat/sys", "iostat/asvc_t", "iostat/w", "prstat/cpu", "nicstat/ipkts", "vmstat/r")
     key = scene.pick(fields, scene.is_lively)
     values = scene.incident(key)
-    scene.put(key, values * scene.by_size(7.0, 4.0, 2.5) * noise(scene, 0.05))
+    # Where the load is less, the fault must show above what that takes away.
+    factor = scene.by_size(7.0, 4.0, 2.5) / min(1.0, scene.plan.more_load) ** 0.5
+    scene.put(key, values * factor * noise(scene, 0.05))
 
 
 def all_cpus(scene: Scene) -> None:

@@ -86,7 +86,7 @@ def burst_heights(rng: np.random.Generator, plan: Plan) -> FloatArray:
     n_bursts = rng.poisson(plan.burst_rate * plan.interval_s * len(out))
     for at in rng.integers(0, len(out), n_bursts):
         seconds = rng.exponential(8.0) + 1
-        height = min(0.3 * rng.pareto(1.8), 12.0) * min(1.0, seconds / plan.interval_s)
+        height = min(0.4 * rng.pareto(2.5), 6.0) * min(1.0, seconds / plan.interval_s)
         out[at : at + max(1, round(seconds / plan.interval_s))] += height
     return out
 
@@ -130,10 +130,10 @@ class _Noise:
         out[few] = self.rng.poisson(events[few])
         return out / self.interval_s
 
-    def rare_bursts(self, shape: tuple[int, int], share: float) -> FloatArray:
-        """Factors that are 1 mostly and now and then large."""
+    def rare_bursts(self, shape: tuple[int, int]) -> FloatArray:
+        """Factors that are 1 mostly; some of the series have bursts now and then, with a heavy tail."""
         out = np.ones(shape)
-        hit = self.rng.random(shape) < share
+        hit = self.rng.random(shape) < np.where(self.rng.random(shape[1]) < 0.3, 0.01, 0.0)
         out[hit] += np.minimum(self.rng.pareto(1.8, int(hit.sum())), 20.0)
         return out
 
@@ -168,15 +168,15 @@ def _add_cpus(raw: Raw, plan: Plan, noise: _Noise, load: FloatArray, net: FloatA
     rate = noise.rate
     raw["mpstat/minf"] = rate(200 * busy_now**0.8 * noise.lognormal(k, 0.3, 0.9))
     raw["mpstat/mjf"] = rate(np.broadcast_to(10 ** rng.uniform(-4.5, -1.5, k), (len(load), k)).copy())
-    raw["mpstat/xcal"] = rate(400 * scale * noise.lognormal(k, 0.3, 0.7) * noise.rare_bursts((len(load), k), 0.003))
+    raw["mpstat/xcal"] = rate(400 * scale * noise.lognormal(k, 0.3, 0.7) * noise.rare_bursts((len(load), k)))
     interrupt_cpus = np.where(rng.random(k) < 0.08, rng.uniform(1000, 6000, k), rng.uniform(5, 60, k))
     raw["mpstat/intr"] = rate(100 + interrupt_cpus * net * noise.lognormal(k, 0.05, 0.2))
     raw["mpstat/ithr"] = 0.6 * raw["mpstat/intr"] * noise.lognormal(k, 0.01, 0.06)
     switches = 2500 * busy_now**0.9 * noise.lognormal(k, 0.1, 0.3)
     raw["mpstat/csw"] = rate(switches)
-    raw["mpstat/icsw"] = rate(0.3 * switches * np.minimum(scale, 1.0))
+    raw["mpstat/icsw"] = rate(0.3 * switches * np.minimum(np.sqrt(scale), 1.0))
     raw["mpstat/migr"] = rate(0.08 * switches * noise.lognormal(k, 0.1, 0.3))
-    raw["mpstat/smtx"] = rate(150 * scale**1.4 * noise.lognormal(k, 0.3, 0.6) * noise.rare_bursts((len(load), k), 0.002))
+    raw["mpstat/smtx"] = rate(150 * scale**1.2 * noise.lognormal(k, 0.3, 0.6) * noise.rare_bursts((len(load), k)))
     raw["mpstat/srw"] = rate(np.full((len(load), k), 10 ** rng.uniform(-3.5, -1)))
     raw["mpstat/syscl"] = rate(12000 * scale * noise.lognormal(k, 0.15, 0.4))
     raw["mpstat/set"] = np.broadcast_to(np.arange(k) // 32, (len(load), k)).astype(np.float64)
@@ -192,11 +192,13 @@ def _add_disks(raw: Raw, plan: Plan, noise: _Noise, disk: FloatArray) -> None:
     load_scale = max(plan.load, 0.02) / 0.4
     r = reads * load_scale * disk * noise.lognormal(k, 0.2, 0.8)
     w = np.where(log_ones, writes * np.ones_like(disk), writes * load_scale * disk) * noise.lognormal(k, 0.2, 0.7)
-    raw["iostat/r"], raw["iostat/w"] = noise.rate(r), noise.rate(w * noise.rare_bursts((n, k), 0.002))
+    raw["iostat/r"], raw["iostat/w"] = noise.rate(r), noise.rate(w * noise.rare_bursts((n, k)))
     raw["iostat/read_kb"] = rng.choice([4.0, 8.0, 16.0, 64.0], k) * noise.lognormal(k, 0.05, 0.3)
     raw["iostat/write_kb"] = rng.choice([4.0, 8.0, 32.0, 128.0], k) * noise.lognormal(k, 0.05, 0.3)
     raw["iostat/asvc_t"] = rng.choice([0.4, 0.7, 4.0, 7.0], k) * (1 + 0.1 * disk) * noise.lognormal(k, 0.1, 0.4)
-    raw["iostat/wait"] = np.where(rng.random((n, k)) < 0.003, rng.exponential(0.5, (n, k)), 0.0)
+    # Some disks queue now and then; the others never do.
+    queues = rng.random((n, k)) < np.where(rng.random(k) < 0.25, 0.03, 0.0)
+    raw["iostat/wait"] = np.where(queues, rng.gamma(2.0, 0.15, (n, k)), 0.0)
 
 
 def _add_system(raw: Raw, plan: Plan, noise: _Noise, load: FloatArray) -> None:

@@ -1,0 +1,149 @@
+"""The figures of `make bench-compare` on rankings made by hand, and each peer's method on a case that it must solve."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import compare_measure
+from bench.compare_cases import Case
+from bench.compare_measure import PEERS, Outcome, avg_at_5, bootstrap, figures, judge, measure, place_of_truth, wilson
+
+
+def made_case(**other: object) -> Case:
+    """Twenty series of noise; the sixth ("f") is shifted far up, "constant" never moves, "empty" has no samples."""
+    rng = np.random.default_rng(1)
+    baseline, incident = rng.normal(50, 2, (22, 400)), rng.normal(50, 2, (22, 50))
+    incident[5] += 60
+    baseline[20], incident[20] = 7.0, 7.0
+    baseline[21] = np.nan
+    names = [*"abcdefghijklmnopqrst", "constant", "empty"]
+    given = {
+        "name": "made",
+        "kind": "level_shift",
+        "flavour": "level_shift",
+        "seed": 0,
+        "size": "obvious",
+        "times_baseline": np.arange(400.0),
+        "times_incident": np.arange(400.0, 450.0),
+        "metrics": names,
+        "baseline": baseline.round(2),
+        "incident": incident.round(2),
+        "truths": frozenset("f"),
+        "involved": frozenset("fg"),
+    }
+    return Case(**(given | other))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [name for name in PEERS if name != "netdata_ks2"])
+def test_every_peer_finds_a_level_that_is_far_off(name: str) -> None:
+    outcome = judge(made_case(), name, PEERS[name])
+    assert outcome.place == 1
+    assert outcome.is_called
+    assert outcome.n_calm == 19
+
+
+def test_differences_see_movement_and_no_level() -> None:
+    case = made_case()
+    shifted, _ = PEERS["netdata_ks2"](case)
+    case.incident[5] = 80 + 30 * (-1.0) ** np.arange(50)
+    restless, _ = PEERS["netdata_ks2"](case)
+    assert restless[5] > 2 * shifted[5]
+    assert restless.argmax() == 5
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_is_calm_about_constants_and_says_nothing_of_what_is_not_there(name: str) -> None:
+    scores, unusual = PEERS[name](made_case())
+    assert scores.shape == unusual.shape == (22,)
+    assert not np.isnan(scores).any()
+    assert not unusual[20]
+    assert scores[21] == -np.inf
+    assert not unusual[21]
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_missing_sample_changes_little(name: str) -> None:
+    case = made_case()
+    case.baseline[:, 7] = np.nan
+    case.incident[3, 2] = np.nan
+    scores, _ = PEERS[name](case)
+    assert np.isfinite(scores[:21]).all()
+
+
+@pytest.mark.parametrize(
+    ("scores", "truths", "place"),
+    [
+        ([3.0, 2.0, 1.0], {"a"}, 1),
+        ([3.0, 2.0, 1.0], {"c"}, 3),
+        ([3.0, 2.0, 1.0], {"b", "c"}, 2),
+        # Of equals the middle one.
+        ([2.0, 2.0, 2.0], {"a"}, 2),
+        ([2.0, 2.0, 1.0], {"b"}, 2),
+        ([3.0, 2.0, -np.inf], {"c"}, None),
+        ([3.0, 2.0, 1.0], set(), None),
+    ],
+)
+def test_place_of_truth(scores: list[float], truths: set[str], place: int | None) -> None:
+    assert place_of_truth(np.array(scores), ["a", "b", "c"], frozenset(truths)) == place
+
+
+def outcome(place: int | None, kind: str = "stalls", n_false: int = 0) -> Outcome:
+    return Outcome("x", kind, "hard", "m", place, is_called=place == 1, n_false=n_false, n_calm=100, cpu_s=0.5)
+
+
+def test_measures_of_places() -> None:
+    found = measure([outcome(1), outcome(2), outcome(5), outcome(None, n_false=4)])
+    assert found["hit@1"].value == 0.25
+    assert found["hit@3"].value == 0.5
+    assert found["Avg@5"].value == pytest.approx((1 + 0.8 + 0.2 + 0) / 4)
+    assert found["MRR"].value == pytest.approx((1 + 1 / 2 + 1 / 5) / 4)
+    assert found["NDCG"].value == pytest.approx((1 + 1 / np.log2(3) + 1 / np.log2(6)) / 4)
+    assert found["called"].value == 0.25
+    assert found["false alarms"].value == 0.01
+    assert found["hit@3"].low < 0.5 < found["hit@3"].high
+
+
+def test_where_nothing_happened_only_false_alarms_count() -> None:
+    assert set(measure([outcome(None, "none/idle", 1)])) == {"false alarms", "CPU s"}
+
+
+def test_avg_at_5_is_the_mean_of_the_hits() -> None:
+    for place in (1, 2, 3, 4, 5, 6, 40):
+        assert avg_at_5(place) == pytest.approx(np.mean([place <= k for k in range(1, 6)]))
+    assert avg_at_5(None) == 0
+
+
+def test_intervals() -> None:
+    # Known figures: 8 of 10 by Wilson's formula.
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-3)
+    assert wilson(0, 0) == (0.0, 1.0)
+    low, high = bootstrap([0.0] * 50 + [1.0] * 50)
+    assert 0.38 < low < 0.5 < high < 0.62
+    assert bootstrap([0.3, 0.3]) == pytest.approx((0.3, 0.3))
+
+
+def test_tables_have_each_kind_and_all_together() -> None:
+    table = figures([outcome(1), outcome(4, "frozen"), outcome(None, "none/idle", 2)])
+    assert list(table) == ["stalls", "frozen", "none/idle", "faults, hard", "faults", "none"]
+    assert table["faults"]["m"]["hit@1"].value == 0.5
+    assert table["none"]["m"]["false alarms"].value == 0.02
+
+
+def test_the_command_prints_tables_and_keeps_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--seeds", "0:1", "--kinds", "frozen,none/sparse", "--methods", "n_sigma,pmdiff", "--jobs", "1"]
+    assert compare_measure.main([*options, "--results", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "| hit@3 | n_sigma | pmdiff |" in printed
+    assert "| none/sparse |" in printed
+    (path,) = tmp_path.glob("*-compare.json")
+    kept = json.loads(path.read_text())
+    assert {found["method"] for found in kept["outcomes"]} == {"n_sigma", "pmdiff"}
+    assert 0 <= kept["figures"]["frozen"]["n_sigma"]["hit@3"]["value"] <= 1
+
+
+def test_a_method_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        compare_measure.main(["--methods", "guess"])
+    assert "not known: guess" in capsys.readouterr().err
