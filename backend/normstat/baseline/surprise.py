@@ -1,0 +1,74 @@
+"""How surprising a change is: the chance that a normal window of such a series shows one as large.
+
+Twice the usual change means much for a series that never does it and little for one with heavy tails. So each window of the baseline
+is measured by the others as the incident is by all of them, and what comes out for all series of a family (the same field of all CPUs,
+all disks) is what normal windows do. Beyond the largest ones a Pareto tail is fitted to them: families with heavy tails have to go farther.
+Few windows are pulled towards what all families show.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat.baseline.summary import Float32Array, FloatArray, IntArray
+
+# The tail: the largest windows of a family.
+TAIL_SHARE: Final = 0.02
+# The experience with all families counts as much as so many windows in the tail.
+POOL_WEIGHT: Final = 10.0
+LEAST_TAIL: Final = 0.1
+MOST_TAIL: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What normal windows do, by kind and family.
+
+    Shape: threshold, tail (n_kinds, n_families): TAIL_SHARE of normal windows have more than `threshold` times the usual change;
+    `tail` is the mean logarithm of how many times more
+    """
+
+    threshold: Float32Array
+    tail: Float32Array
+
+    def surprise(self, times: Float32Array, families: IntArray) -> FloatArray:
+        """Minus the decimal logarithm of the chance of so large a change in a normal window. Shape: times (n_kinds, n_series)"""
+        threshold, tail = self.threshold[:, families], self.tail[:, families]
+        ratio = np.maximum(times, 1e-9) / threshold
+        at_threshold = -np.log10(TAIL_SHARE)
+        beyond = np.log10(np.maximum(ratio, 1)) / tail
+        return np.where(ratio < 1, ratio * at_threshold, at_threshold + beyond).astype(np.float64)
+
+
+def calibrate(times: Float32Array, families: IntArray) -> Calibration:
+    """Learns what normal windows do.
+
+    Shape: times (n_windows, n_kinds, n_series), each window measured by the others; families (n_series,) codes from 0 on
+    """
+    n_windows, n_kinds, _ = times.shape
+    n_families = int(families.max(initial=-1)) + 1
+    threshold = np.ones((n_kinds, n_families), np.float32)
+    tail = np.full((n_kinds, n_families), 0.2, np.float32)
+    order = np.argsort(families, kind="stable")
+    bounds = np.searchsorted(families[order], np.arange(n_families + 1))
+    for kind in range(n_kinds):
+        common, common_tail, _ = _fit(times[:, kind, :].ravel())
+        for family in range(n_families):
+            own, own_tail, n_tail = _fit(times[:, kind, order[bounds[family] : bounds[family + 1]]].ravel())
+            weight = n_tail / (n_tail + POOL_WEIGHT)
+            threshold[kind, family] = np.exp(weight * np.log(own) + (1 - weight) * np.log(common))
+            tail[kind, family] = weight * own_tail + (1 - weight) * common_tail
+    return Calibration(np.maximum(threshold, 0.5), np.clip(tail, LEAST_TAIL, MOST_TAIL))
+
+
+def _fit(values: Float32Array) -> tuple[float, float, int]:
+    """Threshold, tail, and how many windows lie in the tail."""
+    values = values[np.isfinite(values)]
+    n_tail = round(TAIL_SHARE * len(values))
+    if n_tail == 0:
+        return (float(max(values.max(initial=0.5), 0.5)), 0.2, 0)
+    largest = np.sort(np.partition(values, len(values) - n_tail - 1)[len(values) - n_tail - 1 :])
+    threshold = max(float(largest[0]), 0.5)
+    excess = np.log(np.maximum(largest[1:], threshold) / threshold)
+    return threshold, float(excess.mean()), n_tail

@@ -1,0 +1,260 @@
+"""How much a series changes by itself: read off the windows of its baseline, pulled towards what all series show, never absurdly small.
+
+Each window of the baseline is compared with the whole baseline exactly as an incident is. So noise, autocorrelation, jobs that run
+every five minutes, heavy tails and rounding are in the yardstick, and no distribution is assumed.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat.baseline.summary import MIDDLE, N_PARTS, Float32Array, FloatArray, Summary
+
+# What a change is looked for in. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
+# move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples lie beyond the
+# baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal neighbours;
+# `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out; `trend`:
+# the later half against the earlier one.
+KINDS: Final = ("value", "order", "spread", "top", "bottom", "low", "high", "step", "jitter", "still", "missing", "part", "trend")
+VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND = range(len(KINDS))
+# In the unit of the series; the others are shares or logarithms of ratios.
+IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
+SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING)
+RATIOS: Final = (SPREAD, JITTER)
+MOST_WINDOWS: Final = 32
+# A window of the baseline is at most this part of it.
+LARGEST_PART: Final = 8
+# As many windows count as much as the experience with all other series.
+POOL_WEIGHT: Final = 8.0
+LEVEL_FLOOR: Final = 0.01
+PERCENT_LEAST_LEVEL: Final = 1.0
+SHARE_FLOOR: Final = 0.02
+RATIO_FLOOR: Final = 0.05
+# A series that is nearly always at one value knows events only: how often it is elsewhere is what can change.
+EVENT_SHARE: Final = 0.9
+EVENT_BURST: Final = 2.0
+SD_PER_IQR: Final = 1.349
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is known of each series beside its windows. Shape: all (n_series,)
+
+    `level`: its median, in its own unit; `scale`: its usual deviation; `digit`: the smallest difference that the tool can print;
+    `size`: its usual size where it is not zero; `is_event`: nearly always at its level; `event_size`: how far it is away when not.
+    """
+
+    level: FloatArray
+    scale: FloatArray
+    digit: FloatArray
+    size: FloatArray
+    is_percent: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_event: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    event_size: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What windows of a length show usually. Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms."""
+
+    top: Float32Array
+    bottom: Float32Array
+    spread: Float32Array
+    jitter: Float32Array
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What windows of one length do by themselves.
+
+    Shape: change (n_kinds, n_series): between their 90 % quantile and the largest; surprise (n_kinds, n_series): the largest window,
+    measured by all others. `n_disjoint`: how many windows of that length the baseline holds side by side
+    """
+
+    length_s: float
+    n_disjoint: float
+    change: Float32Array
+    ends: Ends
+    # The changes of all windows, for the calibration. Shape: (n_windows, n_kinds, n_series)
+    changes: Float32Array
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a baseline knows of many series: how they look and how much they change by themselves, by the length of a window."""
+
+    traits: Traits
+    whole: Summary
+    usual: Sequence[Usual]
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+
+def measure(window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits) -> Float32Array:
+    """How far a window lies from the whole, kind by kind. Missing: NaN where one of them has no samples.
+
+    Shape: -> (n_kinds, n_series)
+    """
+    inner = slice(1, -1)
+    value = np.abs(window.quantiles[:, inner] - whole.quantiles[:, inner]).mean(axis=1)
+    ranks = ranks_of(window.quantiles, whole.quantiles[:, inner]) - ranks_of(whole.quantiles, whole.quantiles[:, inner])
+    result = np.empty((len(KINDS), len(whole)), np.float32)
+    # Events are too rare for quantiles: how often there is one counts, and how large they are shows at the ends.
+    often = np.abs(window.away - whole.away) * np.maximum(traits.event_size, digit)
+    result[VALUE] = np.where(traits.is_event, often, value)
+    result[ORDER] = np.abs(ranks).mean(axis=1)
+    result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
+    result[SPREAD] = np.abs(spread_of(window, digit) - ends.spread)
+    result[TOP] = np.abs(window.top - ends.top)
+    result[BOTTOM] = np.abs(window.bottom - ends.bottom)
+    result[STEP] = np.abs(window.step_quantiles - whole.step_quantiles)[:, inner].mean(axis=1)
+    result[JITTER] = np.abs(jitter_of(window, digit) - ends.jitter)
+    result[STILL] = np.abs(window.still - whole.still)
+    result[MISSING] = np.abs(window.missing - whole.missing)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result[PART] = np.nanmax(np.abs(window.parts - whole.median[:, None]), axis=1)
+    early, late = window.parts[:, : N_PARTS // 2].mean(axis=1), window.parts[:, N_PARTS // 2 :].mean(axis=1)
+    result[TREND] = np.abs(late - early)
+    return result
+
+
+def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
+    """The share of a distribution below each point, ties counted by half.
+
+    Shape: function (n_series, N_QUANTILES), points (n_series, n_points) -> (n_series, n_points)
+    """
+    below = (function[:, None, :] < points[:, :, None]).sum(axis=2)
+    upto = (function[:, None, :] <= points[:, :, None]).sum(axis=2)
+    ranks = ((below + upto) / (2 * function.shape[1])).astype(np.float32)
+    ranks[np.isnan(function[:, 0])] = np.nan
+    return ranks
+
+
+def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
+    """The logarithm of the width of the middle half, a digit at least."""
+    quarter = MIDDLE // 2
+    width = window.quantiles[:, -1 - quarter] - window.quantiles[:, quarter]
+    return np.log(np.maximum(width, digit)).astype(np.float32)
+
+
+def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
+    """The logarithm of the usual movement between neighbours, the largest tenth left out, a part of a digit at least."""
+    movement = window.step_quantiles[:, 1:-2].mean(axis=1)
+    return np.log(np.maximum(movement, digit / 8)).astype(np.float32)
+
+
+def usual_of(windows: Sequence[Summary], whole: Summary, traits: Traits, *, length_s: float, n_disjoint: float) -> Usual:
+    """What windows of one length of a baseline do by themselves.
+
+    Raises: ValueError without windows
+    """
+    if not windows:
+        raise ValueError("a yardstick is read off at least one window")
+    digit = least_digit(traits)
+    ends = Ends(
+        _nanmedian([window.top for window in windows]),
+        _nanmedian([window.bottom for window in windows]),
+        _nanmedian([spread_of(window, digit) for window in windows]),
+        _nanmedian([jitter_of(window, digit) for window in windows]),
+    )
+    changes = np.stack([measure(window, whole, ends, digit, traits) for window in windows])
+    return Usual(length_s, n_disjoint, nearly_largest(changes), ends, changes)
+
+
+def least_digit(traits: Traits) -> FloatArray:
+    """What a tool can tell apart, or a hundredth of the usual deviation where it prints that finely; never nothing."""
+    return np.maximum(np.maximum(traits.digit, 0.01 * traits.scale), 1e-9)
+
+
+def yardstick_of(profile: Profile, usual: Usual, n_window: int) -> Float32Array:
+    """The change that is as large as a series makes by itself. `n_window`: reports in the window. Shape: -> (n_kinds, n_series)"""
+    return np.maximum(np.nan_to_num(_pool(usual, profile.traits), posinf=np.inf), floors_of(profile, n_window))
+
+
+def _pool(usual: Usual, traits: Traits) -> Float32Array:
+    """Few windows say little of how far a series can go; what all series do relative to their scale says the rest."""
+    pooled = np.array(usual.change)
+    moves = traits.scale > 0
+    weight = usual.n_disjoint / (usual.n_disjoint + POOL_WEIGHT)
+    for kind in range(len(KINDS)):
+        if np.isnan(usual.change[kind]).all():
+            # Windows too short to show it: nothing is known of this kind.
+            pooled[kind] = np.inf
+            continue
+        if kind in (STILL, MISSING):
+            continue
+        scale = traits.scale if kind in IN_UNITS else np.ones(len(moves))
+        ratios = usual.change[kind, moves] / scale[moves]
+        ratios = ratios[~np.isnan(ratios)]
+        rho = float(np.median(ratios)) if len(ratios) else 1.0
+        pooled[kind] = np.where(
+            np.isnan(usual.change[kind]), rho * scale, weight * usual.change[kind] + (1 - weight) * rho * scale
+        )
+    return pooled
+
+
+def floors_of(profile: Profile, n_window: int) -> Float32Array:
+    """The smallest change that can mean anything. Shape: -> (n_kinds, n_series)"""
+    traits = profile.traits
+    n_baseline = np.maximum(profile.whole.n, 1)
+    level = LEVEL_FLOOR * traits.size
+    a_sample = 1 / max(n_window, 1)
+    # One event more or less, or as many as the baseline would not have shown by chance.
+    # Events come in bursts: where there are some, there may be several times as many.
+    by_chance = 2 * a_sample + 1 / n_baseline + np.where(traits.is_event, EVENT_BURST * np.nan_to_num(profile.whole.away), 0)
+    shared = np.where(traits.is_event, traits.event_size * by_chance, traits.digit * a_sample)
+    ends = np.where(traits.is_event, np.maximum(traits.event_size, traits.digit), traits.digit)
+    floors = np.empty((len(KINDS), len(profile)), np.float32)
+    for kind in (VALUE, STEP):
+        floors[kind] = np.maximum(level, shared)
+    floors[PART] = floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
+    for kind in SHARES:
+        floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
+    # What comes and goes anyway may be away.
+    floors[MISSING] += profile.whole.missing
+    for kind in RATIOS:
+        # The width of few samples is known roughly only.
+        floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)
+    return np.maximum(floors, np.float32(1e-30))
+
+
+def nearly_largest(changes: Float32Array) -> Float32Array:
+    """Between the 90 % quantile and the largest of the windows' changes. Missing: NaN. Shape: (n_windows, ...) -> (...)"""
+    ordered, n = _ordered(changes)
+    near = _from_top(ordered, np.rint(0.1 * (n - 1)).astype(np.intp))
+    return np.where(n > 0, (near + ordered[-1]) / 2, np.nan).astype(np.float32)
+
+
+def nearly_largest_of_others(changes: Float32Array) -> Float32Array:
+    """The same as the window with the largest change would have it of the others, its neighbours left out: they overlap it.
+
+    Shape: (n_windows, ...) -> (...)
+    """
+    largest = np.where(np.isnan(changes), -np.inf, changes).argmax(axis=0)[None]
+    others = changes.copy()
+    for offset in (-1, 0, 1):
+        np.put_along_axis(others, np.clip(largest + offset, 0, len(changes) - 1), np.nan, axis=0)
+    return nearly_largest(others)
+
+
+def _ordered(changes: Float32Array) -> tuple[Float32Array, np.ndarray]:
+    ordered = np.sort(np.where(np.isnan(changes), -np.inf, changes), axis=0)
+    return ordered, np.isfinite(ordered).sum(axis=0)
+
+
+def _from_top(ordered: Float32Array, place: np.ndarray) -> Float32Array:
+    # Counted from the top, so that windows without samples, which lie below, change nothing.
+    return np.take_along_axis(ordered, np.maximum(len(ordered) - 1 - place, 0)[None], axis=0)[0]
+
+
+def _nanmedian(arrays: Sequence[Float32Array]) -> Float32Array:
+    ordered = np.sort(np.stack(arrays), axis=0)
+    n = (~np.isnan(ordered)).sum(axis=0)
+    low, high = np.maximum((n - 1) // 2, 0), np.maximum(n // 2, 0)
+    pick = [np.take_along_axis(ordered, np.minimum(place, len(arrays) - 1)[None], axis=0)[0] for place in (low, high)]
+    return np.asarray((pick[0] + pick[1]) / 2, np.float32)
