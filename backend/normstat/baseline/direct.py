@@ -1,20 +1,83 @@
 """A profile straight from samples: for windows that nobody has looked at before, and for files."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from normstat.baseline.summary import Float32Array, FloatArray, Summary, summarise
+from normstat.baseline.bins import Edges, choose_edges, fill_bins
+from normstat.baseline.follow import learn, log_scale_of, to_log, window_middles
+from normstat.baseline.host_profile import HostProfile, Judged, Knowledge, judge, learn_length
+from normstat.baseline.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
 from normstat.baseline.traits import BoolArray, digits_of, levels_of, looks_like_percent, traits_of
-from normstat.baseline.yardstick import LARGEST_PART, MOST_WINDOWS, Profile, Traits, Usual, usual_of
 
-# Shorter windows have no quarters to tell apart.
-LEAST_WINDOW: int = 4
-LEAST_WINDOWS: int = 4
+MOST_WINDOWS: Final = 32
+# A window of the baseline is at most this part of it, of short ones a quarter; shorter ones have no quarters to tell apart.
+LARGEST_PART: Final = 8
+LEAST_WINDOW: Final = 4
+LEAST_WINDOWS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Series that share their instants. Missing: NaN; `digit` and `is_percent` None where nobody knows, then they are guessed.
+
+    Shape: times_baseline (n,), times_incident (m,), seconds, ascending; baseline (n_series, n), incident (n_series, m), the rest (n_series,)
+    """
+
+    times_baseline: FloatArray
+    baseline: FloatArray
+    times_incident: FloatArray
+    incident: FloatArray
+    digit: FloatArray | None = None
+    is_percent: BoolArray | None = None
+
+
+def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostProfile, Judged]:
+    """Each series by itself, and all of them together.
+
+    Shape: families (n_series,), codes, over the series of all blocks in their order
+    """
+    levels = [levels_of(block.baseline) for block in blocks]
+    before = [relative(block.baseline, level) for block, level in zip(blocks, levels, strict=True)]
+    now = [relative(block.incident, level) for block, level in zip(blocks, levels, strict=True)]
+    whole = concatenate([summarise(distances) for distances in before])
+    traits = traits_of(
+        whole,
+        np.concatenate(levels),
+        np.concatenate([digits_of(block.baseline) if block.digit is None else block.digit for block in blocks]),
+        np.concatenate([looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent for block in blocks]),
+    )
+    # Windows of all blocks at the same share of the baseline, so that one yardstick is one window of the host.
+    cuts = [cut(distances.shape[1], block.incident.shape[1]) for distances, block in zip(before, blocks, strict=True)]
+    n_windows = min(map(len, cuts))
+    windows = [
+        concatenate([summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]]) for distances, pieces in zip(before, cuts, strict=True)])
+        for number in range(n_windows)
+    ]
+    edges = _edges(blocks)
+    follow, left, added, bins_now = None, None, np.full(len(whole), np.nan, np.float32), None
+    if edges is not None:
+        bins = np.concatenate([fill_bins(item, block.times_baseline, edges[0]) for item, block in zip(before, blocks, strict=True)])
+        bins_now = np.concatenate([fill_bins(item, block.times_incident, edges[1]) for item, block in zip(now, blocks, strict=True)])
+        bins, bins_now = bins[:, ~np.isnan(bins).all(axis=0)], bins_now[:, ~np.isnan(bins_now).all(axis=0)]
+        added = log_scale_of(bins, traits)
+        learned = learn(to_log(bins, added))
+        bins_now = to_log(bins_now, added)
+        if learned is not None and bins_now.shape[1]:
+            follow = learned[0]
+            left = window_middles(learned[1], bins_now.shape[1])
+    disjoint = float(np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(before, cuts, strict=True)]))
+    known = learn_length(windows, whole, traits, families, length_s=1.0, n_disjoint=disjoint, left=left)
+    profile = HostProfile(traits, whole, families, [known], follow, added, edges[0][1] if edges else 0.0)
+    event_size = np.concatenate([event_size_of(distances) for distances in now])
+    # The yardstick was made for windows of just this length.
+    return profile, judge(profile, concatenate([summarise(distances) for distances in now]), event_size, bins_now, 1.0)
 
 
 def cut(n: int, n_wanted: int) -> list[slice]:
-    """The windows of a baseline of n reports for an incident of so many: at most an eighth of it (a quarter of few), overlapping by half if need be."""
+    """The windows of a baseline of n reports for an incident of so many: at most an eighth of it, overlapping by half if need be."""
     length = max(1, min(n_wanted, max(n // LARGEST_PART, min(LEAST_WINDOW, n // LEAST_WINDOWS))))
     n_windows = int(np.clip(2 * n // length - 1, 1, MOST_WINDOWS))
     starts = np.unique(np.linspace(0, n - length, n_windows).astype(np.intp))
@@ -26,29 +89,17 @@ def relative(values: FloatArray, level: FloatArray) -> Float32Array:
     return np.asarray(values - level[:, None], np.float32)
 
 
-def profile_of(
-    values: FloatArray,
-    n_incident: int,
-    *,
-    digit: FloatArray | None = None,
-    is_percent: BoolArray | None = None,
-) -> Profile:
-    """The profile of a baseline for incidents of so many reports; digits and percentages are guessed where nobody names them.
-
-    Shape: values (n_series, n_reports) at the same instants, digit and is_percent (n_series,). Missing: NaN
-    """
-    level = levels_of(values)
-    digit = digits_of(values) if digit is None else digit
-    is_percent = looks_like_percent(values) if is_percent is None else is_percent
-    distances = relative(values, level)
-    whole = summarise(distances)
-    traits = traits_of(whole, level, digit, is_percent)
-    return Profile(traits, whole, [usual_from(distances, n_incident, whole, traits)])
+def event_size_of(distances: Float32Array) -> FloatArray:
+    """How far the samples are from the level when they are not there: the mean; 0 where all are. Shape: (n_series, n) -> (n_series,)"""
+    sizes = np.abs(np.nan_to_num(distances))
+    return sizes.sum(axis=1, dtype=np.float64) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
 
 
-def usual_from(distances: Float32Array, n_incident: int, whole: Summary, traits: Traits) -> Usual:
-    """What windows as long as the incident do by themselves. Shape: distances (n_series, n_reports)"""
-    pieces: Sequence[slice] = cut(distances.shape[1], n_incident)
-    length = pieces[0].stop - pieces[0].start
-    windows = [summarise(distances[:, piece]) for piece in pieces]
-    return usual_of(windows, whole, traits, length_s=float(length), n_disjoint=distances.shape[1] / length)
+def _spread(number: int, n_windows: int, n_pieces: int) -> int:
+    return round(number * (n_pieces - 1) / max(n_windows - 1, 1))
+
+
+def _edges(blocks: Sequence[Block]) -> tuple[Edges, Edges] | None:
+    baseline = [block.times_baseline for block in blocks if len(block.times_baseline) > 1]
+    incident = [block.times_incident for block in blocks if len(block.times_incident)]
+    return choose_edges(baseline, incident) if baseline and incident else None

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from normstat.baseline.summary import Float32Array, FloatArray
-from normstat.baseline.yardstick import Traits, nearly_largest
+from normstat.baseline.yardstick import Traits
 
 LEAST_BINS: Final = 16
 MOST_FACTORS: Final = 8
@@ -33,21 +33,13 @@ class Follow:
     """How the series of a baseline go together.
 
     Shape: mean, deviation (n_series,); loadings (n_series, n_factors), orthonormal columns; reach (n_factors,): largest absolute
-    value of each factor in the baseline; windows: how far the median of each window lies from what the load
-    explains, in deviations
+    value of each factor in the baseline
     """
 
     mean: Float32Array
     deviation: Float32Array
     loadings: Float32Array
     reach: Float32Array
-    # Shape: (n_windows, n_series)
-    windows: Float32Array
-
-    @property
-    def usual(self) -> Float32Array:
-        """Between the 90 % quantile and the largest of the windows. Shape: (n_series,)"""
-        return nearly_largest(self.windows)
 
     @property
     def n_factors(self) -> int:
@@ -74,10 +66,11 @@ def to_log(bins: Float32Array, added: Float32Array) -> Float32Array:
         return np.where(np.isnan(added)[:, None], bins, np.log(positive)).astype(np.float32)
 
 
-def learn(bins: Float32Array, n_window: int) -> Follow | None:
-    """How the series go together. Missing: None where the baseline has too few bins, or nothing is common to its series.
+def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
+    """How the series go together, and what is left of each bin when the other half of the bins explains it.
 
-    `n_window`: bins of an incident. Shape: bins (n_series, n_bins)
+    Missing: None where the baseline has too few bins, or nothing is common to its series. Shape: bins (n_series, n_bins), the second
+    of what is returned as well
     """
     n_bins = bins.shape[1]
     if n_bins < LEAST_BINS or len(bins) < 3:
@@ -97,7 +90,7 @@ def learn(bins: Float32Array, n_window: int) -> Follow | None:
         axis=1,
     )
     factors = loadings.T @ standard
-    return Follow(mean, deviation, loadings, np.abs(factors).max(axis=1).astype(np.float32), _window_middles(left, n_window))
+    return Follow(mean, deviation, loadings, np.abs(factors).max(axis=1).astype(np.float32)), left
 
 
 def unexplained(follow: Follow, bins: Float32Array) -> tuple[Float32Array, Float32Array, float]:
@@ -172,7 +165,7 @@ def _loadings(standard: Float32Array, n_factors: int) -> Float32Array:
     return np.asarray(loadings / np.maximum(lengths, 1e-12), np.float32)
 
 
-def _window_middles(left: Float32Array, n_window: int) -> Float32Array:
+def window_middles(left: Float32Array, n_window: int) -> Float32Array:
     """How far the median of windows of so many bins lies from nothing. Shape: left (n_series, n_bins) -> (n_windows, n_series)"""
     n_bins = left.shape[1]
     length = int(np.clip(n_window, 1, max(1, n_bins // 8)))

@@ -126,6 +126,13 @@ def merge(summaries: Sequence[Summary]) -> Summary:
     )
 
 
+def concatenate(summaries: Sequence[Summary]) -> Summary:
+    """The same window of several sets of series as one set."""
+    if len(summaries) == 1:
+        return summaries[0]
+    return Summary(*(np.concatenate([getattr(item, field.name) for item in summaries]) for field in fields(Summary)))
+
+
 def pick_quantiles(ordered: Float32Array, n: IntArray, probabilities: FloatArray) -> Float32Array:
     """Quantiles of rows sorted ascending with the missing at their ends. Missing: NaN for a row without samples.
 

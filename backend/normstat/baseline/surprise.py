@@ -12,6 +12,22 @@ from typing import Final
 import numpy as np
 
 from normstat.baseline.summary import Float32Array, FloatArray, IntArray
+from normstat.baseline.yardstick import (
+    BOTTOM,
+    HIGH,
+    JITTER,
+    KINDS,
+    LOW,
+    MISSING,
+    ORDER,
+    PART,
+    SPREAD,
+    STEP,
+    STILL,
+    TOP,
+    TREND,
+    VALUE,
+)
 
 # The tail: the largest windows of a family.
 TAIL_SHARE: Final = 0.02
@@ -19,6 +35,13 @@ TAIL_SHARE: Final = 0.02
 POOL_WEIGHT: Final = 10.0
 LEAST_TAIL: Final = 0.1
 MOST_TAIL: Final = 1.0
+# The kind behind those of a series by itself: against what the load explains.
+FOLLOW: Final = len(KINDS)
+# Kinds that move together tell one story; a second story makes the first one surer.
+GROUPS: Final = ((VALUE, ORDER, PART, TREND, FOLLOW), (TOP, BOTTOM, LOW, HIGH), (STEP, JITTER, STILL, SPREAD), (MISSING,))
+SECOND_SHARE: Final = 0.3
+OF_LOAD: Final = (VALUE, ORDER, TOP, BOTTOM, LOW, HIGH, STEP, PART, TREND)
+EXPLAINED_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +58,15 @@ class Calibration:
     def surprise(self, times: Float32Array, families: IntArray) -> FloatArray:
         """Minus the decimal logarithm of the chance of so large a change in a normal window. Shape: times (n_kinds, n_series)"""
         threshold, tail = self.threshold[:, families], self.tail[:, families]
+        times = times[: len(threshold)]
         ratio = np.maximum(times, 1e-9) / threshold
         at_threshold = -np.log10(TAIL_SHARE)
         beyond = np.log10(np.maximum(ratio, 1)) / tail
         return np.where(ratio < 1, ratio * at_threshold, at_threshold + beyond).astype(np.float64)
+
+    def with_kind(self, other: "Calibration") -> "Calibration":
+        """The kinds of both, in their order."""
+        return Calibration(np.concatenate([self.threshold, other.threshold]), np.concatenate([self.tail, other.tail]))
 
 
 def calibrate(times: Float32Array, families: IntArray) -> Calibration:
@@ -60,6 +88,18 @@ def calibrate(times: Float32Array, families: IntArray) -> Calibration:
             threshold[kind, family] = np.exp(weight * np.log(own) + (1 - weight) * np.log(common))
             tail[kind, family] = weight * own_tail + (1 - weight) * common_tail
     return Calibration(np.maximum(threshold, 0.5), np.clip(tail, LEAST_TAIL, MOST_TAIL))
+
+
+def combine(surprise: FloatArray, explained: Float32Array) -> FloatArray:
+    """One number for each series: what surprises most, a little more where several things do, less where the load explains it.
+
+    Shape: surprise (n_kinds, n_series), explained (n_series,) 0..1 -> (n_series,)
+    """
+    surprise = surprise.copy()
+    surprise[list(OF_LOAD)] *= 1 - EXPLAINED_SHARE * explained
+    groups = np.stack([surprise[[kind for kind in group if kind < len(surprise)]].max(axis=0) for group in GROUPS])
+    groups.sort(axis=0)
+    return np.asarray(groups[-1] + SECOND_SHARE * groups[-2], np.float64)
 
 
 def _fit(values: Float32Array) -> tuple[float, float, int]:

@@ -70,28 +70,14 @@ class Ends:
 class Usual:
     """What windows of one length do by themselves.
 
-    Shape: change (n_kinds, n_series): between their 90 % quantile and the largest; surprise (n_kinds, n_series): the largest window,
-    measured by all others. `n_disjoint`: how many windows of that length the baseline holds side by side
+    Shape: change (n_kinds, n_series): between the 90 % quantile of the windows and the largest. Missing: NaN where no window shows it.
+    `n_disjoint`: how many windows of that length the baseline holds side by side
     """
 
     length_s: float
     n_disjoint: float
     change: Float32Array
     ends: Ends
-    # The changes of all windows, for the calibration. Shape: (n_windows, n_kinds, n_series)
-    changes: Float32Array
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What a baseline knows of many series: how they look and how much they change by themselves, by the length of a window."""
-
-    traits: Traits
-    whole: Summary
-    usual: Sequence[Usual]
-
-    def __len__(self) -> int:
-        return len(self.whole)
 
 
 def measure(window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits) -> Float32Array:
@@ -148,22 +134,20 @@ def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
     return np.log(np.maximum(movement, digit / 8)).astype(np.float32)
 
 
-def usual_of(windows: Sequence[Summary], whole: Summary, traits: Traits, *, length_s: float, n_disjoint: float) -> Usual:
-    """What windows of one length of a baseline do by themselves.
+def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
+    """What windows of one length of a baseline show usually.
 
     Raises: ValueError without windows
     """
     if not windows:
         raise ValueError("a yardstick is read off at least one window")
     digit = least_digit(traits)
-    ends = Ends(
+    return Ends(
         _nanmedian([window.top for window in windows]),
         _nanmedian([window.bottom for window in windows]),
         _nanmedian([spread_of(window, digit) for window in windows]),
         _nanmedian([jitter_of(window, digit) for window in windows]),
     )
-    changes = np.stack([measure(window, whole, ends, digit, traits) for window in windows])
-    return Usual(length_s, n_disjoint, nearly_largest(changes), ends, changes)
 
 
 def least_digit(traits: Traits) -> FloatArray:
@@ -171,9 +155,12 @@ def least_digit(traits: Traits) -> FloatArray:
     return np.maximum(np.maximum(traits.digit, 0.01 * traits.scale), 1e-9)
 
 
-def yardstick_of(profile: Profile, usual: Usual, n_window: int) -> Float32Array:
-    """The change that is as large as a series makes by itself. `n_window`: reports in the window. Shape: -> (n_kinds, n_series)"""
-    return np.maximum(np.nan_to_num(_pool(usual, profile.traits), posinf=np.inf), floors_of(profile, n_window))
+def yardstick_of(usual: Usual, whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
+    """The change that is as large as a series makes by itself.
+
+    Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series). Missing: infinity where nothing is known of a kind
+    """
+    return np.maximum(np.nan_to_num(_pool(usual, traits), posinf=np.inf), floors_of(whole, traits, n_window))
 
 
 def _pool(usual: Usual, traits: Traits) -> Float32Array:
@@ -198,25 +185,24 @@ def _pool(usual: Usual, traits: Traits) -> Float32Array:
     return pooled
 
 
-def floors_of(profile: Profile, n_window: int) -> Float32Array:
-    """The smallest change that can mean anything. Shape: -> (n_kinds, n_series)"""
-    traits = profile.traits
-    n_baseline = np.maximum(profile.whole.n, 1)
+def floors_of(whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
+    """The smallest change that can mean anything. Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series)"""
+    n_baseline = np.maximum(whole.n, 1)
     level = LEVEL_FLOOR * traits.size
-    a_sample = 1 / max(n_window, 1)
+    a_sample = 1 / np.maximum(n_window, 1)
     # One event more or less, or as many as the baseline would not have shown by chance.
     # Events come in bursts: where there are some, there may be several times as many.
-    by_chance = 2 * a_sample + 1 / n_baseline + np.where(traits.is_event, EVENT_BURST * np.nan_to_num(profile.whole.away), 0)
+    by_chance = 2 * a_sample + 1 / n_baseline + np.where(traits.is_event, EVENT_BURST * np.nan_to_num(whole.away), 0)
     shared = np.where(traits.is_event, traits.event_size * by_chance, traits.digit * a_sample)
     ends = np.where(traits.is_event, np.maximum(traits.event_size, traits.digit), traits.digit)
-    floors = np.empty((len(KINDS), len(profile)), np.float32)
+    floors = np.empty((len(KINDS), len(whole)), np.float32)
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)
     floors[PART] = floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
     for kind in SHARES:
         floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
     # What comes and goes anyway may be away.
-    floors[MISSING] += profile.whole.missing
+    floors[MISSING] += whole.missing
     for kind in RATIOS:
         # The width of few samples is known roughly only.
         floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)
