@@ -15,6 +15,7 @@ MODULES: Final = {
     "import": "normstat.commands.import_files",
     "export": "normstat.commands.export",
     "reparse": "normstat.commands.reparse",
+    "baseline": "normstat.commands.baseline",
     "stat": "normstat.commands.stat",
     "rollup": "normstat.commands.rollup",
     "retention": "normstat.commands.retention",
