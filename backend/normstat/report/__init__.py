@@ -1,0 +1,1 @@
+"""Step 'report': a comparison as one file that needs nothing else."""
