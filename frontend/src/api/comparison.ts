@@ -2,11 +2,11 @@
 
 import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
 import type { ComparisonInputs } from "../logic/against";
+import type { MuteCreate, MuteInfo, MuteList } from "../logic/api";
 import type { Comparison } from "../logic/comparison_types";
 import { toIso } from "../logic/time";
 import { addressOf, ApiError, type Params, request, requestLines } from "./client";
 
-type Signal = { readonly signal?: AbortSignal };
 type Done = Record<string, never>;
 
 /** How many groups an answer holds at most; all are counted. */
@@ -158,26 +158,12 @@ export function deleteKept(id: number): Promise<Done> {
 
 // --- series that nobody wants to hear of ---
 
-export interface Mute {
-  readonly id: number;
-  readonly host: string | null;
-  readonly stat: string;
-  readonly field: string;
-  readonly instance: string | null;
-  readonly reason: string;
-  readonly created_by: string;
-  readonly created_at: string;
-}
-
-export type MuteCreate = Pick<Mute, "host" | "stat" | "field" | "instance" | "reason">;
-
 export const mutesQuery = queryOptions({
   queryKey: ["mutes"],
-  queryFn: ({ signal }: Signal): Promise<{ readonly mutes: readonly Mute[] }> =>
-    request("GET", "/mutes", signal === undefined ? {} : { signal }),
+  queryFn: ({ signal }): Promise<MuteList> => request("GET", "/mutes", { signal }),
 });
 
-export function createMute(body: MuteCreate): Promise<Mute> {
+export function createMute(body: MuteCreate): Promise<MuteInfo> {
   return request("POST", "/mutes", { body });
 }
 

@@ -22,7 +22,13 @@ export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone
   const [note, setNote] = useState("");
   const marking = useMutation({
     mutationFn: () =>
-      createBaseline({ name, note, hosts: [host], windows: [{ start: toIso(marked.start), end: toIso(marked.end) }] }),
+      createBaseline({
+        name,
+        note,
+        hosts: [host],
+        windows: [{ start: toIso(marked.start), end: toIso(marked.end) }],
+        time_zone: zone,
+      }),
     onSuccess: (baseline) => {
       void client.invalidateQueries({ queryKey: ["baselines"] });
       onDone(baseline);

@@ -62,3 +62,11 @@ export function formatBytes(bytes: number): string {
   }
   return `${formatterOf(0, index === 0 ? 0 : size < 10 ? 2 : size < 100 ? 1 : 0).format(size)} ${units[index] ?? ""}`;
 }
+
+/** A share of one: `97.3 %`; never rounded up to all or down to nothing. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  const shown = Math.round(percent * 10) / 10;
+  const held = percent < 100 && shown >= 100 ? 99.9 : percent > 0 && shown <= 0 ? 0.1 : shown;
+  return `${formatterOf(0, 1).format(held)} %`;
+}

@@ -102,3 +102,56 @@ export function clockLength(from: string, to: string): DurationMs | null {
   }
   return toDurationMs((end > start ? end - start : end - start + 24 * 60) * MINUTE);
 }
+
+export function isWeekday(text: string): text is Weekday {
+  return WEEKDAYS.some((day) => day === text);
+}
+
+/** A rule as a form has it. */
+export interface RuleDraft {
+  readonly days: readonly Weekday[];
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+  readonly keepDays: number;
+}
+
+/** What is usual: office hours of the last four weeks. */
+export function usualRule(zone: string): RuleDraft {
+  return { days: WORKDAYS, from: "09:00", to: "17:00", zone, keepDays: 28 };
+}
+
+/** A rule as the API takes it. Missing: null while the form is not filled in. */
+export function toRule({
+  days,
+  from,
+  to,
+  keepDays,
+}: RuleDraft): {
+  readonly rrule: string;
+  readonly start: string;
+  readonly duration_s: number;
+  readonly keep_days: number;
+} | null {
+  const length = clockLength(from, to);
+  const start = from.trim().padStart(5, "0");
+  return length === null || days.length === 0 || !(keepDays >= 1)
+    ? null
+    : { rrule: weeklyRule(days), start, duration_s: length / SECOND, keep_days: keepDays };
+}
+
+/** A rule as the form for it; null where it says more than the form can. */
+export function draftOfRule(
+  rule: { readonly rrule: string; readonly start: string; readonly duration_s: number; readonly keep_days: number },
+  zone: string,
+): RuleDraft | null {
+  const days = WEEKDAYS.filter((day) => new RegExp(`[=,]${day}(,|;|$)`).test(rule.rrule.toUpperCase()));
+  const isDaily = describeRrule(rule.rrule) === "every day";
+  const chosen = isDaily ? WEEKDAYS : days;
+  const length = toDurationMs(rule.duration_s * SECOND);
+  const from = rule.start.replace(/^.*T/, "").slice(0, 5);
+  const isPlain = chosen.length > 0 && describeRrule(rule.rrule) === describeRrule(weeklyRule(chosen));
+  return !isPlain || length > 24 * HOUR || length % MINUTE !== 0
+    ? null
+    : { days: chosen, from, to: clockAfter(from, length), zone, keepDays: rule.keep_days };
+}

@@ -68,6 +68,14 @@ export interface ListView {
   readonly filter: string;
 }
 
+export const BASELINE_TABS = ["baselines", "archived", "exclusions", "groups"] as const;
+export type BaselineTab = (typeof BASELINE_TABS)[number];
+
+/** The page of baselines: what was normal, what never was, and whose it is. */
+export interface BaselinesView extends ListView {
+  readonly tab: BaselineTab;
+}
+
 /** The page of imports: of which host the next files are, and which earlier import is open. */
 export interface ImportsView {
   readonly clock: Clock;
@@ -258,6 +266,19 @@ export function decodeListView(raw: RawSearch): Decoded<ListView> {
   return reader.finish({
     clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
     filter: reader.one("filter", parseFilter) ?? "",
+  });
+}
+
+export function encodeBaselinesView(view: BaselinesView): RawSearch {
+  return { ...encodeListView(view), ...(view.tab === "baselines" ? {} : { tab: view.tab }) };
+}
+
+export function decodeBaselinesView(raw: RawSearch): Decoded<BaselinesView> {
+  const reader = new Reader(raw);
+  return reader.finish({
+    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    filter: reader.one("filter", parseFilter) ?? "",
+    tab: reader.one("tab", oneOf(BASELINE_TABS)) ?? "baselines",
   });
 }
 

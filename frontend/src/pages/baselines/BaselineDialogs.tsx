@@ -1,30 +1,60 @@
 import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { archiveBaseline, copyBaseline } from "../../api/baselines";
 import { deleteBaseline, updateBaseline } from "../../api/endpoints";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorLine } from "../../components/StateView";
 import type { BaselineInfo } from "../../logic/api";
+import { formatWindows, isSameNames, parseWindows } from "../../logic/baseline";
+import { draftOfRule, toRule } from "../../logic/rule";
+import { toIso } from "../../logic/time";
+import { type Zone, zoneLabel } from "../../logic/zone";
+import { readNow } from "../../state/clock";
+import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
 
 interface DialogProps {
   readonly baseline: BaselineInfo;
   readonly onClose: () => void;
 }
 
-/** Another name or note. */
-export function EditBaselineDialog({ baseline, onClose }: DialogProps) {
+/** Another name or note keeps the version; other windows, hosts or another rule make a new one. */
+export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { readonly zone: Zone }) {
   const client = useQueryClient();
-  const [name, setName] = useState(baseline.name);
-  const [note, setNote] = useState(baseline.note);
+  const { name, note, hosts, group } = baseline;
+  const [subject, setSubject] = useState<Subject>({ name, note, hosts, group });
+  const [before] = useState(() => formatWindows(baseline.windows, zone));
+  const [text, setText] = useState(before);
+  const [draft, setDraft] = useState(() => (baseline.rule === null ? null : draftOfRule(baseline.rule, baseline.time_zone)));
+  const [isRuleChanged, setRuleChanged] = useState(false);
+  const [reason, setReason] = useState("");
+  const windows = parseWindows(text, zone, readNow());
+  const rule = draft === null ? null : toRule(draft);
+  const isSameHosts = subject.group === group && isSameNames(subject.hosts, hosts);
+  const isReady =
+    subject.name.trim() !== "" &&
+    (subject.group !== null || subject.hosts.length > 0) &&
+    (text === before || typeof windows !== "string") &&
+    (!isRuleChanged || rule !== null);
   const saving = useMutation({
-    mutationFn: () => updateBaseline(baseline.id, { name, note }),
+    mutationFn: () =>
+      updateBaseline(baseline.id, {
+        name: subject.name,
+        note: subject.note,
+        ...(isSameHosts ? {} : subject.group === null ? { hosts: [...subject.hosts] } : { group: subject.group }),
+        ...(text === before || typeof windows === "string"
+          ? {}
+          : { windows: windows.map(({ start, end }) => ({ start: toIso(start), end: toIso(end) })) }),
+        ...(isRuleChanged && draft !== null && rule !== null ? { rule, time_zone: draft.zone } : {}),
+        ...(reason.trim() === "" ? {} : { reason }),
+      }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["baselines"] });
       onClose();
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Edit baseline">
+    <Modal opened onClose={onClose} title="Edit baseline" size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -32,8 +62,85 @@ export function EditBaselineDialog({ baseline, onClose }: DialogProps) {
         }}
       >
         <Stack gap="sm">
+          <SubjectFields
+            subject={subject}
+            onChange={(change) => {
+              setSubject({ ...subject, ...change });
+            }}
+          />
+          {baseline.rule !== null && draft === null && (
+            <p className="soft">Its rule was written elsewhere; change it by the API.</p>
+          )}
+          {draft !== null && (
+            <RuleFields
+              draft={draft}
+              onChange={(change) => {
+                setRuleChanged(true);
+                setDraft({ ...draft, ...change });
+              }}
+            />
+          )}
+          {baseline.rule === null && (
+            <Textarea
+              label={`Windows (${zoneLabel(zone, readNow())}), one a line`}
+              autosize
+              minRows={2}
+              maxRows={10}
+              className="mono"
+              value={text}
+              error={text !== before && typeof windows === "string" ? windows : undefined}
+              onChange={(event) => {
+                setText(event.currentTarget.value);
+              }}
+            />
+          )}
+          {(text !== before || isRuleChanged || !isSameHosts) && (
+            <TextInput
+              label="Why: stands beside the new version"
+              maxLength={1000}
+              value={reason}
+              onChange={(event) => {
+                setReason(event.currentTarget.value);
+              }}
+            />
+          )}
+          <ErrorLine error={saving.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={saving.isPending} disabled={!isReady}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** The same windows and hosts under another name. */
+export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
+  const client = useQueryClient();
+  const [name, setName] = useState(`${baseline.name}, copy`);
+  const copying = useMutation({
+    mutationFn: () => copyBaseline(baseline.id, name),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["baselines"] });
+      onClose();
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Copy ${baseline.name}`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          copying.mutate();
+        }}
+      >
+        <Stack gap="sm">
           <TextInput
-            label="Name"
+            label="Name of the copy"
             required
             maxLength={200}
             data-autofocus
@@ -42,29 +149,54 @@ export function EditBaselineDialog({ baseline, onClose }: DialogProps) {
               setName(event.currentTarget.value);
             }}
           />
-          <Textarea
-            label="Note"
-            autosize
-            minRows={3}
-            maxRows={12}
-            maxLength={10_000}
-            value={note}
-            onChange={(event) => {
-              setNote(event.currentTarget.value);
-            }}
-          />
-          <ErrorLine error={saving.error} />
+          <ErrorLine error={copying.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={saving.isPending} disabled={name.trim() === ""}>
-              Save
+            <Button type="submit" loading={copying.isPending} disabled={name.trim() === ""}>
+              Copy
             </Button>
           </Group>
         </Stack>
       </form>
     </Modal>
+  );
+}
+
+/** Out of the lists, or back in; nothing is lost. */
+export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
+  const client = useQueryClient();
+  const isArchived = baseline.archived_at !== null;
+  const archiving = useMutation({
+    mutationFn: () => archiveBaseline(baseline.id, !isArchived),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["baselines"] });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={isArchived ? "Bring back" : "Archive"}
+      action={isArchived ? "Bring back" : "Archive"}
+      isPending={archiving.isPending}
+      error={archiving.error}
+      onClose={onClose}
+      onConfirm={() => {
+        archiving.mutate();
+      }}
+    >
+      {isArchived ? (
+        <>
+          Offer <b>{baseline.name}</b> again wherever a baseline is chosen?
+        </>
+      ) : (
+        <>
+          Take <b>{baseline.name}</b> out of the lists? A rule stops; links to comparisons with it go on working, and it can be
+          brought back.
+        </>
+      )}
+    </ConfirmDialog>
   );
 }
 
@@ -89,7 +221,7 @@ export function DeleteBaselineDialog({ baseline, onClose }: DialogProps) {
         deleting.mutate();
       }}
     >
-      Delete <b>{baseline.name}</b>? Links to comparisons with it will not work any more. The samples of{" "}
+      Delete <b>{baseline.name}</b>? Links to comparisons with it will not work any more; archived, they would. The samples of{" "}
       {baseline.hosts.join(", ")} stay.
     </ConfirmDialog>
   );

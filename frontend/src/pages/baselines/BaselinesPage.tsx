@@ -1,65 +1,132 @@
-import { ActionIcon, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { Button, Group, Tabs, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconPencil, IconSearch, IconTrash } from "@tabler/icons-react";
+import { IconCalendarRepeat, IconPlayerRecord, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { baselinesQuery } from "../../api/queries";
+import { baselineListQuery } from "../../api/baselines";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
-import type { BaselineInfo } from "../../logic/api";
-import { filterBaselines, totalLength } from "../../logic/baseline";
-import { toWindow } from "../../logic/comparison";
+import { filterBaselines } from "../../logic/baseline";
 import { plural } from "../../logic/number";
-import { surroundings } from "../../logic/range";
-import { describeDuration, fromApi } from "../../logic/time";
-import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
-import { readNow, zoneOf } from "../../state/clock";
-import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView } from "../../state/url";
-import { DeleteBaselineDialog, EditBaselineDialog } from "./BaselineDialogs";
+import { zoneOf } from "../../state/clock";
+import { BASELINE_TABS, type BaselinesView, decodeBaselinesView, encodeBaselinesView } from "../../state/url";
+import { BaselineTable } from "./BaselineTable";
+import { Exclusions } from "./Exclusions";
+import { HostGroups } from "./HostGroups";
+import { RecordDialog, RuleDialog } from "./NewBaselineDialogs";
+import "./BaselinesPage.css";
 
-/** All periods that were marked as normal. */
+/** All periods that are normal, those that never were, and the groups of hosts that they are about. */
 export function BaselinesPage() {
   useDocumentTitle("Baselines · normstat");
+  const me = useMe();
   const search = useSearch({ strict: false });
-  const { view, ignored } = useMemo(() => decodeListView(search), [search]);
+  const { view, ignored } = useMemo(() => decodeBaselinesView(search), [search]);
   const navigate = useNavigate();
-  const baselines = useQuery(baselinesQuery(null));
-  const all = baselines.data?.baselines ?? [];
-  const shown = filterBaselines(all, view.filter);
+  const [dialog, setDialog] = useState<"record" | "rule" | null>(null);
+  const zone = zoneOf(view.clock);
+  const set = (change: Partial<BaselinesView>): void => {
+    void navigate({ to: "/baselines", search: encodeBaselinesView({ ...view, ...change }), replace: true });
+  };
+  const close = (): void => {
+    setDialog(null);
+  };
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
-      <Group justify="space-between" mb="sm">
-        <Group gap="sm">
-          <Title order={1}>Baselines</Title>
-          {baselines.data && (
-            <Text fz="sm" className="soft">
-              {plural(all.length, "baseline")}
-            </Text>
+      <Group justify="space-between" mb="xs">
+        <Title order={1}>Baselines</Title>
+        <Group gap="xs">
+          {(view.tab === "baselines" || view.tab === "archived") && (
+            <TextInput
+              size="xs"
+              w={220}
+              aria-label="Filter baselines"
+              placeholder="Filter by name, host or note"
+              leftSection={<IconSearch size={14} />}
+              value={view.filter}
+              onChange={(event) => {
+                set({ filter: event.currentTarget.value });
+              }}
+            />
+          )}
+          {mayWrite(me) && (
+            <>
+              <Button
+                variant="default"
+                leftSection={<IconPlayerRecord size={14} />}
+                onClick={() => {
+                  setDialog("record");
+                }}
+              >
+                Record now…
+              </Button>
+              <Button
+                variant="default"
+                leftSection={<IconCalendarRepeat size={14} />}
+                onClick={() => {
+                  setDialog("rule");
+                }}
+              >
+                Recurring rule…
+              </Button>
+            </>
           )}
         </Group>
-        {all.length > 1 && (
-          <TextInput
-            size="xs"
-            aria-label="Filter baselines"
-            placeholder="Filter by name, host or note"
-            leftSection={<IconSearch size={14} />}
-            value={view.filter}
-            onChange={(event) => {
-              void navigate({
-                to: "/baselines",
-                search: encodeListView({ ...view, filter: event.currentTarget.value }),
-                replace: true,
-              });
-            }}
-          />
-        )}
       </Group>
+      <Tabs
+        keepMounted={false}
+        value={view.tab}
+        onChange={(tab) => {
+          set({ tab: BASELINE_TABS.find((known) => known === tab) ?? "baselines" });
+        }}
+      >
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="baselines">In use</Tabs.Tab>
+          <Tabs.Tab value="archived">Archived</Tabs.Tab>
+          <Tabs.Tab value="exclusions">Incidents left out</Tabs.Tab>
+          <Tabs.Tab value="groups">Host groups</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="baselines">
+          <List view={view} isArchived={false} />
+        </Tabs.Panel>
+        <Tabs.Panel value="archived">
+          <List view={view} isArchived />
+        </Tabs.Panel>
+        <Tabs.Panel value="exclusions">
+          <Exclusions zone={zone} />
+        </Tabs.Panel>
+        <Tabs.Panel value="groups">
+          <HostGroups />
+        </Tabs.Panel>
+      </Tabs>
+      {dialog === "record" && <RecordDialog zone={zone} onClose={close} />}
+      {dialog === "rule" && <RuleDialog zone={zone} onClose={close} />}
+    </div>
+  );
+}
+
+const HOW_TO_MARK = (
+  <>
+    Open a{" "}
+    <PageLink to="/hosts" search={{}}>
+      host
+    </PageLink>
+    , press <b>m</b>, drag over a time when all was well, and choose <i>Mark as baseline</i>; or record from now on, or write a
+    rule for hours that come back. Later windows are compared with it.
+  </>
+);
+
+function List({ view, isArchived }: { readonly view: BaselinesView; readonly isArchived: boolean }) {
+  const baselines = useQuery(baselineListQuery(isArchived ? "archived" : "in-use"));
+  const all = baselines.data?.baselines ?? [];
+  const shown = filterBaselines(all, view.filter);
+  return (
+    <>
       <ScrollCard label="Baselines">
         {baselines.data === undefined ? (
           <StateView
@@ -69,163 +136,27 @@ export function BaselinesPage() {
                 : { kind: "loading", what: "baselines" }
             }
           />
-        ) : shown.length === 0 ? (
+        ) : shown.length > 0 ? (
+          <BaselineTable baselines={shown} clock={view.clock} />
+        ) : all.length > 0 ? (
           <StateView
-            state={
-              all.length === 0
-                ? {
-                    kind: "empty",
-                    title: "Nothing is marked as normal yet",
-                    next: (
-                      <>
-                        Open a{" "}
-                        <PageLink to="/hosts" search={{}}>
-                          host
-                        </PageLink>
-                        , press <b>m</b>, drag over a time when all was well, and choose <i>Mark as baseline</i>. Later windows
-                        are compared with it.
-                      </>
-                    ),
-                  }
-                : { kind: "empty", title: `No baseline matches “${view.filter}”`, next: "Clear the filter to see all." }
-            }
+            state={{ kind: "empty", title: `No baseline matches “${view.filter}”`, next: "Clear the filter to see all." }}
           />
         ) : (
-          <BaselineTable baselines={shown} clock={view.clock} />
+          <StateView
+            state={
+              isArchived
+                ? { kind: "empty", title: "No baseline is archived" }
+                : { kind: "empty", title: "Nothing is marked as normal yet", next: HOW_TO_MARK }
+            }
+          />
         )}
       </ScrollCard>
-    </div>
-  );
-}
-
-interface BaselineTableProps {
-  readonly baselines: readonly BaselineInfo[];
-  readonly clock: Clock;
-}
-
-function BaselineTable({ baselines, clock }: BaselineTableProps) {
-  const me = useMe();
-  const zone = zoneOf(clock);
-  const [editing, setEditing] = useState<BaselineInfo | null>(null);
-  const [deleting, setDeleting] = useState<BaselineInfo | null>(null);
-  return (
-    <>
-      <Table aria-label="Baselines">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Hosts: open at that time</Table.Th>
-            <Table.Th>Windows ({zoneLabel(zone, readNow())})</Table.Th>
-            <Table.Th className="number">Length</Table.Th>
-            <Table.Th>Note</Table.Th>
-            <Table.Th>Marked by</Table.Th>
-            <Table.Th>Marked</Table.Th>
-            <Table.Th />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {baselines.map((baseline) => (
-            <Table.Tr key={baseline.id}>
-              <Table.Td fw={600}>{baseline.name}</Table.Td>
-              <Table.Td>
-                <Group gap={8}>
-                  {baseline.hosts.map((host) => (
-                    <HostLink key={host} host={host} baseline={baseline} clock={clock} />
-                  ))}
-                </Group>
-              </Table.Td>
-              <Table.Td>
-                <Windows baseline={baseline} zone={zone} />
-              </Table.Td>
-              <Table.Td className="number">{describeDuration(totalLength(baseline))}</Table.Td>
-              <Table.Td maw={420} style={{ whiteSpace: "pre-wrap" }}>
-                {baseline.note}
-              </Table.Td>
-              <Table.Td>{baseline.created_by}</Table.Td>
-              <Table.Td>
-                <Instant at={fromApi(baseline.created_at)} zone={zone} />
-              </Table.Td>
-              <Table.Td>
-                {mayWrite(me) && (
-                  <Group gap={2} wrap="nowrap" justify="flex-end">
-                    <Tooltip label="Rename, or change the note">
-                      <ActionIcon
-                        aria-label={`Edit ${baseline.name}`}
-                        onClick={() => {
-                          setEditing(baseline);
-                        }}
-                      >
-                        <IconPencil size={15} />
-                      </ActionIcon>
-                    </Tooltip>
-                    <Tooltip label="Delete; the samples stay">
-                      <ActionIcon
-                        aria-label={`Delete ${baseline.name}`}
-                        onClick={() => {
-                          setDeleting(baseline);
-                        }}
-                      >
-                        <IconTrash size={15} />
-                      </ActionIcon>
-                    </Tooltip>
-                  </Group>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      {editing && (
-        <EditBaselineDialog
-          baseline={editing}
-          onClose={() => {
-            setEditing(null);
-          }}
-        />
-      )}
-      {deleting && (
-        <DeleteBaselineDialog
-          baseline={deleting}
-          onClose={() => {
-            setDeleting(null);
-          }}
-        />
+      {all.length > 0 && (
+        <Text fz="sm" className="soft" mt={6}>
+          {plural(all.length, "baseline")}
+        </Text>
       )}
     </>
-  );
-}
-
-interface HostLinkProps {
-  readonly host: string;
-  readonly baseline: BaselineInfo;
-  readonly clock: Clock;
-}
-
-function HostLink({ host, baseline, clock }: HostLinkProps) {
-  const [first] = baseline.windows;
-  const range = first && ({ kind: "fixed", window: surroundings(toWindow(first), 0.1) } as const);
-  return (
-    <PageLink
-      to="/hosts/$host"
-      params={{ host }}
-      search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, ...(range === undefined ? {} : { range }) })}
-    >
-      {host}
-    </PageLink>
-  );
-}
-
-function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly zone: Zone }) {
-  const [first, ...more] = baseline.windows.map(toWindow);
-  if (first === undefined) {
-    return "none";
-  }
-  return (
-    <Tooltip label={[first, ...more].map((window) => formatWindow(zone, window)).join("; ")}>
-      <span>
-        {formatWindow(zone, first)}
-        {more.length > 0 && ` and ${plural(more.length, "more window")}`}
-      </span>
-    </Tooltip>
   );
 }

@@ -1,0 +1,107 @@
+import { Button, Group, Modal, Radio, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createExclusion, EXCLUSION_KEYS } from "../api/baselines";
+import { plural } from "../logic/number";
+import { toIso, type Window } from "../logic/time";
+import type { Zone } from "../logic/zone";
+import { ErrorLine } from "./StateView";
+import { WindowInputs } from "./WindowInputs";
+
+interface ExcludeDialogProps {
+  /** The host that it happened on; null where none is meant before. */
+  readonly host: string | null;
+  readonly window: Window;
+  readonly zone: Zone;
+  readonly onClose: () => void;
+}
+
+/** Marks a window as an incident: no baseline that holds it counts it. */
+export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDialogProps) {
+  const client = useQueryClient();
+  const [name, setName] = useState("");
+  const [note, setNote] = useState("");
+  const [scope, setScope] = useState(host === null ? "all" : "host");
+  const [window, setWindow] = useState<Window | null>(marked);
+  const marking = useMutation({
+    mutationFn: async () =>
+      window === null
+        ? null
+        : createExclusion({
+            name,
+            note,
+            start: toIso(window.start),
+            end: toIso(window.end),
+            host: scope === "host" ? host : null,
+          }),
+    onSuccess: () => Promise.all(EXCLUSION_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
+  });
+  if (marking.data) {
+    return (
+      <Modal opened onClose={onClose} title="Marked as incident">
+        <Text fz="sm" mb="md" role="status">
+          “{marking.data.exclusion.name}” is left out from now on: of {plural(marking.data.n_baselines, "baseline")} that held it.
+        </Text>
+        <Group justify="flex-end">
+          <Button data-autofocus onClick={onClose}>
+            Close
+          </Button>
+        </Group>
+      </Modal>
+    );
+  }
+  return (
+    <Modal opened onClose={onClose} title="Mark as incident">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          marking.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Text fz="sm">This was not normal: every baseline that holds this window leaves it out, today and later.</Text>
+          <WindowInputs window={marked} zone={zone} onChange={setWindow} />
+          {host !== null && (
+            <Radio.Group value={scope} onChange={setScope} label="It happened on">
+              <Group gap="md" mt={6}>
+                <Radio value="host" label={host} />
+                <Radio value="all" label="all hosts" />
+              </Group>
+            </Radio.Group>
+          )}
+          <TextInput
+            label="Name"
+            placeholder="Backup ran into the morning"
+            required
+            maxLength={200}
+            data-autofocus
+            value={name}
+            onChange={(event) => {
+              setName(event.currentTarget.value);
+            }}
+          />
+          <Textarea
+            label="Note"
+            autosize
+            minRows={2}
+            maxRows={8}
+            maxLength={10_000}
+            value={note}
+            onChange={(event) => {
+              setNote(event.currentTarget.value);
+            }}
+          />
+          <ErrorLine error={marking.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={marking.isPending} disabled={name.trim() === "" || window === null}>
+              Mark as incident
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,250 @@
+import { ActionIcon, Button, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
+import { IconArchive, IconArchiveOff, IconCopy, IconPencil, IconPlayerRecordFilled, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { stopRecording } from "../../api/baselines";
+import { Instant } from "../../components/Instant";
+import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
+import { ErrorLine } from "../../components/StateView";
+import type { BaselineInfo } from "../../logic/api";
+import {
+  describeBaselineRule,
+  describeExcluded,
+  describeProfile,
+  profilePercent,
+  recordingLeft,
+  totalLength,
+} from "../../logic/baseline";
+import { toWindow } from "../../logic/comparison";
+import { plural } from "../../logic/number";
+import { surroundings } from "../../logic/range";
+import { describeDuration, fromApi, SECOND, toDurationMs } from "../../logic/time";
+import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
+import { readNow, useNow, zoneOf } from "../../state/clock";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { ArchiveBaselineDialog, CopyBaselineDialog, DeleteBaselineDialog, EditBaselineDialog } from "./BaselineDialogs";
+import { HealthBadge, HealthDialog } from "./Health";
+
+interface BaselineTableProps {
+  readonly baselines: readonly BaselineInfo[];
+  readonly clock: Clock;
+}
+
+type Dialog = { readonly kind: "edit" | "copy" | "archive" | "delete" | "health"; readonly baseline: BaselineInfo };
+
+/** Baselines with what they are made of, how good they are, and what can be done with them. */
+export function BaselineTable({ baselines, clock }: BaselineTableProps) {
+  const me = useMe();
+  const zone = zoneOf(clock);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const common = {
+    onClose: () => {
+      setDialog(null);
+    },
+  };
+  return (
+    <>
+      <Table aria-label="Baselines">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Hosts: open at that time</Table.Th>
+            <Table.Th>Windows ({zoneLabel(zone, readNow())})</Table.Th>
+            <Table.Th className="number">Length</Table.Th>
+            <Table.Th>Health</Table.Th>
+            <Table.Th className="number">Version</Table.Th>
+            <Table.Th>Note</Table.Th>
+            <Table.Th>Made by</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {baselines.map((baseline) => (
+            <Table.Tr key={baseline.id}>
+              <Table.Td fw={600}>{baseline.name}</Table.Td>
+              <Table.Td>
+                <Hosts baseline={baseline} clock={clock} />
+              </Table.Td>
+              <Table.Td>
+                <Windows baseline={baseline} zone={zone} />
+              </Table.Td>
+              <Table.Td className="number">{describeDuration(totalLength(baseline))}</Table.Td>
+              <Table.Td>
+                <HealthBadge
+                  baseline={baseline}
+                  onOpen={() => {
+                    setDialog({ kind: "health", baseline });
+                  }}
+                />
+                <Profile baseline={baseline} />
+              </Table.Td>
+              <Table.Td className="number">{baseline.version}</Table.Td>
+              <Table.Td maw={320} style={{ whiteSpace: "pre-wrap" }}>
+                {baseline.note}
+              </Table.Td>
+              <Table.Td>
+                {baseline.created_by}
+                <br />
+                <Instant at={fromApi(baseline.created_at)} zone={zone} />
+              </Table.Td>
+              <Table.Td>{mayWrite(me) && <Actions baseline={baseline} onOpen={setDialog} />}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {dialog?.kind === "edit" && <EditBaselineDialog {...common} baseline={dialog.baseline} zone={zone} />}
+      {dialog?.kind === "copy" && <CopyBaselineDialog {...common} baseline={dialog.baseline} />}
+      {dialog?.kind === "archive" && <ArchiveBaselineDialog {...common} baseline={dialog.baseline} />}
+      {dialog?.kind === "delete" && <DeleteBaselineDialog {...common} baseline={dialog.baseline} />}
+      {dialog?.kind === "health" && <HealthDialog {...common} baseline={dialog.baseline} zone={zone} />}
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly baseline: BaselineInfo;
+  readonly onOpen: (dialog: Dialog) => void;
+}
+
+function Actions({ baseline, onOpen }: ActionsProps) {
+  const isArchived = baseline.archived_at !== null;
+  const button = (kind: Dialog["kind"], verb: string, help: string, icon: ReactNode) => (
+    <Tooltip label={help}>
+      <ActionIcon
+        aria-label={`${verb} ${baseline.name}`}
+        onClick={() => {
+          onOpen({ kind, baseline });
+        }}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+  return (
+    <Group gap={2} wrap="nowrap" justify="flex-end">
+      {!isArchived && button("edit", "Edit", "Name, note, hosts, windows or rule", <IconPencil size={15} />)}
+      {button("copy", "Copy", "Copy under another name", <IconCopy size={15} />)}
+      {isArchived
+        ? button("archive", "Bring back", "Offer it again", <IconArchiveOff size={15} />)
+        : button("archive", "Archive", "Take it out of the lists; nothing is lost", <IconArchive size={15} />)}
+      {button("delete", "Delete", "Delete; the samples stay", <IconTrash size={15} />)}
+    </Group>
+  );
+}
+
+// A group of hundreds of hosts would fill the table.
+const MOST_HOSTS = 6;
+
+function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly clock: Clock }) {
+  const [first] = baseline.windows;
+  const range = first && ({ kind: "fixed", window: surroundings(toWindow(first), 0.1) } as const);
+  return (
+    <Group gap={8}>
+      {baseline.group !== null && <span className="soft">group {baseline.group}:</span>}
+      {baseline.hosts.slice(0, MOST_HOSTS).map((host) => (
+        <PageLink
+          key={host}
+          to="/hosts/$host"
+          params={{ host }}
+          search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, ...(range === undefined ? {} : { range }) })}
+        >
+          {host}
+        </PageLink>
+      ))}
+      {baseline.hosts.length > MOST_HOSTS && (
+        <span className="soft">and {plural(baseline.hosts.length - MOST_HOSTS, "more host")}</span>
+      )}
+    </Group>
+  );
+}
+
+const MOST_WINDOWS = 20;
+
+function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly zone: Zone }) {
+  const windows = baseline.windows.map(toWindow);
+  const [first, ...more] = windows;
+  const excluded = describeExcluded(baseline);
+  return (
+    <>
+      {baseline.rule !== null && <Text fz="sm">{describeBaselineRule(baseline.rule, baseline.time_zone)}</Text>}
+      <Recording baseline={baseline} />
+      {first === undefined ? (
+        <Text fz="sm" className="soft">
+          no window yet
+        </Text>
+      ) : (
+        <Tooltip
+          label={windows
+            .slice(0, MOST_WINDOWS)
+            .map((window) => formatWindow(zone, window))
+            .join("; ")}
+        >
+          <Text fz="sm" component="span" {...(baseline.rule === null ? {} : { className: "soft" })}>
+            {formatWindow(zone, first)}
+            {more.length > 0 && ` and ${plural(more.length, "more window")}`}
+          </Text>
+        </Tooltip>
+      )}
+      {excluded !== "" && (
+        <Tooltip label={baseline.excluded.map(({ name }) => name).join("; ")}>
+          <Text fz="sm" className="soft">
+            {excluded}
+          </Text>
+        </Tooltip>
+      )}
+    </>
+  );
+}
+
+/** That it is being recorded, how long still, and a way to end it. */
+function Recording({ baseline }: { readonly baseline: BaselineInfo }) {
+  const me = useMe();
+  const client = useQueryClient();
+  const now = useNow(toDurationMs(10 * SECOND));
+  const stopping = useMutation({
+    mutationFn: () => stopRecording(baseline.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["baselines"] }),
+  });
+  const left = recordingLeft(baseline, now);
+  if (left === null) {
+    return null;
+  }
+  return (
+    <>
+      <Group gap={8}>
+        <Text fz="sm" className="recording">
+          <IconPlayerRecordFilled size={12} aria-hidden /> recording, {describeDuration(left)} to go
+        </Text>
+        {mayWrite(me) && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`Stop recording ${baseline.name}`}
+            loading={stopping.isPending}
+            onClick={() => {
+              stopping.mutate();
+            }}
+          >
+            Stop
+          </Button>
+        )}
+      </Group>
+      <ErrorLine error={stopping.error} />
+    </>
+  );
+}
+
+function Profile({ baseline }: { readonly baseline: BaselineInfo }) {
+  const text = describeProfile(baseline.profile);
+  return text === "" ? null : (
+    <>
+      <Text fz="xs" mt={3} {...(baseline.profile?.state === "failed" ? { c: "var(--bad)" } : { className: "soft" })}>
+        {text}
+      </Text>
+      {baseline.profile?.state === "working" && (
+        <Progress size="xs" mt={2} value={profilePercent(baseline.profile)} aria-label={`Profile of ${baseline.name}`} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,155 @@
+import { Modal, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { healthOfBaselineQuery, versionsQuery } from "../../api/baselines";
+import { Instant } from "../../components/Instant";
+import { StateView } from "../../components/StateView";
+import type { BaselineInfo, HostHealth, VersionInfo } from "../../logic/api";
+import { HEALTH_WORDS, someNames, worstHealth } from "../../logic/baseline";
+import { toWindow } from "../../logic/comparison";
+import { formatCount, formatShare, plural } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import { formatWindow, type Zone } from "../../logic/zone";
+
+/** How good a baseline still is, in a word; more of it on a click. */
+export function HealthBadge({ baseline, onOpen }: { readonly baseline: BaselineInfo; readonly onOpen: () => void }) {
+  const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
+  const state = health.data ? worstHealth(health.data) : null;
+  return (
+    <button
+      type="button"
+      className="health"
+      data-state={state ?? "unknown"}
+      aria-label={`Health and versions of ${baseline.name}`}
+      onClick={onOpen}
+    >
+      {state === null ? (health.isPending ? "looking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`}
+    </button>
+  );
+}
+
+interface HealthDialogProps {
+  readonly baseline: BaselineInfo;
+  readonly zone: Zone;
+  readonly onClose: () => void;
+}
+
+/** Coverage, age, and instances that came or went; and every version that the baseline had. */
+export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
+  const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
+  const versions = useQuery(versionsQuery(baseline.id, baseline.version));
+  const error = health.error ?? versions.error;
+  return (
+    <Modal opened onClose={onClose} title={`${baseline.name}: health and versions`} size="xl">
+      {health.data === undefined || versions.data === undefined ? (
+        <StateView
+          state={
+            error
+              ? { kind: "error", error, onRetry: () => void Promise.all([health.refetch(), versions.refetch()]) }
+              : { kind: "loading", what: "its samples" }
+          }
+        />
+      ) : (
+        <>
+          {health.data.hosts.map((host) => (
+            <HostPart key={host.host} health={host} zone={zone} />
+          ))}
+          <Title order={3} mt="md" mb={4}>
+            Versions
+          </Title>
+          <Versions versions={versions.data.versions} zone={zone} />
+        </>
+      )}
+    </Modal>
+  );
+}
+
+function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone: Zone }) {
+  const { sign, label } = HEALTH_WORDS[health.state];
+  return (
+    <section aria-label={`Health on ${health.host}`}>
+      <Title order={3} mt="xs">
+        {health.host}{" "}
+        <span className="health-word" data-state={health.state}>
+          {sign} {label}
+        </span>
+      </Title>
+      <Text fz="sm">
+        {plural(health.n_samples, "sample")}, {formatShare(health.coverage)} of the windows covered
+        {health.newest_at !== null && (
+          <>
+            , the newest <Instant at={fromApi(health.newest_at)} zone={zone} />
+          </>
+        )}
+      </Text>
+      {health.reasons.map((reason) => (
+        <Text key={reason} fz="sm" c="var(--warn)">
+          {reason}
+        </Text>
+      ))}
+      <Table aria-label={`Stats of ${health.host}`} verticalSpacing={2}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Stat</Table.Th>
+            <Table.Th className="number">Samples</Table.Th>
+            <Table.Th className="number">Covered</Table.Th>
+            <Table.Th>Gone since</Table.Th>
+            <Table.Th>New since</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {health.stats.map((stat) => (
+            <Table.Tr key={stat.stat}>
+              <Table.Td>{stat.stat}</Table.Td>
+              <Table.Td className="number">
+                {stat.is_estimate && "about "}
+                {formatCount(stat.n_samples)}
+              </Table.Td>
+              <Table.Td className="number">{formatShare(stat.coverage)}</Table.Td>
+              <Table.Td>{someNames(stat.instances_gone, stat.n_instances_gone)}</Table.Td>
+              <Table.Td>{someNames(stat.instances_new, stat.n_instances_new)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  );
+}
+
+const MOST_WINDOWS = 3;
+
+function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[]; readonly zone: Zone }) {
+  return (
+    <Table aria-label="Versions" verticalSpacing={2}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th className="number">Version</Table.Th>
+          <Table.Th>Why</Table.Th>
+          <Table.Th>By</Table.Th>
+          <Table.Th>At</Table.Th>
+          <Table.Th>Hosts</Table.Th>
+          <Table.Th>Windows</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {versions.map((version) => (
+          <Table.Tr key={version.version}>
+            <Table.Td className="number">{version.version}</Table.Td>
+            <Table.Td>{version.reason}</Table.Td>
+            <Table.Td>{version.made_by}</Table.Td>
+            <Table.Td>
+              <Instant at={fromApi(version.made_at)} zone={zone} />
+            </Table.Td>
+            <Table.Td>{version.hosts.join(", ")}</Table.Td>
+            <Table.Td>
+              {someNames(
+                version.windows.map((window) => formatWindow(zone, toWindow(window))),
+                version.windows.length,
+                MOST_WINDOWS,
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

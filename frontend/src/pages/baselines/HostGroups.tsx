@@ -1,0 +1,198 @@
+import { ActionIcon, Button, Group, Modal, MultiSelect, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createHostGroup, deleteHostGroup, hostGroupsQuery, updateHostGroup } from "../../api/baselines";
+import { hostsQuery } from "../../api/queries";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { mayWrite, useMe } from "../../components/me";
+import { ScrollCard } from "../../components/ScrollCard";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { HostGroupInfo } from "../../logic/api";
+
+type Dialog =
+  { readonly kind: "edit"; readonly group: HostGroupInfo | null } | { readonly kind: "delete"; readonly group: HostGroupInfo };
+
+/** Hosts that are spoken of together: a baseline of a group follows its members. */
+export function HostGroups() {
+  const me = useMe();
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const groups = useQuery(hostGroupsQuery);
+  const close = (): void => {
+    setDialog(null);
+  };
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text fz="sm" className="soft">
+          A baseline of a group is one of each of its hosts; other members make a new version of it.
+        </Text>
+        {mayWrite(me) && (
+          <Button
+            variant="default"
+            onClick={() => {
+              setDialog({ kind: "edit", group: null });
+            }}
+          >
+            New host group…
+          </Button>
+        )}
+      </Group>
+      <ScrollCard label="Host groups">
+        {groups.data === undefined ? (
+          <StateView
+            state={
+              groups.error
+                ? { kind: "error", error: groups.error, onRetry: () => void groups.refetch() }
+                : { kind: "loading", what: "host groups" }
+            }
+          />
+        ) : groups.data.groups.length === 0 ? (
+          <StateView
+            state={{ kind: "empty", title: "There is no host group", next: "Hosts that do the same work belong in one." }}
+          />
+        ) : (
+          <Table aria-label="Host groups">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>Hosts</Table.Th>
+                <Table.Th>Baselines</Table.Th>
+                <Table.Th>Note</Table.Th>
+                <Table.Th />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {groups.data.groups.map((group) => (
+                <Table.Tr key={group.id}>
+                  <Table.Td fw={600}>{group.name}</Table.Td>
+                  <Table.Td>{group.hosts.join(", ")}</Table.Td>
+                  <Table.Td>{group.baselines.join(", ")}</Table.Td>
+                  <Table.Td maw={420} style={{ whiteSpace: "pre-wrap" }}>
+                    {group.note}
+                  </Table.Td>
+                  <Table.Td>
+                    {mayWrite(me) && (
+                      <Group gap={2} wrap="nowrap" justify="flex-end">
+                        <ActionIcon
+                          aria-label={`Edit group ${group.name}`}
+                          onClick={() => {
+                            setDialog({ kind: "edit", group });
+                          }}
+                        >
+                          <IconPencil size={15} />
+                        </ActionIcon>
+                        <ActionIcon
+                          aria-label={`Delete group ${group.name}`}
+                          onClick={() => {
+                            setDialog({ kind: "delete", group });
+                          }}
+                        >
+                          <IconTrash size={15} />
+                        </ActionIcon>
+                      </Group>
+                    )}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </ScrollCard>
+      {dialog?.kind === "edit" && <GroupDialog group={dialog.group} onClose={close} />}
+      {dialog?.kind === "delete" && <DeleteGroupDialog group={dialog.group} onClose={close} />}
+    </>
+  );
+}
+
+function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const known = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
+  const [name, setName] = useState(group?.name ?? "");
+  const [note, setNote] = useState(group?.note ?? "");
+  const [hosts, setHosts] = useState<readonly string[]>(group?.hosts ?? []);
+  const saving = useMutation({
+    mutationFn: () => {
+      const body = { name, note, hosts: [...hosts] };
+      return group === null ? createHostGroup(body) : updateHostGroup(group.id, body);
+    },
+    onSuccess: async () => {
+      await Promise.all([["host-groups"], ["baselines"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+      onClose();
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={group === null ? "New host group" : "Edit host group"}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Name"
+            required
+            maxLength={200}
+            data-autofocus
+            value={name}
+            onChange={(event) => {
+              setName(event.currentTarget.value);
+            }}
+          />
+          <MultiSelect
+            label="Hosts"
+            searchable
+            data={[...new Set([...known, ...hosts])]}
+            value={[...hosts]}
+            onChange={setHosts}
+          />
+          <Textarea
+            label="Note"
+            autosize
+            minRows={2}
+            maxLength={10_000}
+            value={note}
+            onChange={(event) => {
+              setNote(event.currentTarget.value);
+            }}
+          />
+          <ErrorLine error={saving.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={saving.isPending} disabled={name.trim() === "" || hosts.length === 0}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function DeleteGroupDialog({ group, onClose }: { readonly group: HostGroupInfo; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const deleting = useMutation({
+    mutationFn: () => deleteHostGroup(group.id),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["host-groups"] });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title="Delete host group"
+      action="Delete"
+      isPending={deleting.isPending}
+      error={deleting.error}
+      onClose={onClose}
+      onConfirm={() => {
+        deleting.mutate();
+      }}
+    >
+      Delete the group <b>{group.name}</b>? Its hosts stay, and its baselines go on with the hosts of today.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,119 @@
+import { Button, Group, Modal, NumberInput, Stack, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { createBaseline } from "../../api/endpoints";
+import { ErrorLine } from "../../components/StateView";
+import type { BaselineCreate } from "../../logic/api";
+import { toRule, usualRule } from "../../logic/rule";
+import { HOUR, toEpochMs, wholeSecond } from "../../logic/time";
+import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
+import { readNow } from "../../state/clock";
+import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
+
+interface DialogProps {
+  readonly zone: Zone;
+  readonly onClose: () => void;
+}
+
+const EMPTY: Subject = { name: "", note: "", hosts: [], group: null };
+const USUAL_HOURS = 24;
+
+/** From now on everything is normal, for so many hours; it goes on by itself. */
+export function RecordDialog({ zone, onClose }: DialogProps) {
+  const [hours, setHours] = useState(USUAL_HOURS);
+  const end = toEpochMs(readNow() + hours * HOUR);
+  return (
+    <NewBaseline
+      title="Record what is normal, from now on"
+      action="Record now"
+      zone={zone}
+      how={hours > 0 ? { record_hours: hours } : null}
+      onClose={onClose}
+    >
+      <Group align="flex-end" gap="sm">
+        <NumberInput
+          label="For hours"
+          w={120}
+          min={0.01}
+          max={24 * 366}
+          value={hours}
+          onChange={(value) => {
+            setHours(Number(value));
+          }}
+        />
+        <Text fz="sm" className="soft" pb={8} role="status">
+          until {formatInstant(zone, wholeSecond(end))} {zoneLabel(zone, end)}; it goes on when the server restarts, and can be
+          stopped before.
+        </Text>
+      </Group>
+    </NewBaseline>
+  );
+}
+
+/** Hours that come back are normal; the baseline keeps itself up to date. */
+export function RuleDialog({ zone, onClose }: DialogProps) {
+  const [draft, setDraft] = useState(usualRule(zone));
+  const rule = toRule(draft);
+  return (
+    <NewBaseline title="Hours that come back" action="Make baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>
+      <RuleFields
+        draft={draft}
+        onChange={(change) => {
+          setDraft({ ...draft, ...change });
+        }}
+      />
+    </NewBaseline>
+  );
+}
+
+interface NewBaselineProps extends DialogProps {
+  readonly title: string;
+  readonly action: string;
+  /** What it is made of; null while that is not filled in. */
+  readonly how: Partial<BaselineCreate> | null;
+  readonly children: ReactNode;
+}
+
+function NewBaseline({ title, action, zone, how, onClose, children }: NewBaselineProps) {
+  const client = useQueryClient();
+  const [subject, setSubject] = useState(EMPTY);
+  const { name, note, hosts, group } = subject;
+  const making = useMutation({
+    mutationFn: () =>
+      createBaseline({ name, note, time_zone: zone, ...(group === null ? { hosts: [...hosts] } : { group }), ...how }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["baselines"] });
+      onClose();
+    },
+  });
+  const isReady = name.trim() !== "" && (group !== null || hosts.length > 0) && how !== null;
+  return (
+    <Modal opened onClose={onClose} title={title} size="lg">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          making.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <SubjectFields
+            subject={subject}
+            onChange={(change) => {
+              setSubject({ ...subject, ...change });
+            }}
+          />
+          {children}
+          <ErrorLine error={making.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={making.isPending} disabled={!isReady}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
