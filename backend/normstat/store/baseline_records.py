@@ -188,4 +188,4 @@ async def _read_groups(session: AsyncSession, baselines: Sequence[Baseline]) -> 
     if not ids:
         return {}
     rows = await session.execute(select(HostGroup.id, HostGroup.name).where(HostGroup.id.in_(ids)))
-    return dict(rows.tuples().all())
+    return dict(rows.all())

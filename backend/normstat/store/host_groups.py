@@ -113,7 +113,7 @@ async def _change_hosts(session: AsyncSession, group: HostGroup, names: Sequence
     query = (
         select(Host.name, Host.id).join(HostGroupHost, HostGroupHost.host_id == Host.id).where(HostGroupHost.group_id == group.id)
     )
-    present = dict((await session.execute(query)).tuples().all())
+    present = dict((await session.execute(query)).all())
     added, gone = sorted(wanted.keys() - present.keys()), sorted(present.keys() - wanted.keys())
     if not added and not gone:
         return
@@ -151,7 +151,7 @@ async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> dict[st
     if not names:
         raise BadRequest("A host group has at least one host; give the names in `hosts`")
     query = select(Host.name, Host.id).where(Host.name.in_(names)).with_for_update(key_share=True, read=True)
-    found = dict((await session.execute(query)).tuples().all())
+    found = dict((await session.execute(query)).all())
     for name in names:
         if name not in found:
             raise NotFound(f"There is no host {shorten(name)}; GET /api/v1/hosts lists them", {"host": name})
