@@ -26,6 +26,7 @@ from normstat.stats.records import SampleBlock, Timing
 from normstat.store import chunks, ingest_rows, samples, streams
 from normstat.store.ingest_rows import OpenHost, OpenStream
 from normstat.store.instance_memory import InstanceMemory, Key, Learned
+from normstat.store.profile_marks import Changed, mark_profiles
 from normstat.store.rollup_marks import mark_changed
 from normstat.store.session import WriteSession, driver_of
 from normstat.store.stat_tables import StatMemory, TablePlan, WantedTable
@@ -298,15 +299,16 @@ class Batch:
             await samples.copy_blocks(connection, plan.require(name), parts)
 
     async def _mark_changed(self, connection: psycopg.AsyncConnection, spans: Mapping[Key, Mapping[str, tuple[int, int]]]) -> None:
-        """Tells that hours which are rolled up already got more samples."""
-        rolled = {host.id: host.rolled_until for host in self._hosts.values()}
+        """Tells that hours which are rolled up already, or in profiles, got more samples."""
+        hosts = {host.id: host for host in self._hosts.values()}
         for (host_id, stat_id), by_name in spans.items():
-            if rolled[host_id] is not None:
+            rolled_until, profiled_until = hosts[host_id].rolled_until, hosts[host_id].profiled_until
+            if rolled_until is not None or profiled_until is not None:
                 first = from_us(min(first for first, _ in by_name.values()))
                 last = from_us(max(last for _, last in by_name.values()))
-                await mark_changed(
-                    connection, host_id=host_id, stat_id=stat_id, first=first, last=last, rolled_until=rolled[host_id]
-                )
+                changed = Changed(host_id, stat_id, first, last)
+                await mark_changed(connection, host_id=host_id, stat_id=stat_id, first=first, last=last, rolled_until=rolled_until)
+                await mark_profiles(connection, changed, profiled_until)
 
     async def _write_deliveries(self, connection: psycopg.AsyncConnection, now: datetime) -> None:
         kept: list[tuple[int, chunks.RawChunk]] = []

@@ -117,7 +117,7 @@ class KeptComparison(Base):
 
 
 class ProfilePiece(Base):
-    """What an hour, or a part of one, of a stat of one host looks like, by one version of the method."""
+    """What an hour, or less, of a stat of one host looks like, by one version of the method. Without a body: being made."""
 
     __tablename__ = "profile_pieces"
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
@@ -126,21 +126,31 @@ class ProfilePiece(Base):
     end_at: Mapped[datetime] = mapped_column(primary_key=True)
     method: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     n_rows: Mapped[int]
+    spec_version: Mapped[int] = mapped_column(Integer, server_default="0")
     made_at: Mapped[datetime] = mapped_column(server_default=NOW)
     body: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class Profile(Base):
-    """What a stat of one host looks like in a version of a baseline; `effective`: the windows that it was computed from."""
+    """What a host looks like in a version of a baseline, or (`slot`) in those of its hours that are alike.
+
+    `effective`: the windows that it was made from, those before `until_at`; `sources`: a hash of the pieces; `is_stale`: samples
+    changed since; `band`: the part of it that is drawn behind graphs.
+    """
 
     __tablename__ = "profiles"
     baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(Integer, primary_key=True)
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
-    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
+    slot: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     method: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     made_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    until_at: Mapped[datetime]
     effective: Mapped[list[Range[datetime]]] = mapped_column(TSTZMULTIRANGE)
+    is_stale: Mapped[bool] = mapped_column(server_default="false")
+    spec_versions: Mapped[dict[str, int]] = mapped_column(JSONB)
+    sources: Mapped[str]
+    band: Mapped[bytes] = mapped_column(LargeBinary)
     body: Mapped[bytes] = mapped_column(LargeBinary)
 
 

@@ -21,7 +21,7 @@ MICRO: Final = 1_000_000
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
 # In the order of the ids, so that no two batches wait for each other.
 LOCK_HOSTS: Final = """
-    SELECT id, name, os, agent_version, clock_offset_s, rolled_until, instance_epoch, now()
+    SELECT id, name, os, agent_version, clock_offset_s, rolled_until, profiled_until, instance_epoch, now()
     FROM hosts WHERE name = ANY(%(names)s) ORDER BY id FOR NO KEY UPDATE
 """
 SAVE_HOSTS: Final = """
@@ -85,6 +85,7 @@ class OpenHost:
     agent_version: str
     clock_offset_s: float | None
     rolled_until: datetime | None
+    profiled_until: datetime | None
     instance_epoch: int
     # When the transaction began, by the clock of the database.
     now: datetime

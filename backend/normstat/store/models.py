@@ -69,6 +69,8 @@ class Host(Base):
     instance_epoch: Mapped[int] = mapped_column(server_default="0")
     # Hours before it are in `rollups` for every stat, but for those in `rollup_marks`; NULL: none is yet.
     rolled_until: Mapped[datetime | None]
+    # Nothing from then on is in `profile_pieces`; samples of before it make pieces and profiles of baselines outdated.
+    profiled_until: Mapped[datetime | None]
 
 
 class StatTable(Base):

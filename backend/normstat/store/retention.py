@@ -23,6 +23,7 @@ from normstat.store.life_models import RetentionMark
 from normstat.store.models import Instance, StatTable, Stream
 from normstat.store.old_chunks import remove_chunks
 from normstat.store.old_samples import delete_samples
+from normstat.store.profile_marks import forget_profiles_before
 from normstat.store.retention_rules import Removed, Rules, RunRecord
 from normstat.store.rollups import Place
 from normstat.store.session import WriteSession, driver_of, open_write_session
@@ -144,6 +145,7 @@ class _Removal:
         if await lock_host_by_id(session, host_id) is None:
             return
         connection = await driver_of(session)
+        await forget_profiles_before(connection, host_id, self._stat_id, self._before)
         # What came since then, for a time that long ago, goes tomorrow, and so do instances and rollups.
         late = sql.SQL("SELECT FROM {table} WHERE host_id = %s AND time < %s LIMIT 1").format(table=table_of(self._name))
         if await (await connection.execute(late, [host_id, self._before])).fetchone() is not None:

@@ -18,6 +18,7 @@ from psycopg import sql
 from normstat.stats.records import SampleBlock
 from normstat.store.hypertables import make_chunks_for
 from normstat.store.instance_memory import forget_instances
+from normstat.store.profile_marks import Changed, mark_profiles
 from normstat.store.rollup_marks import mark_changed
 from normstat.store.samples import Place, copy_block, instance_spans
 from normstat.store.session import WriteSession, driver_of
@@ -72,7 +73,8 @@ DELETE_ROWS: Final = """
     SELECT instance_id, count(*), min(time), max(time) FROM gone GROUP BY instance_id
 """
 READ_ROLLED: Final = """
-    SELECT s.name, s.id, h.rolled_until FROM stats AS s, hosts AS h WHERE h.id = %(host_id)s AND s.name = ANY(%(names)s)
+    SELECT s.name, s.id, h.rolled_until, h.profiled_until
+    FROM stats AS s, hosts AS h WHERE h.id = %(host_id)s AND s.name = ANY(%(names)s)
 """
 
 Span = tuple[datetime, datetime]
@@ -210,19 +212,24 @@ class Staging:
         await self._mark_changed(connection, spans)
 
     async def _mark_changed(self, connection: psycopg.AsyncConnection, spans: Mapping[str, Mapping[int, Span]]) -> None:
-        """Marks the hours that had or have samples of the stream, where they are rolled up already."""
+        """Marks the hours that had or have samples of the stream, where they are rolled up already or in profiles."""
         rows = await (
             await connection.execute(READ_ROLLED, {"host_id": self._host_id, "names": [*{*spans, *self._old}]})
         ).fetchall()
-        for name, stat_id, rolled_until in rows:
+        for name, stat_id, rolled_until, profiled_until in rows:
             own = [*spans.get(str(name), {}).values(), *self._old.get(str(name), {}).values()]
-            if own and rolled_until is not None:
+            if not own:
+                continue
+            first, last = min(first for first, _ in own), max(last for _, last in own)
+            changed = Changed(self._host_id, int(str(stat_id)), first, last)
+            await mark_profiles(connection, changed, None if profiled_until is None else _instant(profiled_until))
+            if rolled_until is not None:
                 await mark_changed(
                     connection,
                     host_id=self._host_id,
                     stat_id=int(str(stat_id)),
-                    first=min(first for first, _ in own),
-                    last=max(last for _, last in own),
+                    first=first,
+                    last=last,
                     rolled_until=_instant(rolled_until),
                 )
 
