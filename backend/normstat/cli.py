@@ -16,6 +16,7 @@ MODULES: Final = {
     "export": "normstat.commands.export",
     "reparse": "normstat.commands.reparse",
     "baseline": "normstat.commands.baseline",
+    "compare": "normstat.commands.compare",
     "stat": "normstat.commands.stat",
     "rollup": "normstat.commands.rollup",
     "retention": "normstat.commands.retention",

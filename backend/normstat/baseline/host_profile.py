@@ -29,6 +29,7 @@ ALL_KINDS: Final = (*KINDS, "follow")
 FOLLOW: Final = len(KINDS)
 LEAST_BASELINE: Final = 5
 LEAST_INCIDENT: Final = 1
+MOST_MISSING: Final = 0.1
 # As many windows as this count as much as what all series leave unexplained.
 FOLLOW_POOL: Final = 16.0
 
@@ -138,7 +139,9 @@ def judge(profile: HostProfile, window: Summary, event_size: FloatArray, bins: F
         with np.errstate(invalid="ignore", divide="ignore"):
             explained = np.nan_to_num(1 - np.minimum(1, np.abs(left) / np.abs(shift))).astype(np.float32)
     surprise = known.calibration.surprise(_ratio(change, yardstick), profile.families)
-    can_judge = (profile.whole.n >= LEAST_BASELINE) & (window.n >= LEAST_INCIDENT)
+    # What was always there and is gone can be judged by that.
+    is_gone = (window.n == 0) & (window.n_reports > 0) & (profile.whole.missing < MOST_MISSING)
+    can_judge = (profile.whole.n >= LEAST_BASELINE) & ((window.n >= LEAST_INCIDENT) | is_gone)
     score = np.where(can_judge, combine(surprise, explained), 0)
     return Judged(window, change, yardstick, surprise, explained, score, can_judge)
 
@@ -192,7 +195,7 @@ def _pooled(unexplained_usual: Float32Array, n_windows: int) -> Float32Array:
     typical = float(np.median(moves)) if len(moves) else 1.0
     weight = n_windows / (n_windows + FOLLOW_POOL)
     own = np.where(np.isnan(unexplained_usual), typical, unexplained_usual)
-    return np.asarray(weight * own + (1 - weight) * typical, np.float32)
+    return np.asarray(np.maximum(own, weight * own + (1 - weight) * typical), np.float32)
 
 
 def _follow_floor(whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:

@@ -21,6 +21,7 @@ from normstat.baseline.yardstick import (
     MISSING,
     ORDER,
     PART,
+    SHARES,
     SPREAD,
     STEP,
     STILL,
@@ -40,6 +41,8 @@ FOLLOW: Final = len(KINDS)
 # Kinds that move together tell one story; a second story makes the first one surer.
 GROUPS: Final = ((VALUE, ORDER, PART, TREND, FOLLOW), (TOP, BOTTOM, LOW, HIGH), (STEP, JITTER, STILL, SPREAD), (MISSING,))
 SECOND_SHARE: Final = 0.3
+# Shares end at 1: beyond that they cannot tell a large change from a huge one.
+MOST_OF_SHARES: Final = 6.0
 OF_LOAD: Final = (VALUE, ORDER, TOP, BOTTOM, LOW, HIGH, STEP, PART, TREND)
 EXPLAINED_SHARE: Final = 0.5
 
@@ -87,7 +90,7 @@ def calibrate(times: Float32Array, families: IntArray) -> Calibration:
             weight = n_tail / (n_tail + POOL_WEIGHT)
             threshold[kind, family] = np.exp(weight * np.log(own) + (1 - weight) * np.log(common))
             tail[kind, family] = weight * own_tail + (1 - weight) * common_tail
-    return Calibration(np.maximum(threshold, 0.5), np.clip(tail, LEAST_TAIL, MOST_TAIL))
+    return Calibration(np.maximum(threshold, 1.0), np.clip(tail, LEAST_TAIL, MOST_TAIL))
 
 
 def combine(surprise: FloatArray, explained: Float32Array) -> FloatArray:
@@ -96,6 +99,7 @@ def combine(surprise: FloatArray, explained: Float32Array) -> FloatArray:
     Shape: surprise (n_kinds, n_series), explained (n_series,) 0..1 -> (n_series,)
     """
     surprise = surprise.copy()
+    surprise[list(SHARES)] = np.minimum(surprise[list(SHARES)], MOST_OF_SHARES)
     surprise[list(OF_LOAD)] *= 1 - EXPLAINED_SHARE * explained
     groups = np.stack([surprise[[kind for kind in group if kind < len(surprise)]].max(axis=0) for group in GROUPS])
     groups.sort(axis=0)

@@ -122,16 +122,16 @@ def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
 
 
 def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
-    """The logarithm of the width of the middle half, a digit at least."""
+    """The logarithm of the width of the middle half, a digit added so that nothing is infinitely narrow."""
     quarter = MIDDLE // 2
     width = window.quantiles[:, -1 - quarter] - window.quantiles[:, quarter]
-    return np.log(np.maximum(width, digit)).astype(np.float32)
+    return np.log(width + digit).astype(np.float32)
 
 
 def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
-    """The logarithm of the usual movement between neighbours, the largest tenth left out, a part of a digit at least."""
+    """The logarithm of the usual movement between neighbours, the largest tenth left out."""
     movement = window.step_quantiles[:, 1:-2].mean(axis=1)
-    return np.log(np.maximum(movement, digit / 8)).astype(np.float32)
+    return np.log(movement + digit / 2).astype(np.float32)
 
 
 def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
@@ -151,8 +151,8 @@ def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
 
 
 def least_digit(traits: Traits) -> FloatArray:
-    """What a tool can tell apart, or a hundredth of the usual deviation where it prints that finely; never nothing."""
-    return np.maximum(np.maximum(traits.digit, 0.01 * traits.scale), 1e-9)
+    """What a tool can tell apart, or a tenth of the usual deviation where it prints that finely; never nothing."""
+    return np.maximum(np.maximum(traits.digit, 0.1 * traits.scale), 1e-9)
 
 
 def yardstick_of(usual: Usual, whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:

@@ -26,6 +26,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Child]], caption: str, nu
             tag("tbody", *(cells("td", row) for row in rows)),
         ),
         class_="wide",
+        # A table may be wider than a small screen, and then the keyboard must reach what is beyond its edge.
+        tabindex="0",
+        role="region",
+        aria_label=caption,
     )
 
 

@@ -18,7 +18,7 @@ from psycopg import sql
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Storage
 from normstat.store.backup.files import Connection
-from normstat.store.baseline_models import Profile, ProfilePiece
+from normstat.store.baseline_models import Profile, ProfileJob, ProfilePiece
 from normstat.store.life_models import StoreIdentity
 from normstat.store.models import Base, Chunk, Host, LoginLink, Rollup, RollupMark, Session
 from normstat.store.stat_tables import SCHEMA, SQL_TYPES, table_of
@@ -41,7 +41,7 @@ WINDOW_BYTES: Final = 256 << 20
 MOST_DAYS: Final = 400
 # Derived from samples, of this database alone, or of no use in another one.
 LEFT_OUT: Final = frozenset(
-    model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, StoreIdentity)
+    model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, StoreIdentity)
 )  # fmt: skip
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 
