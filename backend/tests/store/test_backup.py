@@ -24,9 +24,16 @@ from normstat.store.backup.dump import Progress, back_up
 from normstat.store.backup.manifest import Manifest, read_manifest
 from normstat.store.backup.plan import LEFT_OUT, LEFT_OUT_COLUMNS
 from normstat.store.backup.restore import check_backup, restore
+from normstat.store.baseline_models import KeptComparison
+from normstat.store.baseline_records import RuleRecord
+from normstat.store.baselines import BaselineDraft, create_baseline
+from normstat.store.exclusions import ExclusionDraft, create_exclusion
+from normstat.store.host_groups import create_group
 from normstat.store.models import Base
-from normstat.store.session import make_engine, make_sessions
+from normstat.store.mutes import MuteDraft, create_mute
+from normstat.store.session import make_engine, make_sessions, open_write_session
 from normstat.store.version import require_current_schema
+from normstat.window import Window
 from tests.databases import SERVERS, CommunityServer, DatabaseUnavailable, ServerPool, TestServer
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
@@ -74,7 +81,21 @@ async def fill(engine: AsyncEngine) -> Agent:
     # 1.50 printed as 01.5: only the words of the row tell.
     await agent.send_file(mpstat_text(3, 1).replace(b"  0", b" 00"), "mpstat_linux", "odd")
     await Agent(engine, "beta").send_file(mpstat_text(20, 2), "mpstat_linux")
+    await mark_what_is_normal(engine)
     return agent
+
+
+async def mark_what_is_normal(engine: AsyncEngine) -> None:
+    """A row in each table of baselines that a backup has; profiles are made anew."""
+    day = Window(START, START + timedelta(days=1))
+    rule = RuleRecord("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
+    async with open_write_session(make_sessions(engine)) as session:
+        await create_group(session, "all", "", ["alpha", "beta"])
+        draft = BaselineDraft("normal", "quiet", (), (day,), "ann", group="all", time_zone="Pacific/Chatham", rule=rule)
+        await create_baseline(session, draft)
+        await create_exclusion(session, ExclusionDraft("disk full", "", day, "beta", "ann"))
+        await create_mute(session, MuteDraft(None, "vmstat_linux", "procs_r", None, "noisy", "ann"))
+        session.add(KeptComparison(name="kept", inputs={"host": "alpha"}, result=b"\x00", created_by="ann"))
 
 
 def content(url: str) -> dict[str, list[tuple[object, ...]]]:
@@ -130,6 +151,8 @@ async def test_round_trip_into_another_kind_of_store(
     before, csv = content(database_url), await export(engine)
     assert len(before["samples.mpstat_linux"]) > 400
     assert any(row[5] for row in before["samples.mpstat_linux"])
+    assert [name for name, rows in before.items() if "." not in name and "baseline" in name and not rows] == []
+    assert all(before[table] for table in ("host_groups", "exclusions", "muted_series", "comparisons"))
     manifest, _ = await save(database_url, tmp_path / "backup")
     assert manifest.n_rows > 1000
     await bring(other_url, tmp_path / "backup")

@@ -1,0 +1,189 @@
+"""Baselines over HTTP: made in each way, changed, read in all versions; and what is around them."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from normstat.api import baseline_schemas, schemas
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.samples import HOST, VMSTAT, frames_of, send
+from tests.api.test_access import assert_envelope
+
+BASELINES = "/api/v1/baselines"
+WINDOW = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
+RULE = {"rrule": "weekdays", "start": "09:00", "duration_s": 8 * 3600, "keep_days": 28}
+
+
+@pytest.fixture
+async def operator(people: People) -> httpx.AsyncClient:
+    """An operator, where two hosts have sent a minute of vmstat."""
+    for host in (HOST, "web2"):
+        async with await people.agent() as agent:
+            assert (await send(agent, frames_of(VMSTAT), **{"Normstat-Host": host})).status_code == 200
+    return await people.enter(Role.OPERATOR)
+
+
+async def make(operator: httpx.AsyncClient, status: int = 201, **body: object) -> dict[str, object]:
+    known = {"name": "normal", "hosts": [HOST]}
+    response = await operator.post(BASELINES, json=known | body)
+    assert response.status_code == status, response.text
+    found: dict[str, object] = response.json()
+    return found
+
+
+async def test_by_windows_and_all_of_its_versions(operator: httpx.AsyncClient) -> None:
+    made = schemas.BaselineInfo.model_validate(await make(operator, windows=[WINDOW], note="calm"))
+    path = f"{BASELINES}/{made.id}"
+    assert (made.time_zone, made.rule, made.recording_until, made.group, made.excluded, made.archived_at) == (
+        "UTC", None, None, None, [], None,
+    )  # fmt: skip
+    assert made.profile == schemas.ProfileInfo(state="waiting", n_done=0, n_total=0, message="")
+    later = WINDOW | {"end": "2026-11-21T10:05:00Z"}
+    changed = await operator.patch(path, json={"windows": [later], "reason": "longer"})
+    assert changed.json()["version"] == 2
+    answer = await operator.get(f"{path}/versions")
+    versions = baseline_schemas.VersionList.model_validate(answer.json()).versions
+    assert [(item.version, item.reason, item.made_by, item.hosts) for item in versions] == [
+        (2, "longer", "operator", [HOST]),
+        (1, "made", "operator", [HOST]),
+    ]
+    health = baseline_schemas.BaselineHealth.model_validate((await operator.get(f"{path}/health")).json())
+    assert (health.version, health.hosts[0].host, health.hosts[0].state) == (2, HOST, "thin")
+    assert health.hosts[0].stats[0].n_samples == 60
+    copy = await operator.post(f"{path}/copy", json={"name": "again"})
+    assert (copy.status_code, copy.json()["windows"], copy.json()["version"]) == (201, changed.json()["windows"], 1)
+    assert_envelope(await operator.post(f"{path}/copy", json={"name": "again"}), 409, "conflict")
+    assert (await operator.post(f"{path}/archive", json={"is_archived": True})).json()["archived_at"] is not None
+    assert [item["name"] for item in (await operator.get(BASELINES)).json()["baselines"]] == ["again"]
+    archived = await operator.get(BASELINES, params={"archived": True, "host": HOST})
+    assert [item["name"] for item in archived.json()["baselines"]] == ["normal"]
+    assert (await operator.get(path)).json()["name"] == "normal"
+    assert_envelope(await operator.delete(f"{path}/recording"), 409, "conflict")
+
+
+async def test_by_a_recording(operator: httpx.AsyncClient) -> None:
+    before = datetime.now(UTC)
+    made = schemas.BaselineInfo.model_validate(await make(operator, record_hours=2))
+    assert made.recording_until is not None
+    assert timedelta(hours=2) <= made.recording_until - before < timedelta(hours=2, minutes=5)
+    assert [window.end for window in made.windows] == [made.recording_until]
+    path = f"{BASELINES}/{made.id}"
+    assert_envelope(await operator.patch(path, json={"windows": [WINDOW]}), 409, "conflict")
+    assert_envelope(await operator.post(f"{path}/archive", json={"is_archived": True}), 409, "conflict")
+    stopped = schemas.BaselineInfo.model_validate((await operator.delete(f"{path}/recording")).json())
+    assert (stopped.recording_until, stopped.version) == (None, 2)
+    assert stopped.windows[0].end <= datetime.now(UTC)
+
+
+async def test_by_a_rule(operator: httpx.AsyncClient) -> None:
+    made = schemas.BaselineInfo.model_validate(await make(operator, rule=RULE, time_zone="Europe/Berlin"))
+    assert made.rule is not None
+    assert (made.rule.rrule, made.rule.start[-8:]) == ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "09:00:00")
+    assert len(made.windows) == 20
+    path = f"{BASELINES}/{made.id}"
+    assert_envelope(await operator.patch(path, json={"windows": [WINDOW]}), 409, "conflict")
+    # What was read can be sent back.
+    same = await operator.patch(path, json={"rule": made.rule.model_dump(), "name": "working days"})
+    assert (same.json()["version"], same.json()["rule"]) == (1, made.rule.model_dump())
+    freed = await operator.patch(path, json={"rule": None, "windows": [WINDOW]})
+    assert (freed.json()["rule"], freed.json()["version"], len(freed.json()["windows"])) == (None, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({}, 400, "give one of windows, record_hours and rule"),
+        ({"windows": [WINDOW], "record_hours": 1}, 400, "give one of"),
+        ({"rule": RULE | {"rrule": "FREQ=SECONDLY"}}, 400, "FREQ=SECONDLY is not possible"),
+        ({"rule": RULE | {"rrule": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"}}, 400, "never comes"),
+        ({"rule": RULE | {"start": "nine"}}, 400, "cannot be read"),
+        ({"rule": RULE | {"duration_s": 10**12}}, 422, "duration_s"),
+        ({"rule": RULE, "time_zone": "Mars/Olympus"}, 400, "no time zone"),
+        ({"windows": [WINDOW], "time_zone": "../../etc/passwd"}, 400, "no time zone"),
+        ({"record_hours": 1e300}, 422, "record_hours"),
+        ({"record_hours": -1}, 422, "record_hours"),
+        ({"windows": []}, 422, "windows"),
+        ({"windows": [WINDOW], "hosts": []}, 422, "hosts"),
+        ({"windows": [WINDOW], "hosts": None}, 400, "at least one host"),
+        ({"windows": [WINDOW], "group": "web"}, 400, "not both"),
+        ({"windows": [WINDOW], "group": "web", "hosts": None}, 404, "no host group 'web'"),
+        ({"windows": [{"start": WINDOW["end"], "end": WINDOW["start"]}]}, 400, "is empty"),
+    ],
+)
+async def test_bad_wishes_are_answered(operator: httpx.AsyncClient, body: dict[str, object], status: int, words: str) -> None:
+    answer = await make(operator, status, **body)
+    assert words in str(answer["error"])
+    assert (await operator.get(BASELINES)).json() == {"baselines": []}
+
+
+async def test_exclusions(operator: httpx.AsyncClient) -> None:
+    made = await make(operator, windows=[WINDOW], hosts=[HOST, "web2"])
+    path = f"{BASELINES}/{made['id']}"
+    part = {"start": "2026-11-21T10:00:30Z", "end": "2026-11-21T11:00:00Z"}
+    response = await operator.post("/api/v1/exclusions", json=part | {"name": "reboot", "host": HOST})
+    assert response.status_code == 201, response.text
+    exclusion = baseline_schemas.ExclusionMade.model_validate(response.json())
+    assert (exclusion.n_baselines, exclusion.exclusion.host, exclusion.exclusion.created_by) == (1, HOST, "operator")
+    left_out = (await operator.get(path)).json()["excluded"]
+    assert [(item["start"], item["end"], item["host"], item["name"]) for item in left_out] == [
+        (part["start"], WINDOW["end"], HOST, "reboot")
+    ]
+    health = baseline_schemas.BaselineHealth.model_validate((await operator.get(f"{path}/health")).json()).hosts
+    assert [(host.host, host.n_samples) for host in health] == [(HOST, 30), ("web2", 60)]
+    for host, n in ((HOST, 1), ("web2", 0)):
+        listed = await operator.get("/api/v1/exclusions", params={"host": host})
+        assert len(baseline_schemas.ExclusionList.model_validate(listed.json()).exclusions) == n
+    number = exclusion.exclusion.id
+    assert (await operator.delete(f"/api/v1/exclusions/{number}")).json() == {"n_baselines": 1}
+    assert_envelope(await operator.delete(f"/api/v1/exclusions/{number}"), 404, "not_found")
+    assert (await operator.get(path)).json()["excluded"] == []
+    bad = {"name": "x", "start": part["end"], "end": part["start"]}
+    assert_envelope(await operator.post("/api/v1/exclusions", json=bad), 400, "bad_request")
+    assert_envelope(await operator.post("/api/v1/exclusions", json=part | {"name": "x", "host": "nobody"}), 404, "not_found")
+
+
+async def test_a_comparison_leaves_out_what_is_excluded(operator: httpx.AsyncClient) -> None:
+    made = await make(operator, windows=[WINDOW])
+    await operator.post("/api/v1/exclusions", json=WINDOW | {"name": "all of it"})
+    params = {"host": HOST, "start": WINDOW["start"], "end": WINDOW["end"], "baseline": made["id"]}
+    response = await operator.get("/api/v1/comparison", params=params)  # type: ignore[arg-type]
+    assert response.status_code in (400, 404), response.text
+    assert "excluded" in response.json()["error"]["message"]
+
+
+async def test_mutes(operator: httpx.AsyncClient) -> None:
+    body = {"host": HOST, "stat": "vmstat_linux", "field": "procs_r", "reason": "known"}
+    response = await operator.post("/api/v1/mutes", json=body)
+    assert response.status_code == 201, response.text
+    mute = baseline_schemas.MuteInfo.model_validate(response.json())
+    assert (mute.host, mute.instance, mute.created_by) == (HOST, None, "operator")
+    assert_envelope(await operator.post("/api/v1/mutes", json=body), 409, "conflict")
+    for_all = await operator.post("/api/v1/mutes", json={"stat": "vmstat_linux", "field": "procs_r", "instance": ""})
+    assert (for_all.status_code, for_all.json()["instance"], for_all.json()["host"]) == (201, "", None)
+    assert len((await operator.get("/api/v1/mutes")).json()["mutes"]) == 2
+    assert [item["id"] for item in (await operator.get("/api/v1/mutes", params={"host": "web2"})).json()["mutes"]] == [
+        for_all.json()["id"]
+    ]
+    assert (await operator.delete(f"/api/v1/mutes/{mute.id}")).json() == {}
+    assert_envelope(await operator.delete(f"/api/v1/mutes/{mute.id}"), 404, "not_found")
+
+
+async def test_host_groups(operator: httpx.AsyncClient) -> None:
+    response = await operator.post("/api/v1/host-groups", json={"name": "web", "hosts": [HOST]})
+    assert response.status_code == 201, response.text
+    group = baseline_schemas.HostGroupInfo.model_validate(response.json())
+    made = await make(operator, windows=[WINDOW], hosts=None, group="web")
+    assert (made["hosts"], made["group"]) == ([HOST], "web")
+    path = f"/api/v1/host-groups/{group.id}"
+    changed = await operator.patch(path, json={"hosts": [HOST, "web2"]})
+    assert (changed.json()["hosts"], changed.json()["baselines"]) == ([HOST, "web2"], ["normal"])
+    now = (await operator.get(f"{BASELINES}/{made['id']}")).json()
+    assert (now["hosts"], now["version"]) == ([HOST, "web2"], 2)
+    assert_envelope(await operator.patch(path, json={"hosts": []}), 422, "invalid_request")
+    assert_envelope(await operator.patch(path, json={"hosts": ["nobody"]}), 404, "not_found")
+    assert_envelope(await operator.post("/api/v1/host-groups", json={"name": "web", "hosts": [HOST]}), 409, "conflict")
+    assert (await operator.delete(path)).json() == {}
+    assert_envelope(await operator.delete(path), 404, "not_found")
+    assert (await operator.get("/api/v1/host-groups")).json() == {"groups": []}
