@@ -13,8 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from bench.compare_faults import FAULTS, SAME_STORY, SIZES, BoolArray, NothingSuitsError, Scene, Size
+from bench.compare_faults import FAULTS, SAME_STORY
 from bench.compare_host import N_PROCESSES, UNITS, FloatArray, Plan, Raw, make_host, print_tools
+from bench.compare_scene import SIZES, BoolArray, NothingSuitsError, Scene, Size
 
 FAULT_KINDS: Final = tuple(FAULTS)
 CALM_KINDS: Final = (*("none/idle", "none/busy", "none/diurnal", "none/bursty", "none/jobs", "none/sparse"),)
@@ -27,6 +28,7 @@ SAMPLINGS: Final = (
     (60.0, (720, 1440), (10, 60)),
 )
 SPARSE: Final = ((60.0, (20, 60), (5, 20)), (300.0, (20, 60), (5, 12)))
+SPARSE_KINDS: Final = {"sparse_other_load", "stale_baseline", "none/sparse"}
 # Kinds that need samples close together, or many of them, to be there at all.
 LONGEST_INTERVAL_S: Final = {"stalls": 5.0}
 MANY_SAMPLES: Final = {"rare_spikes", "second_mode", "oscillation", "wider", "narrower", "frozen", "stalls", "mid_incident"}
@@ -77,7 +79,7 @@ def generate(kind: str, seed: int) -> Case:
 
 def make_plan(rng: np.random.Generator, kind: str) -> Plan:
     """When the samples are taken and how the host is used."""
-    is_sparse = kind in {"sparse_other_load", "none/sparse"}
+    is_sparse = kind in SPARSE_KINDS
     samplings = SPARSE if is_sparse else tuple(s for s in SAMPLINGS if s[0] <= LONGEST_INTERVAL_S.get(kind, 60.0))
     interval_s, (least, most), (least_incident, most_incident) = samplings[rng.integers(len(samplings))]
     n = round(float(np.exp(rng.uniform(np.log(least), np.log(most)))))
@@ -117,6 +119,9 @@ def _for_kind(rng: np.random.Generator, kind: str, plan: Plan) -> Plan:
     if kind == "sparse_other_load":
         more = float(rng.choice([rng.uniform(0.3, 0.55), rng.uniform(1.8, 3.0)]))
         return replace(plan, load=min(plan.load, 0.8 / max(more, 1.0)), swing=min(plan.swing, 0.3), more_load=more)
+    if kind == "stale_baseline":
+        more = float(rng.uniform(0.6, 1.5))
+        return replace(plan, load=min(plan.load, 0.5), swing=min(plan.swing, 0.3), more_load=more)
     if kind == "level_in_swing":
         # At one end of its swing, or near it, in the middle of the incident.
         middle = float(np.median(plan.times[plan.n_baseline :]))

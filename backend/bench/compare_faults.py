@@ -4,19 +4,13 @@ A fault takes what a tool would print of one series in the incident and gives wh
 series' own usual swing (5 % to 95 % of the baseline), so that "obvious", "medium" and "hard" mean the same for all series.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from bench.compare_host import N_CPUS, FloatArray, Plan, Raw
-
-Size = Literal["obvious", "medium", "hard"]
-SIZES: Final[tuple[Size, ...]] = ("obvious", "medium", "hard")
-Key = tuple[str, int]
-BoolArray = npt.NDArray[np.bool_]
+from bench.compare_host import N_CPUS, FloatArray
+from bench.compare_scene import Key, Scene
 
 BUSY_FIELDS: Final = (
     *("mpstat/usr", "mpstat/sys", "mpstat/csw", "mpstat/syscl", "mpstat/intr", "mpstat/smtx", "mpstat/xcal", "mpstat/minf"),
@@ -40,75 +34,6 @@ SAME_STORY: Final = {
     "nicstat/ipkts": ("rkb",),
     "nicstat/opkts": ("wkb",),
 }
-
-
-class NothingSuitsError(Exception):
-    """The host has no series that can have this fault."""
-
-
-@dataclass(slots=True)
-class Scene:
-    """A host before the fault, and where the fault goes.
-
-    `raw` is changed; `printed` is what the tools print without the fault, "stat/field" -> (n_times, n_instances).
-    """
-
-    rng: np.random.Generator
-    plan: Plan
-    raw: Raw
-    printed: Raw
-    size: Size
-    injected: list[Key] = field(default_factory=list)
-    # Samples of the incident that do not come, of all that is injected. Shape: (n_incident,) bool
-    gone: BoolArray | None = None
-
-    @property
-    def n(self) -> int:
-        return self.plan.n_baseline
-
-    def baseline(self, key: Key) -> FloatArray:
-        return self.printed[key[0]][: self.n, key[1]]
-
-    def incident(self, key: Key) -> FloatArray:
-        return self.printed[key[0]][self.n :, key[1]].copy()
-
-    def swing(self, key: Key) -> float:
-        low, high = np.quantile(self.baseline(key), (0.05, 0.95))
-        return float(high - low)
-
-    def by_size(self, obvious: float, medium: float, hard: float) -> float:
-        """The value for this size, give or take a tenth."""
-        return {"obvious": obvious, "medium": medium, "hard": hard}[self.size] * float(self.rng.uniform(0.9, 1.1))
-
-    def put(self, key: Key, values: FloatArray) -> None:
-        """The incident of a series from now on."""
-        stat_field, column = key
-        self.raw[stat_field] = self.raw[stat_field].copy()
-        self.raw[stat_field][self.n :, column] = np.maximum(values, 0.0)
-        if key not in self.injected:
-            self.injected.append(key)
-
-    def pick(self, fields: Sequence[str], suits: Callable[[Key], bool]) -> Key:
-        """Some series of one of the fields that suits; every field is as likely, however many instances it has."""
-        for name in self.rng.permutation(np.array(fields)):
-            keys = [(str(name), int(column)) for column in self.rng.permutation(self.printed[name].shape[1])]
-            for key in keys:
-                if suits(key):
-                    return key
-        raise NothingSuitsError(str(fields))
-
-    def is_lively(self, key: Key) -> bool:
-        """Whether it moves on both sides: many values, seldom zero, and a swing of at least four printed steps."""
-        sides = self.baseline(key), self.incident(key)
-        n_values = [len(np.unique(side)) for side in sides]
-        step = float(np.diff(np.unique(sides[0])).min()) if n_values[0] > 1 else 0.0
-        enough = [min(8, len(side) // 2) for side in sides]
-        return (
-            all(n >= least for n, least in zip(n_values, enough, strict=True))
-            and all((side == 0).mean() < 0.3 for side in sides)
-            and self.swing(key) >= 4 * step * 0.999
-        )
-
 
 Fault = Callable[[Scene], None]
 
@@ -351,6 +276,22 @@ def beside_the_load(scene: Scene) -> None:
     scene.put(key, values * factor * noise(scene, 0.05))
 
 
+def stale_baseline(scene: Scene) -> None:
+    """The baseline is of another time: some series stand elsewhere since long. The fault begins within the window."""
+    fields = (*BUSY_FIELDS, "prstat/rss", "prstat/nlwp", "vmstat/swap")
+    for _ in range(int(scene.rng.integers(10, 60))):
+        key = scene.pick(fields, lambda key: key not in scene.injected)
+        factor = float(np.exp(scene.rng.choice([-1.0, 1.0]) * scene.rng.uniform(0.4, 2.0)))
+        scene.put(key, scene.incident(key) * factor)
+    others = set(scene.injected)
+    scene.injected.clear()
+    key = scene.pick(BUSY_FIELDS, lambda key: key not in others and scene.is_lively(key))
+    values = scene.incident(key)
+    first = round(float(scene.rng.uniform(0.3, 0.5)) * len(values))
+    values[first:] = values[first:] * scene.by_size(8.0, 4.5, 3.0) * noise(scene, 0.1)[first:]
+    scene.put(key, values)
+
+
 def all_cpus(scene: Scene) -> None:
     """The same story on all CPUs, or nearly all."""
     name = str(scene.rng.choice(["mpstat/smtx", "mpstat/xcal", "mpstat/syscl", "mpstat/csw", "mpstat/sys"]))
@@ -394,5 +335,6 @@ FAULTS: Final[dict[str, Fault]] = {
     "all_cpus": all_cpus,
     "fleet_load": beside_the_load,
     "sparse_other_load": beside_the_load,
+    "stale_baseline": stale_baseline,
     "mid_incident": mid_incident,
 }
