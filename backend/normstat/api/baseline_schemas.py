@@ -36,8 +36,8 @@ Windows = Annotated[list[IntervalInput], Field(min_length=1, max_length=10_000)]
 class RuleInput(Body):
     """Windows that come again, by an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
 
-    `start`: local time of day (09:00; the rule then begins `keep_days` ago), or local date and time (2026-11-02T09:00). Whole days
-    of `duration_s` are days of the calendar.
+    `start`: local time of day (09:00; the windows of the last `keep_days` are then there at once), or local date and time
+    (2026-11-02T09:00). Whole days of `duration_s` are days of the calendar.
     """
 
     rrule: Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=NO_NUL)]

@@ -30,7 +30,8 @@ MOST_INTERVAL: Final = 1000
 MOST_COUNT: Final = 100_000
 LONGEST: Final = 500
 DAY: Final = timedelta(days=1)
-FREQUENCIES: Final = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+# With the days from one time to the next, at most.
+PERIODS: Final[Mapping[str, int]] = {"DAILY": 1, "WEEKLY": 7, "MONTHLY": 31, "YEARLY": 366}
 NUMBER_LISTS: Final[Mapping[str, tuple[int, int]]] = {
     "BYMONTH": (1, 12),
     "BYMONTHDAY": (-31, 31),
@@ -71,7 +72,7 @@ class Rule:
 
 
 def parse_rule(rrule: str, start: str, duration_s: int, keep_days: int, zone: str, *, now: datetime) -> Rule:
-    """The rule. `start` is a local time of day (the rule then begins `keep_days` ago), or a local date and time.
+    """The rule. `start` is a local time of day (the windows of the last `keep_days` are then there at once), or date and time.
 
     May take seconds of CPU time for a rule that never comes: call it off the event loop.
 
@@ -85,7 +86,10 @@ def parse_rule(rrule: str, start: str, duration_s: int, keep_days: int, zone: st
         raise BadRequest(f"A rule keeps the windows of the last 1 to {MOST_DAYS} days; found {keep_days}")
     if duration_s > keep_days * 86_400:
         raise BadRequest(f"A window of {duration_s} s is longer than the {keep_days} days that are kept")
-    first = _parse_start(start, text, now.astimezone(tzinfo).replace(tzinfo=None) - keep_days * DAY, zone=zone)
+    # Early enough for the windows of the last `keep_days` before the last of them.
+    period_days = PERIODS[text.partition(";")[0].removeprefix("FREQ=")]
+    earliest = now.astimezone(tzinfo).replace(tzinfo=None) - (keep_days + period_days) * DAY
+    first = _parse_start(start, text, earliest, zone=zone)
     if to_instant(first, zone).astimezone(tzinfo).replace(tzinfo=None) != first:
         raise BadRequest(f"There was no {first:%Y-%m-%d %H:%M} in {zone}: the clocks were set forward; begin on another day")
     rule = Rule(text, first, duration_s, keep_days, zone)
@@ -206,10 +210,10 @@ def _parse_part(key: str, value: str, zone: str) -> str:
 
 
 def _parse_frequency(value: str) -> str:
-    if value not in FREQUENCIES:
+    if value not in PERIODS:
         raise BadRequest(
             f"FREQ={_quote(value)} is not possible: windows of a baseline come daily, weekly, monthly or yearly"
-            f" ({', '.join(FREQUENCIES)}); for several a day add BYHOUR"
+            f" ({', '.join(PERIODS)}); for several a day add BYHOUR"
         )
     return value
 

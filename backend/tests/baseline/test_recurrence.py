@@ -100,6 +100,16 @@ def test_a_rule_that_comes_rarely_keeps_its_last_window() -> None:
     assert next_window(ended, NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "days", "n"),
+    [("mondays", 28, 4), ("sundays", 7, 1), ("FREQ=MONTHLY;BYMONTHDAY=1", 3, 1), ("FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24", 9, 1)],
+)
+def test_with_a_time_of_day_the_last_windows_are_there_at_once(text: str, days: int, n: int) -> None:
+    for later in range(40):
+        now = NOW + timedelta(days=later)
+        assert len(windows_of(parse_rule(text, "09:00", HOUR, days, BERLIN, now=now), now)) == n
+
+
 def test_before_its_first_window_there_is_none() -> None:
     coming = rule(start="2026-12-01T09:00")
     assert windows_of(coming, NOW) == ()
