@@ -42,6 +42,8 @@ class Summary:
     top: Float32Array
     bottom: Float32Array
     mean: Float32Array
+    # The root of the mean square of the distances from the level.
+    deviation: Float32Array
     # How far neighbours are from each other, and the share of neighbours that are equal.
     step_quantiles: Float32Array
     still: Float32Array
@@ -86,6 +88,7 @@ def summarise(values: Float32Array, n_reports: int | None = None) -> Summary:
     away = np.count_nonzero(known & (values != 0), axis=1) / np.where(n > 0, n, np.nan)
     with np.errstate(invalid="ignore"):
         mean = np.nansum(values, axis=1, dtype=np.float64) / np.where(n > 0, n, np.nan)
+        deviation = np.sqrt(np.nansum(values.astype(np.float64) ** 2, axis=1) / np.where(n > 0, n, np.nan))
     return Summary(
         n=n,
         n_reports=reports,
@@ -93,6 +96,7 @@ def summarise(values: Float32Array, n_reports: int | None = None) -> Summary:
         top=_end_mean(ordered, n, is_top=True),
         bottom=_end_mean(ordered, n, is_top=False),
         mean=mean.astype(np.float32),
+        deviation=deviation.astype(np.float32),
         step_quantiles=pick_quantiles(np.sort(steps, axis=1), n_steps, STEP_PROBABILITIES),
         still=still.astype(np.float32),
         away=away.astype(np.float32),
@@ -119,6 +123,7 @@ def merge(summaries: Sequence[Summary]) -> Summary:
         top=_extreme([summary.top for summary in summaries], np.fmax),
         bottom=_extreme([summary.bottom for summary in summaries], np.fmin),
         mean=_weighted([summary.mean for summary in summaries], counts),
+        deviation=np.sqrt(_weighted([summary.deviation**2 for summary in summaries], counts)),
         step_quantiles=_merge_quantiles([summary.step_quantiles for summary in summaries], steps, STEP_PROBABILITIES),
         still=_weighted([summary.still for summary in summaries], steps),
         away=_weighted([summary.away for summary in summaries], counts),

@@ -59,7 +59,8 @@ def traits_of(whole: Summary, level: FloatArray, digit: FloatArray, is_percent: 
     event_size = np.where(away > 0, np.minimum(distance / np.maximum(away, 1e-9), furthest), 0.0)
     event_size = np.where((event_size == 0) & (away > 0), furthest, event_size)
     event_size = np.where(away > 0, np.maximum(event_size, digit), 0.0)
-    scale = np.where(middle_half > 0, middle_half, distance)
+    # The larger of both: a series that was far out once may be so again.
+    scale = np.maximum(middle_half, np.nan_to_num(whole.deviation))
     size = np.where(level != 0, np.abs(level), event_size)
     size = np.where(is_percent, np.maximum(np.minimum(size, MOST_PERCENT - size), PERCENT_LEAST_LEVEL), size)
     is_event = away <= 1 - EVENT_SHARE
