@@ -10,6 +10,8 @@ from normstat.api import (
     auth,
     baselines,
     comparison,
+    comparison_report,
+    comparisons,
     coverage,
     document,
     exclusions,
@@ -46,7 +48,8 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=PREFIX)
     for noun in (
         ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, exclusions, mutes,
-        host_groups, comparison, export, live, imports, reparses, specs, retention, storage, agent_files, document,
+        host_groups, comparison, comparison_report, comparisons, export, live, imports, reparses, specs, retention, storage,
+        agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -56,7 +56,7 @@ async def create_kept(session: AsyncSession, draft: KeptDraft) -> KeptRecord:
 async def list_kept(session: AsyncSession) -> list[KeptRecord]:
     """All kept comparisons, the newest first."""
     query = _query().order_by(KeptComparison.created_at.desc(), KeptComparison.id.desc()).limit(MOST_LISTED)
-    return [KeptRecord(*row) for row in (await session.execute(query)).tuples()]
+    return [KeptRecord(*row) for row in await session.execute(query)]
 
 
 async def read_kept(session: AsyncSession, id: int) -> KeptRecord:  # noqa: A002
@@ -64,7 +64,7 @@ async def read_kept(session: AsyncSession, id: int) -> KeptRecord:  # noqa: A002
 
     Raises: NotFound
     """
-    row = (await session.execute(_query().where(KeptComparison.id == id))).tuples().one_or_none()
+    row = (await session.execute(_query().where(KeptComparison.id == id))).one_or_none()
     if row is None:
         raise NotFound(f"There is no kept comparison {id}", {"comparison": id})
     return KeptRecord(*row)
@@ -106,7 +106,7 @@ async def delete_kept(session: AsyncSession, id: int) -> None:  # noqa: A002
     await session.delete(kept)
 
 
-def _query() -> Select[tuple[int, str, str, dict[str, object], str, datetime]]:
+def _query() -> Select[int, str, str, dict[str, object], str, datetime]:
     """All but the answer, which may be megabytes."""
     kept = KeptComparison
     return select(kept.id, kept.name, kept.note, kept.inputs, kept.created_by, kept.created_at)

@@ -68,7 +68,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     app = built_app(settings)
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
-        tables = "users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, host_groups"
+        tables = "users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, host_groups, comparisons"
         await session.execute(text(f"TRUNCATE {tables} CASCADE"))
     yield app
     await state.engine.dispose()

@@ -1,0 +1,14 @@
+"""What system hosts run, as their agents said."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.store.models import Host
+
+
+async def read_host_os(session: AsyncSession, names: Iterable[str]) -> dict[str, str]:
+    """`uname -s -r -m` of each of these hosts that there is; "" where nobody said (imported files)."""
+    rows = await session.execute(select(Host.name, Host.os).where(Host.name.in_(list(names))))
+    return {host.name: host.os for host in rows}

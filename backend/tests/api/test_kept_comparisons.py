@@ -1,0 +1,173 @@
+"""Comparisons that are kept, and reports: what was answered once is answered for ever, in any of its forms."""
+
+import csv
+import html
+import io
+import re
+from datetime import timedelta
+from urllib.parse import parse_qs
+
+import httpx
+import numpy as np
+import pytest
+import zstandard
+from sqlalchemy import text, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.api.comparison_schemas import Kept, KeptInfo, KeptList
+from normstat.auth.roles import Role
+from normstat.store.baseline_models import KeptComparison
+from normstat.window import to_us
+from tests.api.people import People
+from tests.api.samples import START
+from tests.api.test_access import assert_envelope
+from tests.query.filling import fill_values
+
+Sessions = async_sessionmaker[AsyncSession]
+API = "/api/v1"
+N_NORMAL, N_INCIDENT = 600, 60
+# A host, and what it calls its CPU, as badly as they can.
+HOST = "web1<script>alert(1)</script>"
+CPU = '=1+1"><img src=x onerror=alert(2)>'
+
+
+def at(seconds: int) -> str:
+    return f"{START + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
+
+
+ASKED = {
+    "host": [HOST],
+    "start": at(N_NORMAL),
+    "end": at(N_NORMAL + N_INCIDENT),
+    "baseline_start": at(0),
+    "baseline_end": at(N_NORMAL),
+}
+
+
+async def fill(sessions: Sessions) -> None:
+    """Ten quiet minutes, then one in which one of two CPUs burns."""
+    rng = np.random.default_rng(5)
+    n = N_NORMAL + N_INCIDENT
+    is_hot = np.repeat(np.arange(n) >= N_NORMAL, 2) & np.tile([False, True], n)
+    usr = np.where(is_hot, 97.0, 3.0) + np.round(rng.uniform(-1, 1, 2 * n), 2)
+    time_us = np.repeat(to_us(START) + np.arange(n) * 1_000_000, 2)
+    await fill_values(sessions, HOST, "mpstat_linux", time_us=time_us, instances=("0", CPU) * n, values={"usr_pct": usr})
+
+
+@pytest.fixture
+async def operator(people: People, sessions: Sessions) -> httpx.AsyncClient:
+    await fill(sessions)
+    return await people.enter(Role.OPERATOR, "kim")
+
+
+async def keep(operator: httpx.AsyncClient, **change: object) -> KeptInfo:
+    answer = await operator.post(f"{API}/comparisons", json={"name": "Burnt", "note": "Ask Kim.", "inputs": ASKED} | change)
+    assert answer.status_code == 201, answer.text
+    return KeptInfo.model_validate(answer.json())
+
+
+def without_time(page: str) -> str:
+    return re.sub(r"Made by normstat.*? for", "", page)
+
+
+async def test_a_kept_comparison_outlives_what_it_was_made_from(operator: httpx.AsyncClient, sessions: Sessions) -> None:
+    info = await keep(operator)
+    assert (info.name, info.note, info.created_by, info.inputs) == ("Burnt", "Ask Kim.", "kim", ASKED)
+    before = (await operator.get(f"{API}/comparisons/{info.id}")).json()
+    kept = Kept.model_validate(before)
+    assert kept.result.groups[0].field == "usr_pct"
+    assert kept.result.groups[0].instances == [CPU]
+    of_kept = {"comparison": info.id}
+    page = (await operator.get(f"{API}/comparison/report.html", params=of_kept)).text
+    numbers = (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text
+    async with sessions() as session, session.begin():
+        await session.execute(text("DELETE FROM samples.mpstat_linux"))
+    assert_envelope(await operator.get(f"{API}/comparison/report.csv", params=ASKED), 404, "no_data")  # type: ignore[arg-type]
+    assert (await operator.get(f"{API}/comparisons/{info.id}")).json() == before
+    assert without_time((await operator.get(f"{API}/comparison/report.html", params=of_kept)).text) == without_time(page)
+    assert (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text == numbers
+
+
+async def test_kept_comparisons_are_listed_renamed_and_forgotten(operator: httpx.AsyncClient) -> None:
+    first, second = await keep(operator), await keep(operator, name="Again", note="")
+    listed = KeptList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
+    assert listed == [second, first]
+    renamed = await operator.patch(f"{API}/comparisons/{first.id}", json={"note": "It was the fan."})
+    assert KeptInfo.model_validate(renamed.json()) == first.model_copy(update={"note": "It was the fan."})
+    report = await operator.get(f"{API}/comparison/report.html", params={"comparison": first.id})
+    assert "It was the fan." in report.text
+    assert f"/comparison?kept={first.id}" in report.text
+    assert (await operator.delete(f"{API}/comparisons/{second.id}")).status_code == 200
+    assert [kept.id for kept in KeptList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons] == [
+        first.id
+    ]
+    for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
+        assert_envelope(await operator.request(method, f"{API}/comparisons/{second.id}", json=body), 404, "not_found")
+    gone = await operator.get(f"{API}/comparison/report.html", params={"comparison": second.id})
+    assert_envelope(gone, 404, "not_found")
+
+
+async def test_an_answer_of_another_program_is_said_to_be_unreadable(operator: httpx.AsyncClient, sessions: Sessions) -> None:
+    info = await keep(operator)
+    async with sessions() as session, session.begin():
+        await session.execute(update(KeptComparison).values(result=zstandard.compress(b'{"hosts": []}')))
+    for address in (f"comparisons/{info.id}", f"comparison/report.csv?comparison={info.id}"):
+        assert_envelope(await operator.get(f"{API}/{address}"), 409, "conflict")
+    assert (await operator.get(f"{API}/comparisons")).json()["comparisons"][0]["name"] == "Burnt"
+
+
+async def test_a_report_without_keeping(operator: httpx.AsyncClient) -> None:
+    answer = await operator.get(f"{API}/comparison/report.html", params=ASKED | {"note": "<b>now</b>"})  # type: ignore[arg-type]
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert (
+        answer.headers["content-disposition"] == 'inline; filename="comparison-web1_script_alert_1_script_-20261121T101000Z.html"'
+    )
+    assert "&lt;b&gt;now&lt;/b&gt;" in answer.text
+    assert "<script" not in answer.text
+    assert "<img" not in answer.text
+    (link,) = re.findall(r'href="http://normstat.test/comparison\?([^"]+)"', answer.text)
+    assert parse_qs(html.unescape(link)) == {
+        "host": [HOST],
+        "incident": [f"{at(N_NORMAL)}/{at(N_NORMAL + N_INCIDENT)}"],
+        "normal": [f"{at(0)}/{at(N_NORMAL)}"],
+    }
+    numbers = await operator.get(f"{API}/comparison/report.csv", params=ASKED)  # type: ignore[arg-type]
+    assert numbers.headers["content-type"] == "text/csv; charset=utf-8"
+    row = next(csv.DictReader(io.StringIO(numbers.text, newline="")))
+    assert (row["state"], row["host"], row["field"], row["instance"]) == ("finding", HOST, "usr_pct", f"'{CPU}")
+    assert float(row["incident_median"]) == pytest.approx(97, abs=0.5)
+    # What is kept of it has the same numbers.
+    info = await keep(operator)
+    kept = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
+    assert kept.text == numbers.text
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"baseline_start": None}, 400),
+        ({"ago": "day"}, 400),
+        ({"baseline_start": None, "baseline_end": None}, 400),
+        ({"version": 2}, 400),
+        ({"end": at(0)}, 400),
+        ({"start": None}, 400),
+        ({"host": None}, 400),
+        ({"host": "nobody"}, 404),
+        ({"baseline_start": None, "baseline_end": None, "baseline": 77}, 404),
+        ({"baseline_start": None, "baseline_end": None, "ago": "year"}, 422),
+        ({"start": "2026-11-21T10:10:00"}, 422),
+        ({"limit": 0}, 422),
+        ({"unknown": 1}, 422),
+    ],
+)
+async def test_wrong_questions_are_refused(operator: httpx.AsyncClient, change: dict[str, object], status: int) -> None:
+    asked = {name: value for name, value in (ASKED | change).items() if value is not None}
+    code = {400: "bad_request", 404: "not_found", 422: "invalid_request"}[status]
+    for form in ("html", "csv"):
+        assert_envelope(await operator.get(f"{API}/comparison/report.{form}", params=asked), status, code)  # type: ignore[arg-type]
+    if {"start", "host"} <= set(asked):
+        inputs = asked if isinstance(asked["host"], list) else asked | {"host": [asked["host"]]}
+        answer = await operator.post(f"{API}/comparisons", json={"name": "x", "inputs": inputs})
+        assert_envelope(answer, status, code)
+    assert (await operator.get(f"{API}/comparisons")).json() == {"comparisons": []}
