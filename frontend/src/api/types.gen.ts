@@ -294,6 +294,78 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/comparison/report.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Report Numbers
+     * @description Gives the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted.
+     */
+    get: operations["reportNumbers"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/comparison/report.html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Report Comparison
+     * @description Gives a comparison as a file to read, keep and print: graphs and numbers included.
+     */
+    get: operations["reportComparison"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/comparisons": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Comparisons
+     * @description Lists kept comparisons, the newest first.
+     */
+    get: operations["listComparisons"];
+    put?: never;
+    /**
+     * Keep Comparison
+     * @description Compares and keeps the answer: it can be read when samples and baselines are gone.
+     */
+    post: operations["keepComparison"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/comparisons/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Comparison
+     * @description Shows a kept comparison as it was.
+     */
+    get: operations["getComparison"];
+    put?: never;
+    post?: never;
+    /**
+     * Delete Comparison
+     * @description Forgets a kept comparison.
+     */
+    delete: operations["deleteComparison"];
+    options?: never;
+    head?: never;
+    /**
+     * Update Comparison
+     * @description Changes the name or the note of a kept comparison.
+     */
+    patch: operations["updateComparison"];
+    trace?: never;
+  };
   "/api/v1/exclusions": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -887,6 +959,27 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /**
+     * Against
+     * @description What the incident was compared with; `name` in words.
+     */
+    Against: {
+      /** Baseline Id */
+      baseline_id: number | null;
+      /** Host */
+      host: string | null;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind: "baseline" | "window" | "ago" | "host";
+      /** Name */
+      name: string;
+      /** Version */
+      version: number | null;
+      /** Windows */
+      windows: components["schemas"]["Interval"][];
+    };
+    /**
      * AgentTokenCreate
      * @description A new token for an agent; without a host it may send for any host, and each host it names is made.
      */
@@ -1033,39 +1126,91 @@ export interface components {
       windows?: components["schemas"]["IntervalInput"][] | null;
     };
     /**
-     * Comparison
-     * @description Baseline first, incident second. `n_series` = findings of any score + one-sided + thin + unchanged.
+     * Columns
+     * @description Lowest and highest of equal columns of time; null where there is no sample.
      */
-    Comparison: {
-      baseline: components["schemas"]["ComparisonSide"];
-      baseline_info: components["schemas"]["BaselineInfo"] | null;
-      /** Elapsed Ms */
-      elapsed_ms: number;
-      /** Findings */
-      findings: components["schemas"]["Finding"][];
-      /** Host */
-      host: string;
-      incident: components["schemas"]["ComparisonSide"];
-      /** Method Version */
-      method_version: number;
-      /** N Compared */
-      n_compared: number;
-      /** N Findings */
-      n_findings: number;
-      /** N One Sided */
-      n_one_sided: number;
-      /** N Series */
-      n_series: number;
-      /** N Thin */
-      n_thin: number;
-      /** N Unchanged */
-      n_unchanged: number;
-      /** One Sided */
-      one_sided: components["schemas"]["OneSidedSeries"][];
-      /** Spec Versions */
-      spec_versions: { [key: string]: number };
-      /** Thin */
-      thin: components["schemas"]["ThinSeries"][];
+    Columns: {
+      /** High */
+      high: (number | null)[];
+      /** Low */
+      low: (number | null)[];
+    };
+    /**
+     * Command
+     * @description A command ready to copy. `needs`: "root" or ""; `source`: a manual page or an address.
+     */
+    Command: {
+      /** Command */
+      command: string;
+      /** Needs */
+      needs: string;
+      /** Note */
+      note: string;
+      /** Source */
+      source: string;
+    };
+    /**
+     * ComparisonInputs
+     * @description Hosts and window of the incident, and what they are compared with: just one of a baseline, another window, the same
+     *     time earlier, another host.
+     */
+    ComparisonInputs: {
+      /**
+       * Ago
+       * @description instead of a baseline: the same time, so long ago
+       */
+      ago?: ("day" | "week") | null;
+      /**
+       * Baseline
+       * @description id of a baseline
+       */
+      baseline?: number | null;
+      /**
+       * Baseline End
+       * @description instead of a baseline: the first instant after it
+       */
+      baseline_end?: (string | number) | null;
+      /**
+       * Baseline Start
+       * @description instead of a baseline: its first instant
+       */
+      baseline_start?: (string | number) | null;
+      /**
+       * Divisor
+       * @description a series that all are divided by: stat.field or stat.field@instance
+       */
+      divisor?: string | null;
+      /**
+       * End
+       * @description first instant after the incident
+       */
+      end: string | number;
+      /**
+       * Host
+       * @description names of the hosts
+       */
+      host: string[];
+      /**
+       * Limit
+       * @description most groups in the answer; all are counted
+       * @default 200
+       */
+      limit: number;
+      /**
+       * Other Host
+       * @description instead of a baseline: another host in the same window
+       */
+      other_host?: string | null;
+      /**
+       * Start
+       * @description first instant of the incident
+       */
+      start: string | number;
+      /**
+       * Version
+       * @description of the baseline; left out: the newest
+       */
+      version?: number | null;
     };
     /**
      * ComparisonSide
@@ -1103,6 +1248,18 @@ export interface components {
       offset: number;
       /** Text */
       text: string;
+    };
+    /**
+     * Counts
+     * @description How many series are apart from the findings.
+     */
+    Counts: {
+      /** Muted */
+      muted: number;
+      /** One Sided */
+      one_sided: number;
+      /** Thin */
+      thin: number;
     };
     /**
      * Coverage
@@ -1332,51 +1489,19 @@ export interface components {
       worse: "higher" | "lower" | "neither";
     };
     /**
-     * Finding
-     * @description A series that differs, in the order of impact * score / (score + 8).
-     *
-     *     `kind`: what moved: the level (median), or the top or bottom (what the highest, lowest 2 % of samples reach). `shift`: how far
-     *     it moved, in the unit; `scale`: how far it moves by itself in the baseline; `score` = |shift| / scale. `ks`: greatest distance
-     *     of both distributions, 0..1. `impact`: how much of it there is, 0..1.
+     * Figure
+     * @description The incident over time; `baseline`: in the same shape by elapsed time, where it is one window.
      */
-    Finding: {
-      baseline: components["schemas"]["Summary"];
-      /** Column */
-      column: string;
-      /**
-       * Direction
-       * @enum {string}
-       */
-      direction: "up" | "down" | "same";
-      /** Field */
-      field: string;
-      /** Help */
-      help: string;
-      /** Impact */
-      impact: number;
-      incident: components["schemas"]["Summary"];
-      /** Instance */
-      instance: string;
-      /** Is Worse */
-      is_worse: boolean | null;
-      /** Kind */
-      kind: string;
-      /** Ks */
-      ks: number;
-      /** Rank */
-      rank: number;
-      /** Scale */
-      scale: number;
-      /** Score */
-      score: number;
-      /** Sentence */
-      sentence: string;
-      /** Shift */
-      shift: number;
-      /** Stat */
-      stat: string;
-      /** Unit */
-      unit: string;
+    Figure: {
+      baseline: components["schemas"]["Columns"] | null;
+      /** End Ms */
+      end_ms: number;
+      /** High */
+      high: (number | null)[];
+      /** Low */
+      low: (number | null)[];
+      /** Start Ms */
+      start_ms: number;
     };
     /**
      * Form
@@ -1400,6 +1525,77 @@ export interface components {
       reported_at: string;
       /** Spec */
       spec: string;
+    };
+    /**
+     * Group
+     * @description Findings of one field that tell the same; `members` and `instances` hold the strongest, `n_members` counts all.
+     */
+    Group: {
+      /** Column */
+      column: string;
+      /**
+       * Direction
+       * @enum {string}
+       */
+      direction: "up" | "down" | "same";
+      /** Field */
+      field: string;
+      /** Help */
+      help: string;
+      /** Host */
+      host: string;
+      /** Impact */
+      impact: number;
+      /** Instances */
+      instances: string[];
+      /** Is Worse */
+      is_worse: boolean | null;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind:
+        | "level"
+        | "spread"
+        | "shape"
+        | "top"
+        | "bottom"
+        | "stall"
+        | "spikes"
+        | "movement"
+        | "frozen"
+        | "saturated"
+        | "trend"
+        | "missing"
+        | "appeared"
+        | "zero";
+      /** Members */
+      members: components["schemas"]["normstat__api__comparison_schemas__Finding"][];
+      /** N Instances */
+      n_instances: number;
+      /** N Members */
+      n_members: number;
+      /** Questions */
+      questions: components["schemas"]["Question"][];
+      /** Rank */
+      rank: number;
+      /** Related */
+      related: string[];
+      /** Score */
+      score: number;
+      /** Sentence */
+      sentence: string;
+      /** Stat */
+      stat: string;
+      /**
+       * Subsystem
+       * @enum {string}
+       */
+      subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
+      /** Unit */
+      unit: string;
+      /** Weight */
+      weight: number;
     };
     /**
      * Health
@@ -1771,6 +1967,81 @@ export interface components {
      */
     JobState: "waiting" | "running" | "done" | "failed" | "stopped";
     /**
+     * Kept
+     * @description A kept comparison with its answer, as it was when it was kept.
+     */
+    Kept: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Id */
+      id: number;
+      /** Inputs */
+      inputs: { [key: string]: string | number | string[] | null };
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      result: components["schemas"]["normstat__api__comparison_schemas__Comparison"];
+    };
+    /**
+     * KeptCreate
+     * @description A comparison to be kept: it is made, and its answer never changes afterwards.
+     */
+    KeptCreate: {
+      inputs: components["schemas"]["ComparisonInputs"];
+      /** Name */
+      name: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+    };
+    /**
+     * KeptInfo
+     * @description A kept comparison without its answer. `inputs`: the parameters of GET /comparison that gave it.
+     */
+    KeptInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Id */
+      id: number;
+      /** Inputs */
+      inputs: { [key: string]: string | number | string[] | null };
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+    };
+    /**
+     * KeptList
+     * @description Kept comparisons, the newest first.
+     */
+    KeptList: {
+      /** Comparisons */
+      comparisons: components["schemas"]["KeptInfo"][];
+    };
+    /**
+     * KeptUpdate
+     * @description Another name or note.
+     */
+    KeptUpdate: {
+      /** Name */
+      name?: string | null;
+      /** Note */
+      note?: string | null;
+    };
+    /**
      * LineCounts
      * @description Lines of a stream by kind.
      */
@@ -1872,6 +2143,22 @@ export interface components {
       mutes: components["schemas"]["MuteInfo"][];
     };
     /**
+     * MutedFinding
+     * @description A finding that nobody wanted to see.
+     */
+    MutedFinding: {
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      /** Instance */
+      instance: string;
+      /** Score */
+      score: number;
+      /** Stat */
+      stat: string;
+    };
+    /**
      * NewToken
      * @description The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only).
      */
@@ -1881,6 +2168,29 @@ export interface components {
       info: components["schemas"]["TokenInfo"];
       /** Token */
       token: string;
+    };
+    /**
+     * OneSided
+     * @description A series that only one side has.
+     */
+    OneSided: {
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      /** Instance */
+      instance: string;
+      /** N */
+      n: number;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Side
+       * @enum {string}
+       */
+      side: "baseline" | "incident";
+      /** Stat */
+      stat: string;
     };
     /**
      * OneSidedSeries
@@ -1900,7 +2210,7 @@ export interface components {
       side: "baseline" | "incident";
       /** Stat */
       stat: string;
-      summary: components["schemas"]["Summary"];
+      summary: components["schemas"]["normstat__api__schemas__Summary"];
       /** Unit */
       unit: string;
     };
@@ -1983,6 +2293,16 @@ export interface components {
        * @enum {string}
        */
       state: "waiting" | "working" | "done" | "failed";
+    };
+    /**
+     * Question
+     * @description What to ask next.
+     */
+    Question: {
+      /** Commands */
+      commands: components["schemas"]["Command"][];
+      /** Why */
+      why: string;
     };
     /**
      * ReasonCount
@@ -2245,6 +2565,26 @@ export interface components {
      */
     RunState: "waiting" | "running" | "done" | "failed";
     /**
+     * ScoreParts
+     * @description How many times the usual change each kind of change is.
+     */
+    ScoreParts: {
+      /** Bottom */
+      bottom: number;
+      /** Missing */
+      missing: number;
+      /** Shape */
+      shape: number;
+      /** Step */
+      step: number;
+      /** Still */
+      still: number;
+      /** Top */
+      top: number;
+      /** Value */
+      value: number;
+    };
+    /**
      * Series
      * @description Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
      *
@@ -2306,6 +2646,21 @@ export interface components {
      * @enum {string}
      */
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
+    /**
+     * Side
+     * @description How much one side holds: seconds with samples, by the stat that covers most, and all samples.
+     */
+    Side: {
+      /** Covered S */
+      covered_s: number;
+      /** N Samples */
+      n_samples: number;
+    };
+    /**
+     * Sides
+     * @description How much both sides hold.
+     */
+    Sides: { baseline: components["schemas"]["Side"]; incident: components["schemas"]["Side"] };
     /**
      * SpecDetail
      * @description A spec with its text.
@@ -2655,24 +3010,24 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
-     * Summary
-     * @description One side of a finding. Missing: None where there is no sample.
+     * Thin
+     * @description A series that was not judged.
      */
-    Summary: {
-      /** Highest */
-      highest: number | null;
-      /** Lowest */
-      lowest: number | null;
-      /** Median */
-      median: number | null;
-      /** N */
-      n: number;
-      /** P5 */
-      p5: number | null;
-      /** P95 */
-      p95: number | null;
-      /** P99 */
-      p99: number | null;
+    Thin: {
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      /** Instance */
+      instance: string;
+      /** N Baseline */
+      n_baseline: number;
+      /** N Incident */
+      n_incident: number;
+      /** Reason */
+      reason: string;
+      /** Stat */
+      stat: string;
     };
     /**
      * ThinSeries
@@ -2800,6 +3155,224 @@ export interface components {
     VersionList: {
       /** Versions */
       versions: components["schemas"]["VersionInfo"][];
+    };
+    /**
+     * Comparison
+     * @description All series of the hosts, incident against what is normal, ranked. `verdict`: the whole of it in one sentence.
+     */
+    normstat__api__comparison_schemas__Comparison: {
+      against: components["schemas"]["Against"];
+      counts: components["schemas"]["Counts"];
+      /** Divisor */
+      divisor: string | null;
+      /** Elapsed Ms */
+      elapsed_ms: number;
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Groups */
+      groups: components["schemas"]["Group"][];
+      /** Hosts */
+      hosts: string[];
+      /** Is Seasonal */
+      is_seasonal: boolean;
+      /** Method Version */
+      method_version: number;
+      /** Muted */
+      muted: components["schemas"]["MutedFinding"][];
+      /** N Findings */
+      n_findings: number;
+      /** N Groups */
+      n_groups: number;
+      /** N Series */
+      n_series: number;
+      /** N Unchanged */
+      n_unchanged: number;
+      /** One Sided */
+      one_sided: components["schemas"]["OneSided"][];
+      /** Seasonal Note */
+      seasonal_note: string;
+      sides: components["schemas"]["Sides"];
+      /** Spec Versions */
+      spec_versions: { [key: string]: number };
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /** Thin */
+      thin: components["schemas"]["Thin"][];
+      /** Verdict */
+      verdict: string;
+    };
+    /**
+     * Finding
+     * @description A series that differs. `usual`: how much it changes by itself; `impact`: how much of it there is, 0..1.
+     */
+    normstat__api__comparison_schemas__Finding: {
+      baseline: components["schemas"]["normstat__api__comparison_schemas__Summary"];
+      /** Change */
+      change: number;
+      figure: components["schemas"]["Figure"] | null;
+      /** Impact */
+      impact: number;
+      incident: components["schemas"]["normstat__api__comparison_schemas__Summary"];
+      /** Instance */
+      instance: string;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind:
+        | "level"
+        | "spread"
+        | "shape"
+        | "top"
+        | "bottom"
+        | "stall"
+        | "spikes"
+        | "movement"
+        | "frozen"
+        | "saturated"
+        | "trend"
+        | "missing"
+        | "appeared"
+        | "zero";
+      parts: components["schemas"]["ScoreParts"];
+      /** Score */
+      score: number;
+      /** Sentence */
+      sentence: string;
+      /** Usual */
+      usual: number;
+    };
+    /**
+     * Summary
+     * @description One side of a series. Missing: null where it has no sample. `quantiles`: 33 from the lowest to the highest.
+     */
+    normstat__api__comparison_schemas__Summary: {
+      /** Highest */
+      highest: number | null;
+      /** Lowest */
+      lowest: number | null;
+      /** Mean */
+      mean: number | null;
+      /** Median */
+      median: number | null;
+      /** N */
+      n: number;
+      /** P5 */
+      p5: number | null;
+      /** P95 */
+      p95: number | null;
+      /** P99 */
+      p99: number | null;
+      /** Quantiles */
+      quantiles: number[] | null;
+    };
+    /**
+     * Comparison
+     * @description Baseline first, incident second. `n_series` = findings of any score + one-sided + thin + unchanged.
+     */
+    normstat__api__schemas__Comparison: {
+      baseline: components["schemas"]["ComparisonSide"];
+      baseline_info: components["schemas"]["BaselineInfo"] | null;
+      /** Elapsed Ms */
+      elapsed_ms: number;
+      /** Findings */
+      findings: components["schemas"]["normstat__api__schemas__Finding"][];
+      /** Host */
+      host: string;
+      incident: components["schemas"]["ComparisonSide"];
+      /** Method Version */
+      method_version: number;
+      /** N Compared */
+      n_compared: number;
+      /** N Findings */
+      n_findings: number;
+      /** N One Sided */
+      n_one_sided: number;
+      /** N Series */
+      n_series: number;
+      /** N Thin */
+      n_thin: number;
+      /** N Unchanged */
+      n_unchanged: number;
+      /** One Sided */
+      one_sided: components["schemas"]["OneSidedSeries"][];
+      /** Spec Versions */
+      spec_versions: { [key: string]: number };
+      /** Thin */
+      thin: components["schemas"]["ThinSeries"][];
+    };
+    /**
+     * Finding
+     * @description A series that differs, in the order of impact * score / (score + 8).
+     *
+     *     `kind`: what moved: the level (median), or the top or bottom (what the highest, lowest 2 % of samples reach). `shift`: how far
+     *     it moved, in the unit; `scale`: how far it moves by itself in the baseline; `score` = |shift| / scale. `ks`: greatest distance
+     *     of both distributions, 0..1. `impact`: how much of it there is, 0..1.
+     */
+    normstat__api__schemas__Finding: {
+      baseline: components["schemas"]["normstat__api__schemas__Summary"];
+      /** Column */
+      column: string;
+      /**
+       * Direction
+       * @enum {string}
+       */
+      direction: "up" | "down" | "same";
+      /** Field */
+      field: string;
+      /** Help */
+      help: string;
+      /** Impact */
+      impact: number;
+      incident: components["schemas"]["normstat__api__schemas__Summary"];
+      /** Instance */
+      instance: string;
+      /** Is Worse */
+      is_worse: boolean | null;
+      /** Kind */
+      kind: string;
+      /** Ks */
+      ks: number;
+      /** Rank */
+      rank: number;
+      /** Scale */
+      scale: number;
+      /** Score */
+      score: number;
+      /** Sentence */
+      sentence: string;
+      /** Shift */
+      shift: number;
+      /** Stat */
+      stat: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * Summary
+     * @description One side of a finding. Missing: None where there is no sample.
+     */
+    normstat__api__schemas__Summary: {
+      /** Highest */
+      highest: number | null;
+      /** Lowest */
+      lowest: number | null;
+      /** Median */
+      median: number | null;
+      /** N */
+      n: number;
+      /** P5 */
+      p5: number | null;
+      /** P95 */
+      p95: number | null;
+      /** P99 */
+      p99: number | null;
     };
   };
   responses: never;
@@ -3297,7 +3870,10 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Comparison"] } };
+      200: {
+        headers: { [name: string]: unknown };
+        content: { "application/json": components["schemas"]["normstat__api__schemas__Comparison"] };
+      };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -3305,6 +3881,218 @@ export interface operations {
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportNumbers: {
+    parameters: {
+      query?: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; left out: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time, so long ago */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the answer; all are counted */
+        limit?: number;
+        host?: string[] | null;
+        /** @description first instant of the incident */
+        start?: (string | number) | null;
+        /** @description first instant after the incident */
+        end?: (string | number) | null;
+        /** @description id of a kept comparison, instead of all others */
+        comparison?: number | null;
+        /** @description stands in the report; left out: that of the kept comparison */
+        note?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description a line for each series that the comparison speaks of */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportComparison: {
+    parameters: {
+      query?: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; left out: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time, so long ago */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the answer; all are counted */
+        limit?: number;
+        host?: string[] | null;
+        /** @description first instant of the incident */
+        start?: (string | number) | null;
+        /** @description first instant after the incident */
+        end?: (string | number) | null;
+        /** @description id of a kept comparison, instead of all others */
+        comparison?: number | null;
+        /** @description stands in the report; left out: that of the kept comparison */
+        note?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the report, one file that needs nothing else */
+      200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listComparisons: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["KeptList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  keepComparison: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["KeptCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["KeptInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getComparison: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Kept"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteComparison: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateComparison: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["KeptUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["KeptInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
