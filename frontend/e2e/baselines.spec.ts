@@ -1,5 +1,5 @@
 import { drawnPanel, expect, expectAccessible, test } from "./fixture";
-import { BASELINE, HOST, iso } from "./story";
+import { BASELINE, HOST, INCIDENT, iso, LIVE_HOST, range, WHOLE } from "./story";
 
 test("a baseline is listed, renamed, opened on its host, and deleted", async ({ page, request }) => {
   const made = await request.post("/api/v1/baselines", {
@@ -22,6 +22,87 @@ test("a baseline is listed, renamed, opened on its host, and deleted", async ({ 
   await page.getByRole("button", { name: "Delete Renamed" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(row).toBeHidden();
+});
+
+test("a baseline is recorded from now on, and stopped", async ({ page }) => {
+  await page.goto("/baselines?tz=utc");
+  await page.getByRole("button", { name: "Record now…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("From now on");
+  await dialog.getByRole("combobox", { name: "Hosts" }).click();
+  await page.getByRole("option", { name: LIVE_HOST, exact: true }).click();
+  await dialog.getByLabel("For hours").fill("2");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Record now" }).click();
+  const row = page.getByRole("row").filter({ hasText: "From now on" });
+  await expect(row).toContainText("to go");
+  await row.getByRole("button", { name: "Stop recording From now on" }).click();
+  await expect(row).not.toContainText("to go");
+  await row.getByRole("button", { name: /health and versions of From now on/ }).click();
+  await expect(page.getByRole("dialog").getByRole("table", { name: "Versions" })).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("hours that come back are a baseline; it is copied, archived and brought back", async ({ page }) => {
+  await page.goto("/baselines?tz=utc");
+  await page.getByRole("button", { name: "Recurring rule…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Office hours");
+  await dialog.getByRole("combobox", { name: "Hosts" }).click();
+  await page.getByRole("option", { name: HOST, exact: true }).click();
+  await dialog.getByText("Sat", { exact: true }).click();
+  await expect(dialog.getByRole("status")).toContainText(
+    "Mon, Tue, Wed, Thu, Fri, Sat 09:00–17:00 UTC, the last 4 weeks are kept",
+  );
+  await dialog.getByText("Sat", { exact: true }).click();
+  await dialog.getByRole("button", { name: "Make baseline" }).click();
+  const row = page.getByRole("row").filter({ hasText: "Office hours" });
+  await expect(row).toContainText("weekdays 09:00–17:00 UTC, the last 4 weeks are kept");
+  await row.getByRole("button", { name: "Copy Office hours" }).click();
+  await page.getByLabel("Name of the copy").fill("Copied hours");
+  await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
+  const copy = page.getByRole("row").filter({ hasText: "Copied hours" });
+  await copy.getByRole("button", { name: "Archive Copied hours" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+  await expect(copy).toBeHidden();
+  await page.getByRole("tab", { name: "Archived" }).click();
+  await copy.getByRole("button", { name: "Bring back Copied hours" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Bring back" }).click();
+  await expect(copy).toBeHidden();
+  await page.getByRole("tab", { name: "In use" }).click();
+  await expect(copy).toBeVisible();
+});
+
+test("what is marked as an incident is on the strip, listed, and counted again", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
+  await drawnPanel(page, "mpstat_linux.cpu");
+  await page.getByRole("region", { name: "Marked window" }).getByRole("button", { name: "Mark as incident…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("The backup");
+  await dialog.getByRole("button", { name: "Mark as incident" }).click();
+  await expect(dialog).toContainText("is left out from now on");
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await expect(page.locator(".strip").getByText("incident: The backup")).toBeVisible();
+  await page.goto("/baselines?tab=exclusions&tz=utc");
+  await expect(page.getByRole("table", { name: "Incidents left out" })).toContainText("The backup");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Count The backup again" }).click();
+  await expect(page.getByText("No window is marked as an incident")).toBeVisible();
+});
+
+test("hosts are grouped, and the group is undone", async ({ page }) => {
+  await page.goto("/baselines?tab=groups");
+  await page.getByRole("button", { name: "New host group…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Web servers");
+  await dialog.getByRole("combobox", { name: "Hosts" }).click();
+  await page.getByRole("option", { name: HOST, exact: true }).click();
+  await dialog.getByRole("textbox", { name: "Name" }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("table", { name: "Host groups" })).toContainText(HOST);
+  await page.getByRole("button", { name: "Delete group Web servers" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText("There is no host group")).toBeVisible();
 });
 
 test("without baselines the page says how to mark one", async ({ page }) => {

@@ -4,7 +4,8 @@ import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query
 import type { ComparisonInputs } from "../logic/against";
 import type { MuteCreate, MuteInfo, MuteList } from "../logic/api";
 import type { Comparison } from "../logic/comparison_types";
-import { toIso } from "../logic/time";
+import type { Band } from "../logic/ghost";
+import { toIso, type Window } from "../logic/time";
 import { addressOf, ApiError, type Params, request, requestLines } from "./client";
 
 type Done = Record<string, never>;
@@ -173,3 +174,24 @@ export function deleteMute(id: number): Promise<Done> {
 
 /** What a change of mutes makes anew. */
 export const MUTE_KEYS = [["mutes"], ["comparison"]] as const;
+
+// --- what is normal, behind a graph ---
+
+export interface BandQuery {
+  readonly baseline: number;
+  readonly host: string;
+  readonly stat: string;
+  readonly field: string;
+  readonly instance: string;
+  readonly window: Window;
+}
+
+export function bandQuery({ window, ...query }: BandQuery) {
+  return queryOptions({
+    queryKey: ["band", query, window],
+    queryFn: ({ signal }): Promise<Band> =>
+      request("GET", "/band", { signal, params: { ...query, start: toIso(window.start), end: toIso(window.end) } }),
+    staleTime: 300_000,
+    gcTime: 60_000,
+  });
+}

@@ -7,7 +7,6 @@ import type {
   BaselineInfo,
   BaselineList,
   BaselineUpdate,
-  Comparison,
   Coverage,
   Health,
   HostAccounts,
@@ -341,23 +340,6 @@ export function updateBaseline(id: number, body: BaselineUpdate): Promise<Baseli
 
 export function deleteBaseline(id: number): Promise<Done> {
   return request("DELETE", `/baselines/${String(id)}`);
-}
-
-export type ComparisonBaseline =
-  { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window };
-
-export function compare(
-  host: string,
-  baseline: ComparisonBaseline,
-  incident: Window,
-  limit: number,
-  options: Signal,
-): Promise<Comparison> {
-  const side =
-    baseline.kind === "baseline"
-      ? { baseline: baseline.id }
-      : { baseline_start: toIso(baseline.window.start), baseline_end: toIso(baseline.window.end) };
-  return request("GET", "/comparison", { ...options, params: { host, ...side, ...span(incident), limit } });
 }
 
 /** The address of a CSV file: of one stat (wide), or of all (long). */

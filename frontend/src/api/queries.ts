@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { isActive } from "../logic/job";
 import { isAnyRunning } from "../logic/storage";
-import { isSameWindow, type Window } from "../logic/time";
+import type { Window } from "../logic/time";
 import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
 import { ApiError } from "./client";
@@ -190,21 +190,6 @@ export function previewQuery(toml: string, sample: string) {
 
 export function baselinesQuery(host: string | null) {
   return queryOptions({ queryKey: ["baselines", host], queryFn: ({ signal }) => endpoints.listBaselines(host, { signal }) });
-}
-
-/** How many findings an answer holds at most; all are counted. */
-export const FINDING_LIMIT = 500;
-
-export function comparisonQuery(host: string, baseline: endpoints.ComparisonBaseline, incident: Window) {
-  return queryOptions({
-    queryKey: ["comparison", host, baseline, incident],
-    queryFn: ({ signal }) => endpoints.compare(host, baseline, incident, FINDING_LIMIT, { signal }),
-    staleTime: 300_000,
-    placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[3] as Window | undefined;
-      return before !== undefined && isSameWindow(before, incident) ? previous : undefined;
-    },
-  });
 }
 
 export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: ({ signal }) => endpoints.listUsers({ signal }) });

@@ -6,7 +6,7 @@ import "./TimeSurface.css";
 
 export interface SurfaceBand {
   readonly key: string;
-  readonly kind: "baseline" | "mark";
+  readonly kind: "baseline" | "exclusion" | "mark";
   readonly label: string;
   readonly window: Window;
 }

@@ -40,9 +40,10 @@ export interface ComparisonInputs {
   readonly divisor: string | null;
 }
 
-/** The baseline that is offered first: the newest that may be used and has windows; lists come newest first. */
-export function newestBaseline<B extends Pick<BaselineInfo, "windows">>(baselines: readonly B[]): B | null {
-  return baselines.find(({ windows }) => windows.length > 0) ?? null;
+/** The baseline that is offered first: the newest that has windows and is not just being recorded; lists come newest first. */
+export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recording_until">>(baselines: readonly B[]): B | null {
+  const made = baselines.filter(({ windows }) => windows.length > 0);
+  return made.find(({ recording_until }) => recording_until === null) ?? made[0] ?? null;
 }
 
 /** The newer version of a baseline than the one that was compared with. Missing: null where there is none. */

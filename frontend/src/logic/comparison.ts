@@ -1,69 +1,8 @@
-/** What the comparison page shows of its findings: order, filter, marks, and the windows to look at. */
+/** How series, their values and windows are named, wherever series are compared. */
 
-import type { BaselineInfo, Comparison, FieldInfo, Finding, Interval, StatInfo, Summary } from "./api";
-import { formatCount, plural } from "./number";
-import { type EpochMs, fromApi, lengthOf, type Window } from "./time";
-
-export const SORTS = ["rank", "score", "ks", "shift", "stat", "field"] as const;
-export type Sort = (typeof SORTS)[number];
-
-export const SORT_LABELS: Readonly<Record<Sort, string>> = {
-  rank: "rank",
-  score: "score",
-  ks: "KS distance",
-  shift: "relative shift",
-  stat: "stat and instance",
-  field: "field",
-};
-
-/** Worse and better are said by a word and a shape, never by colour alone. */
-export interface Mark {
-  readonly verdict: "worse" | "better" | "changed";
-  readonly arrow: "up" | "down" | "same";
-}
-
-export function markOf(finding: Pick<Finding, "direction" | "is_worse">): Mark {
-  const verdict = finding.is_worse === null ? "changed" : finding.is_worse ? "worse" : "better";
-  return { verdict, arrow: finding.direction };
-}
-
-function relativeShift(finding: Finding): number {
-  const level = Math.abs(finding.baseline.median ?? 0);
-  return level > 0 ? Math.abs(finding.shift) / level : Math.abs(finding.shift) > 0 ? Number.POSITIVE_INFINITY : 0;
-}
-
-function byText(a: string, b: string): number {
-  return a.localeCompare(b, "en", { numeric: true });
-}
-
-/** The findings in another order; the rank stays the one that the server gave. */
-export function sortFindings(findings: readonly Finding[], sort: Sort): readonly Finding[] {
-  const compare: Record<Sort, (a: Finding, b: Finding) => number> = {
-    rank: () => 0,
-    score: (a, b) => b.score - a.score,
-    ks: (a, b) => b.ks - a.ks,
-    shift: (a, b) => Number(relativeShift(b) > relativeShift(a)) - Number(relativeShift(b) < relativeShift(a)),
-    stat: (a, b) => byText(a.stat, b.stat) || byText(a.instance, b.instance),
-    field: (a, b) => byText(a.column, b.column) || byText(a.field, b.field),
-  };
-  return [...findings].sort((a, b) => compare[sort](a, b) || a.rank - b.rank);
-}
-
-/** Those in which every word of the filter occurs somewhere; `-word` leaves out. */
-export function filterSeries<T extends { readonly stat: string; readonly instance: string; readonly field: string }>(
-  rows: readonly T[],
-  filter: string,
-  textOf: (row: T) => string,
-): readonly T[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) {
-    return rows;
-  }
-  return rows.filter((row) => {
-    const text = `${row.stat} ${row.instance} ${row.field} ${textOf(row)}`.toLowerCase();
-    return words.every((word) => (word.startsWith("-") && word.length > 1 ? !text.includes(word.slice(1)) : text.includes(word)));
-  });
-}
+import type { BaselineInfo, FieldInfo, Interval, StatInfo } from "./api";
+import type { Summary } from "./comparison_types";
+import { fromApi, type Window } from "./time";
 
 export function fieldOf(stats: readonly StatInfo[], stat: string, field: string): FieldInfo | null {
   return stats.find(({ name }) => name === stat)?.fields.find(({ key }) => key === field) ?? null;
@@ -84,30 +23,9 @@ export function longestWindow(intervals: readonly Interval[]): Window | null {
   return [...windows].sort((a, b) => b.end - b.start - (a.end - a.start))[0] ?? null;
 }
 
-/** Where every series of the host went; the numbers add up. */
-export function describeCounts(comparison: Comparison): string {
-  const { n_series, n_compared, n_findings, n_unchanged, n_one_sided, n_thin } = comparison;
-  return (
-    `${plural(n_series, "series", "series")} on this host: ${formatCount(n_compared)} compared, of which ${formatCount(n_findings)} differ ` +
-    `and ${formatCount(n_unchanged)} do not; ${formatCount(n_one_sided)} on one side only, ${formatCount(n_thin)} with too few samples`
-  );
-}
-
-/** What moved, for a label. */
-export function describeKind(kind: string): string {
-  const kinds: Readonly<Record<string, string>> = { level: "level", top: "highest 2 %", bottom: "lowest 2 %" };
-  return kinds[kind] ?? kind;
-}
-
-/** A piece of the baseline as long as the incident, from its longest window: what the overlay draws. */
-export function overlayWindow(baseline: readonly Interval[], incident: Window): Window | null {
-  const longest = longestWindow(baseline);
-  return longest && { start: longest.start, end: Math.min(longest.end, longest.start + lengthOf(incident)) as EpochMs };
-}
-
 /** The rows of a finding's table of values. */
 export const SUMMARY_ROWS: readonly {
-  readonly key: Exclude<keyof Summary, "n">;
+  readonly key: Exclude<keyof Summary, "n" | "quantiles">;
   readonly label: string;
   readonly isMain: boolean;
 }[] = [

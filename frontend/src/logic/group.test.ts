@@ -112,7 +112,13 @@ describe("groups of findings", () => {
 describe("what an incident is compared with", () => {
   it("is the newest baseline with windows at first", () => {
     const window = { start: "2026-11-21T08:00:00Z", end: "2026-11-21T09:00:00Z" };
-    expect(newestBaseline([{ windows: [] }, { windows: [window] }])).toEqual({ windows: [window] });
+    const made = (id: number, windows: { start: string; end: string }[], recording_until: string | null) => ({
+      id,
+      windows,
+      recording_until,
+    });
+    expect(newestBaseline([made(4, [], null), made(3, [window], window.end), made(2, [window], null)])?.id).toBe(2);
+    expect(newestBaseline([made(4, [], null), made(3, [window], window.end)])?.id).toBe(3);
     expect(newestBaseline([])).toBeNull();
   });
 

@@ -9,6 +9,8 @@ export type Command =
   | "mark-tool"
   | "baseline"
   | "compare"
+  | "exclude"
+  | "ghost"
   | "csv"
   | "live"
   | "add-panel"
@@ -32,6 +34,13 @@ export const KEYS: readonly Key[] = [
   { command: "mark-tool", keys: ["m"], shown: "m", help: "marking tool on or off (or drag with Shift)" },
   { command: "baseline", keys: ["b"], shown: "b", help: "mark what is marked, or the window, as baseline" },
   { command: "compare", keys: ["c"], shown: "c", help: "compare what is marked, or the window, with a baseline" },
+  {
+    command: "exclude",
+    keys: ["x"],
+    shown: "x",
+    help: "mark what is marked, or the window, as an incident that baselines leave out",
+  },
+  { command: "ghost", keys: ["g"], shown: "g", help: "show or hide what is normal behind the lines, by the newest baseline" },
   { command: "csv", keys: ["d"], shown: "d", help: "download what is marked, or the window, as CSV or Parquet" },
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel for any field" },
   { command: "cancel", keys: ["Escape"], shown: "Esc", help: "drop the mark, leave the tool, close a dialog" },

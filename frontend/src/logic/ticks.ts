@@ -78,17 +78,6 @@ function labelOf(wall: number, step: number): string {
   return step >= SECOND ? text.slice(11, 19) : text.slice(14, 23);
 }
 
-/** Elapsed times from 0 to `length` as ticks: `0`, `30s`, `5m`, `1h`. */
-export function elapsedTicks(length: number, most: number): readonly { readonly at: number; readonly label: string }[] {
-  const step = stepFor(length, Math.max(2, most));
-  const [unit, size] = step >= DAY ? ["d", DAY] : step >= HOUR ? ["h", HOUR] : step >= MINUTE ? ["m", MINUTE] : ["s", SECOND];
-  const ticks: { at: number; label: string }[] = [];
-  for (let at = 0; at <= length; at += step) {
-    ticks.push({ at, label: at === 0 ? "0" : `${String(at / size)} ${unit === "m" ? "min" : unit}` });
-  }
-  return ticks;
-}
-
 export interface ValueAxis {
   readonly low: number;
   readonly high: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { SeriesBlock, Summary } from "../logic/api";
+import type { SeriesBlock } from "../logic/api";
 import { toEpochMs } from "../logic/time";
-import { blend, buildOverlayFigure, buildPanelFigure, type PanelInput, stackLines, valueAxisOf } from "./figure";
+import { blend, buildPanelFigure, type PanelInput, stackLines, valueAxisOf } from "./figure";
 
 const T0 = Date.UTC(2026, 10, 21, 9, 0, 0);
 
@@ -40,6 +40,7 @@ const input = (change: Partial<PanelInput>): PanelInput => ({
   margins: { left: 50, right: 10, top: 20, bottom: 20 },
   width: 600,
   height: 200,
+  ghosts: [],
   ...change,
 });
 
@@ -150,38 +151,22 @@ describe("a value axis", () => {
   });
 });
 
-describe("an overlay", () => {
-  const summary: Summary = { n: 10, median: 5, p5: 4, p95: 6, p99: 7, lowest: 1, highest: 9 };
-  const overlay = (baselineSummary: Summary, baseline: SeriesBlock | null) =>
-    buildOverlayFigure({
-      baseline,
-      incident: block([[50, 60]]),
-      baselineWindow: { start: toEpochMs(T0), end: toEpochMs(T0 + 60_000) },
-      incidentWindow: { start: toEpochMs(T0), end: toEpochMs(T0 + 120_000) },
-      baselineSummary,
-      unit: "ms",
-      isPercent: false,
-      isLevel: false,
-      scheme: "dark",
-      margins: { left: 50, right: 10, top: 20, bottom: 20 },
-      width: 400,
-      height: 150,
-    });
+describe("what is normal behind the lines", () => {
+  const times = [toEpochMs(T0), toEpochMs(T0 + 60_000)];
+  const ghosts = [{ pieces: [{ times, low: [4, 4], middle: [5, 5], high: [80, 80] }], color: "#0068a8" }];
 
-  it("draws both from their own beginnings, the baseline first and dotted", () => {
-    const { data, layout } = overlay(summary, block([[5, 6]]));
-    expect(data.map(({ x, y, line }) => [x, y, line?.dash])).toEqual([
-      [[0, 1000], [5, 6], "dot"],
-      [[0, 1000], [50, 60], "solid"],
+  it("is an area and a dashed median, below everything else, and has room on the axis", () => {
+    const { data, layout } = buildPanelFigure(input({ ghosts }));
+    expect(data.map(({ y, fill, line }) => [y, fill, line?.dash])).toEqual([
+      [[80, 80, 4, 4], "toself", undefined],
+      [[5, 5], undefined, "dash"],
+      [[1, 2, 3], undefined, "solid"],
     ]);
-    expect(layout.xaxis?.range).toEqual([0, 120_000]);
+    expect(Number(layout.yaxis?.range?.[1])).toBeGreaterThanOrEqual(80);
   });
 
-  it("shows the baseline's band and median, and nothing where they are missing", () => {
-    expect(overlay(summary, null).layout.shapes?.map(({ y0, y1 }) => [y0, y1])).toEqual([
-      [4, 6],
-      [5, 5],
-    ]);
-    expect(overlay({ ...summary, median: null, p5: null, p95: null }, null).layout.shapes).toEqual([]);
+  it("is not drawn where lines stand upon each other", () => {
+    const { data } = buildPanelFigure(input({ ghosts, isStacked: true, block: block([[1], [2]]) }));
+    expect(data.some(({ fill }) => fill === "toself")).toBe(false);
   });
 });

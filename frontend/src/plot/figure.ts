@@ -1,12 +1,13 @@
 /** Turns series into what Plotly draws. Pure: no node, no Plotly, no clock. Gaps stay gaps; nothing is smoothed or averaged. */
 
 import type { Layout, PlotData } from "plotly.js";
-import type { SeriesBlock, Summary } from "../logic/api";
+import type { SeriesBlock } from "../logic/api";
+import type { BandPiece } from "../logic/ghost";
 import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
 import { extremesOf, newestTime, piecesOf, seriesKey } from "../logic/series";
 import type { Margins } from "../logic/surface";
-import { elapsedTicks, timeTicks } from "../logic/ticks";
-import { lengthOf, type Window } from "../logic/time";
+import { timeTicks } from "../logic/ticks";
+import type { Window } from "../logic/time";
 import { type LabelledAxis, labelledAxis } from "../logic/unit";
 import type { Zone } from "../logic/zone";
 
@@ -43,6 +44,14 @@ export interface PanelInput {
   readonly margins: Margins;
   readonly width: number;
   readonly height: number;
+  /** What is normal for some of the lines. */
+  readonly ghosts: readonly Ghost[];
+}
+
+/** The band of one line, in its colour. */
+export interface Ghost {
+  readonly pieces: readonly BandPiece[];
+  readonly color: string;
 }
 
 const PIXELS_PER_TIME_TICK = 88;
@@ -167,6 +176,12 @@ export function blend(color: string, background: string, share: number): string 
   return `rgb(${mix.join(", ")})`;
 }
 
+/** A colour through which others are seen: bands may lie upon each other. */
+function translucent(color: string, alpha: number): string {
+  const channel = (index: number): number => Number.parseInt(color.slice(1 + 2 * index, 3 + 2 * index), 16);
+  return `rgba(${String(channel(0))}, ${String(channel(1))}, ${String(channel(2))}, ${String(alpha)})`;
+}
+
 /** What all figures share. */
 export function baseLayout(scheme: Scheme, margins: Margins, width: number, height: number): Partial<Layout> {
   const ink = inkOf(scheme);
@@ -226,6 +241,39 @@ function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
   };
 }
 
+/** Behind the lines: p5 to p95 as an area, the median dashed. */
+function drawGhost({ pieces, color }: Ghost): readonly Partial<PlotData>[] {
+  const common = { type: "scatter" as const, hoverinfo: "skip" as const, showlegend: false, mode: "lines" as const };
+  return pieces.flatMap(({ times, low, middle, high }) => [
+    {
+      ...common,
+      x: [...times, ...[...times].reverse()],
+      y: [...high, ...[...low].reverse()],
+      fill: "toself" as const,
+      fillcolor: translucent(color, 0.16),
+      line: { width: 0 },
+    },
+    { ...common, x: [...times], y: [...middle], line: { color, width: 1.4, dash: "dash" as const } },
+  ]);
+}
+
+/** What the axis must hold of them. */
+function ghostLines(ghosts: readonly Ghost[]): readonly Line[] {
+  return ghosts.flatMap(({ pieces, color }) =>
+    pieces.map(({ times, low, high }) => ({
+      times: [...times, ...times],
+      values: [...low, ...high],
+      stroke: { color, dash: "dash" as const },
+    })),
+  );
+}
+
+/** Whether a panel's lines are drawn upon each other, so that none has a place of its own. */
+export function isStackDrawn(block: SeriesBlock, isStacked: boolean): boolean {
+  // The points of envelopes belong to different instants, so their sums would be of values that never were together.
+  return isStacked && block.resolution === "raw" && isSummable(block);
+}
+
 /** Parts of one whole: the fields of one instance, or one field of several instances; not the fields of several CPUs upon each other. */
 function isSummable({ series }: SeriesBlock): boolean {
   const count = (of: (one: SeriesBlock["series"][number]) => string): number => new Set(series.map(of)).size;
@@ -240,13 +288,15 @@ export function buildPanelFigure(input: PanelInput): Figure {
     const stroke = strokeOf(input.slots.get(key) ?? 0, scheme);
     return input.hidden.has(key) ? [] : [{ times: series.times, values: series.values, stroke }];
   });
-  // The points of envelopes belong to different instants, so their sums would be of values that never were together.
-  const isStacked = input.isStacked && block.resolution === "raw" && isSummable(block);
+  const isStacked = isStackDrawn(block, input.isStacked);
+  const ghosts = isStacked ? [] : input.ghosts;
   const drawn = isStacked ? stackLines(lines) : lines;
   const innerHeight = height - margins.top - margins.bottom;
-  const axis = valueAxisOf(drawn, unit, input.isPercent, input.isLevel && !isStacked, innerHeight);
+  const axis = valueAxisOf([...drawn, ...ghostLines(ghosts)], unit, input.isPercent, input.isLevel && !isStacked, innerHeight);
   return {
-    data: isStacked ? drawStack(lines, inkOf(scheme).background) : lines.flatMap((line) => drawLine(line, 0)),
+    data: isStacked
+      ? drawStack(lines, inkOf(scheme).background)
+      : [...ghosts.flatMap(drawGhost), ...lines.flatMap((line) => drawLine(line, 0))],
     layout: {
       ...baseLayout(scheme, margins, width, height),
       xaxis: timeAxis(input.window, input.zone, scheme, width - margins.left - margins.right),
@@ -254,99 +304,5 @@ export function buildPanelFigure(input: PanelInput): Figure {
     },
     axisUnit: axis.unit,
     newest: newestTime(block),
-  };
-}
-
-export interface OverlayInput {
-  readonly baseline: SeriesBlock | null;
-  readonly incident: SeriesBlock | null;
-  readonly baselineWindow: Window;
-  readonly incidentWindow: Window;
-  readonly baselineSummary: Summary;
-  readonly unit: string;
-  readonly isPercent: boolean;
-  readonly isLevel: boolean;
-  readonly scheme: Scheme;
-  readonly margins: Margins;
-  readonly width: number;
-  readonly height: number;
-}
-
-function elapsedLine(block: SeriesBlock | null, window: Window, stroke: Stroke): Line | null {
-  const series = block?.series[0];
-  return series === undefined ? null : { times: series.times.map((time) => time - window.start), values: series.values, stroke };
-}
-
-/** Incident over baseline, both from their own beginnings; behind them the baseline's p5 to p95 and its median. */
-export function buildOverlayFigure(input: OverlayInput): Figure {
-  const { scheme, margins, width, height, baselineSummary: summary } = input;
-  const ink = inkOf(scheme);
-  const baseline = elapsedLine(input.baseline, input.baselineWindow, { color: ink.baseline, dash: "dot" });
-  const incident = elapsedLine(input.incident, input.incidentWindow, { color: ink.incident, dash: "solid" });
-  const lines = [baseline, incident].filter((line) => line !== null);
-  // The axis is as long as the incident: a baseline of a week beside ten minutes would squeeze them to nothing.
-  const length = Math.max(1, lengthOf(input.incidentWindow));
-  const seen = lines.map((line) => clipTo(line, length));
-  const band: Line = { times: [0, 1], values: [summary.p5, summary.p95], stroke: { color: ink.baseline, dash: "solid" } };
-  const innerHeight = height - margins.top - margins.bottom;
-  const axis = valueAxisOf([...seen, band], input.unit, input.isPercent, input.isLevel, innerHeight);
-  const ticks = elapsedTicks(length, (width - margins.left - margins.right) / 64);
-  const shapes: Partial<Layout>["shapes"] = [];
-  if (summary.p5 !== null && summary.p95 !== null) {
-    shapes.push({
-      type: "rect",
-      layer: "below",
-      x0: 0,
-      x1: length,
-      y0: summary.p5,
-      y1: summary.p95,
-      fillcolor: ink.baselineBand,
-      line: { width: 0 },
-    });
-  }
-  if (summary.median !== null) {
-    shapes.push({
-      type: "line",
-      layer: "below",
-      x0: 0,
-      x1: length,
-      y0: summary.median,
-      y1: summary.median,
-      line: { color: ink.baseline, width: 1.6, dash: "dash" },
-    });
-  }
-  return {
-    data: seen.flatMap((line, index) =>
-      drawLine(line, 0).map((trace) => (index === 0 && baseline ? { ...trace, opacity: 0.75 } : trace)),
-    ),
-    layout: {
-      ...baseLayout(scheme, margins, width, height),
-      shapes,
-      xaxis: {
-        type: "linear",
-        range: [0, length],
-        tickmode: "array",
-        tickvals: ticks.map(({ at }) => at),
-        ticktext: ticks.map(({ label }) => label),
-        tickangle: 0,
-        fixedrange: true,
-        gridcolor: ink.grid,
-        linecolor: ink.zero,
-        showline: true,
-        zeroline: false,
-      },
-      yaxis: yAxis(axis, scheme),
-    },
-    axisUnit: axis.unit,
-    newest: null,
-  };
-}
-
-function clipTo(line: Line, length: number): Line {
-  const kept = line.times.flatMap((time, index) => (time >= 0 && time < length ? [index] : []));
-  return {
-    stroke: line.stroke,
-    times: kept.map((index) => line.times[index] ?? 0),
-    values: kept.map((index) => line.values[index] ?? null),
   };
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { SORTS } from "../logic/comparison";
+import { FINDING_KINDS, GROUP_SORTS, SUBSYSTEMS } from "../logic/group";
 import type { InstanceChoice } from "../logic/panel";
 import { STREAM_FILTERS } from "../logic/stream";
 import { parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
+import { ALIGNMENTS, COMPARISON_TABS, type ComparisonView, decodeComparisonView, encodeComparisonView } from "./comparison";
 import {
   ACCOUNT_TABS,
-  COMPARISON_TABS,
-  type ComparisonView,
+  BASELINE_TABS,
   decodeAccountsView,
-  decodeComparisonView,
+  decodeBaselinesView,
   decodeHostView,
   decodeImportsView,
   decodeListView,
   DEFAULT_HOST_VIEW,
   encodeAccountsView,
-  encodeComparisonView,
+  encodeBaselinesView,
   encodeHostView,
   encodeImportsView,
   encodeListView,
@@ -83,6 +83,7 @@ function randomHostView(random: () => number): HostView {
     filter: pick(random, STREAM_FILTERS),
     place: pick(random, [null, { streamId: 1, offset: 0 }, { streamId: 12, offset: 123_456_789_012 }]),
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),
+    ghostId: pick(random, [null, 3]),
     streamId: random() < 0.5 ? null : 1 + Math.floor(random() * 1e6),
   };
 }
@@ -90,16 +91,26 @@ function randomHostView(random: () => number): HostView {
 function randomComparisonView(random: () => number): ComparisonView {
   return {
     clock: pick(random, ["local", "utc"]),
-    host: pick(random, [null, "web1", "a host with blanks & signs"]),
+    hosts: pick(random, [[], ["web1"], ["a host with blanks & signs", "web2"]]),
     incident: random() < 0.3 ? null : randomWindow(random),
-    baseline: pick(random, [
+    against: pick(random, [
       null,
-      { kind: "baseline", id: 7 } as const,
+      { kind: "baseline", id: 7, version: null } as const,
+      { kind: "baseline", id: 7, version: 3 } as const,
       { kind: "window", window: randomWindow(random) } as const,
+      { kind: "ago", ago: "week" } as const,
+      { kind: "host", host: "web2" } as const,
     ]),
+    divisor: pick(random, [null, "vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda"]),
+    keptId: pick(random, [null, 12]),
     tab: pick(random, COMPARISON_TABS),
-    sort: pick(random, SORTS),
+    sort: pick(random, GROUP_SORTS),
+    align: pick(random, ALIGNMENTS),
     filter: pick(random, ["", "%usr -idle", "a=b&c"]),
+    onlyHosts: pick(random, [[], ["web1", "web2"]]),
+    subsystems: pick(random, [[], [...SUBSYSTEMS]]),
+    kinds: pick(random, [[], [...FINDING_KINDS].slice(0, 3)]),
+    pins: [...new Set([pick(random, ODD_NAMES), pick(random, ODD_NAMES)])].map((name) => `iostat_linux.util_pct@web1@${name}`),
   };
 }
 
@@ -124,6 +135,10 @@ describe("links", () => {
     for (const tab of ACCOUNT_TABS) {
       const view = { clock: "utc", tab } as const;
       expect(decodeAccountsView(parseSearch(formatSearch(encodeAccountsView(view))))).toEqual({ view, ignored: [] });
+    }
+    for (const tab of BASELINE_TABS) {
+      const view = { clock: "utc", filter: "web", tab } as const;
+      expect(decodeBaselinesView(parseSearch(formatSearch(encodeBaselinesView(view))))).toEqual({ view, ignored: [] });
     }
     const list = { clock: "local", filter: "web & db" } as const;
     expect(decodeListView(parseSearch(formatSearch(encodeListView(list))))).toEqual({ view: list, ignored: [] });
@@ -156,7 +171,18 @@ describe("links", () => {
     const comparison = "?v=1&host=web1&baseline=3&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&sort=ks&filter=disk";
     expect(decodeComparisonView(parseSearch(comparison))).toMatchObject({
       ignored: [],
-      view: { host: "web1", baseline: { kind: "baseline", id: 3 }, sort: "ks", filter: "disk", tab: "findings" },
+      view: {
+        hosts: ["web1"],
+        against: { kind: "baseline", id: 3, version: null },
+        // The order by KS distance is no more; what matters most comes first instead.
+        sort: "weight",
+        filter: "disk",
+        tab: "findings",
+      },
+    });
+    expect(decodeComparisonView(parseSearch("?host=a&baseline=1&ago=day&sort=stat"))).toMatchObject({
+      ignored: ["baseline, normal, ago, other: only one of them at a time"],
+      view: { against: { kind: "baseline", id: 1 }, sort: "name" },
     });
   });
 

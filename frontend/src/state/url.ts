@@ -3,7 +3,6 @@
  * Pure but for the two functions at the end, the only places that know window.location. Version 1; a change of meaning needs a new one.
  */
 
-import { SORTS, type Sort } from "../logic/comparison";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
 import { DEFAULT_RANGE, LONGEST, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
@@ -34,12 +33,11 @@ export interface HostView {
   readonly streamId: number | null;
   /** Which streams are listed. */
   readonly filter: StreamFilter;
+  /** The baseline whose band is drawn behind the lines. */
+  readonly ghostId: number | null;
   /** The line of raw output that is shown among those around it. */
   readonly place: Place | null;
 }
-
-export const COMPARISON_TABS = ["findings", "one-sided", "thin"] as const;
-export type ComparisonTab = (typeof COMPARISON_TABS)[number];
 
 export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users"] as const;
 export type AccountTab = (typeof ACCOUNT_TABS)[number];
@@ -47,19 +45,6 @@ export type AccountTab = (typeof ACCOUNT_TABS)[number];
 export interface AccountsView {
   readonly clock: Clock;
   readonly tab: AccountTab;
-}
-
-export type BaselineInput =
-  { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window };
-
-export interface ComparisonView {
-  readonly clock: Clock;
-  readonly host: string | null;
-  readonly incident: Window | null;
-  readonly baseline: BaselineInput | null;
-  readonly tab: ComparisonTab;
-  readonly sort: Sort;
-  readonly filter: string;
 }
 
 /** Pages without a state of their own: the clock, and words of a filter. */
@@ -83,16 +68,6 @@ export interface ImportsView {
   readonly importId: number | null;
 }
 
-export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
-  clock: "local",
-  host: null,
-  incident: null,
-  baseline: null,
-  tab: "findings",
-  sort: "rank",
-  filter: "",
-};
-
 export const DEFAULT_HOST_VIEW: HostView = {
   clock: "local",
   tab: "graphs",
@@ -102,6 +77,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   choices: new Map(),
   streamId: null,
   filter: "all",
+  ghostId: null,
   place: null,
 };
 
@@ -176,6 +152,7 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
+    ...(view.ghostId === null ? {} : { ghost: String(view.ghostId) }),
     ...(view.streamId === null ? {} : { stream: String(view.streamId) }),
     ...(view.place === null ? {} : { line: `${String(view.place.streamId)}:${String(view.place.offset)}` }),
   };
@@ -191,40 +168,9 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     panels: reader.all("panel", parsePanel),
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
+    ghostId: reader.one("ghost", parseId),
     streamId: reader.one("stream", parseId),
     place: reader.one("line", parsePlace),
-  });
-}
-
-export function encodeComparisonView(view: ComparisonView): RawSearch {
-  return {
-    v: String(VERSION),
-    ...(view.host === null ? {} : { host: view.host }),
-    ...(view.baseline === null
-      ? {}
-      : view.baseline.kind === "baseline"
-        ? { baseline: String(view.baseline.id) }
-        : { normal: formatWindowText(view.baseline.window) }),
-    ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
-    ...(view.tab === "findings" ? {} : { tab: view.tab }),
-    ...(view.sort === "rank" ? {} : { sort: view.sort }),
-    ...(view.filter === "" ? {} : { filter: view.filter }),
-  };
-}
-
-export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
-  const reader = new Reader(raw);
-  const id = reader.one("baseline", parseId);
-  const window = reader.one("normal", parseWindowText);
-  return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
-    host: reader.one("host", (text) => (text === "" ? null : text)),
-    incident: reader.one("incident", parseWindowText),
-    baseline: id !== null ? { kind: "baseline", id } : window !== null ? { kind: "window", window } : null,
-    tab: reader.one("tab", oneOf(COMPARISON_TABS)) ?? "findings",
-    sort: reader.one("sort", oneOf(SORTS)) ?? "rank",
-    filter: reader.one("filter", parseFilter) ?? "",
   });
 }
 

@@ -86,7 +86,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
               autosize
               minRows={2}
               maxRows={10}
-              className="mono"
+              classNames={{ input: "mono" }}
               value={text}
               error={text !== before && typeof windows === "string" ? windows : undefined}
               onChange={(event) => {

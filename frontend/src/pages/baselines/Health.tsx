@@ -14,15 +14,17 @@ import { formatWindow, type Zone } from "../../logic/zone";
 export function HealthBadge({ baseline, onOpen }: { readonly baseline: BaselineInfo; readonly onOpen: () => void }) {
   const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
   const state = health.data ? worstHealth(health.data) : null;
+  const word =
+    state === null ? (health.isPending ? "looking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
   return (
     <button
       type="button"
       className="health"
       data-state={state ?? "unknown"}
-      aria-label={`Health and versions of ${baseline.name}`}
+      aria-label={`${word}: health and versions of ${baseline.name}`}
       onClick={onOpen}
     >
-      {state === null ? (health.isPending ? "looking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`}
+      {word}
     </button>
   );
 }

@@ -7,20 +7,17 @@ import type { Group, Summary } from "../../logic/comparison_types";
 import { describeMembers, describeScore, groupKey, KIND_WORDS, type Mark, markOf, SUBSYSTEM_LABELS } from "../../logic/group";
 import { formatScore, formatWithUnit, plural } from "../../logic/number";
 import { percent } from "../../logic/surface";
-import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
-import type { Clock } from "../../state/url";
 import { Members, Numbers, Questions } from "./GroupDetails";
 import { GroupSketch } from "./GroupSketch";
-import { groupLink } from "./link";
+import { groupLink, type Place } from "./link";
 
 interface GroupCardProps {
   readonly group: Group;
   readonly stat: StatInfo | null;
-  readonly incident: Window;
+  readonly place: Place;
   readonly zone: Zone;
-  readonly clock: Clock;
   readonly align: Alignment;
   readonly isPinned: boolean;
   readonly hasManyHosts: boolean;
@@ -33,7 +30,7 @@ type Part = "questions" | "members" | "numbers";
 
 /** One story: which series, how they changed, how it looks, and what to ask next. */
 export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
-  const { group, stat, incident, zone, clock, align, isPinned, mayMute, onPin, onMute } = props;
+  const { group, stat, place, zone, align, isPinned, mayMute, onPin, onMute } = props;
   const [open, setOpen] = useState<Part | null>(null);
   const strongest = group.members[0];
   const members = describeMembers(group, stat?.instance_title ?? "");
@@ -71,7 +68,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
       </div>
       <div className="finding-text">
         <p className="finding-title">
-          <PageLink fz="sm" to="/hosts/$host" params={{ host: group.host }} search={groupLink(group, incident, clock)}>
+          <PageLink fz="sm" to="/hosts/$host" params={{ host: group.host }} search={groupLink(group, place)}>
             {title}
           </PageLink>{" "}
           <span className="soft">{SUBSYSTEM_LABELS[group.subsystem]}</span>
@@ -122,9 +119,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
       {open !== null && (
         <div className="finding-more">
           {open === "questions" && <Questions questions={group.questions} />}
-          {open === "members" && (
-            <Members group={group} incident={incident} clock={clock} zone={zone} align={align} decimals={decimals} />
-          )}
+          {open === "members" && <Members group={group} place={place} zone={zone} align={align} decimals={decimals} />}
           {open === "numbers" && <Numbers group={group} stat={stat} decimals={decimals} />}
         </div>
       )}

@@ -6,12 +6,10 @@ import { computedDecimals, fieldOf, memberNames, SUMMARY_ROWS } from "../../logi
 import type { Command, Finding, Group, Question } from "../../logic/comparison_types";
 import { describeParts, KIND_WORDS } from "../../logic/group";
 import { formatCount, formatScore, formatValue, formatWithUnit } from "../../logic/number";
-import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
-import type { Clock } from "../../state/url";
 import { GroupSketch } from "./GroupSketch";
-import { seriesLink } from "./link";
+import { type Place, seriesLink } from "./link";
 
 /** What to look at next on the host itself, and with which commands. */
 export function Questions({ questions }: { readonly questions: readonly Question[] }) {
@@ -54,23 +52,17 @@ function CommandBox({ command: { command, note, needs, source } }: { readonly co
 
 interface MembersProps {
   readonly group: Group;
-  readonly incident: Window;
-  readonly clock: Clock;
+  readonly place: Place;
   readonly zone: Zone;
   readonly align: Alignment;
   readonly decimals: number;
 }
 
 /** The instances of a group, the strongest first: with their graphs where the answer has them, the others by name. */
-export function Members({ group, incident, clock, zone, align, decimals }: MembersProps) {
+export function Members({ group, place, zone, align, decimals }: MembersProps) {
   const { rest, n_unnamed } = memberNames(group);
   const link = (instance: string) => (
-    <PageLink
-      fz="sm"
-      to="/hosts/$host"
-      params={{ host: group.host }}
-      search={seriesLink({ ...group, instance }, incident, clock)}
-    >
+    <PageLink fz="sm" to="/hosts/$host" params={{ host: group.host }} search={seriesLink({ ...group, instance }, place)}>
       {instance === "" ? group.column : instance}
     </PageLink>
   );

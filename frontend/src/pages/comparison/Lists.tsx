@@ -7,16 +7,13 @@ import { longestWindow, seriesTitle, statOf } from "../../logic/comparison";
 import type { Comparison } from "../../logic/comparison_types";
 import { matchesWords } from "../../logic/group";
 import { formatCount } from "../../logic/number";
-import type { Window } from "../../logic/time";
-import type { Clock } from "../../state/url";
-import { seriesLink } from "./link";
+import { type Place, seriesLink } from "./link";
 
 interface ListProps {
   readonly comparison: Comparison;
   readonly stats: readonly StatInfo[];
   readonly filter: string;
-  readonly incident: Window;
-  readonly clock: Clock;
+  readonly place: Place;
 }
 
 interface Row {
@@ -31,8 +28,8 @@ function keyOf({ host, stat, field, instance }: Row): string {
 }
 
 /** Series that only one side has. */
-export function OneSided({ comparison, stats, filter, incident, clock }: ListProps) {
-  const baseline = longestWindow(comparison.against.windows) ?? incident;
+export function OneSided({ comparison, stats, filter, place }: ListProps) {
+  const baseline = longestWindow(comparison.against.windows) ?? place.window;
   const rows = comparison.one_sided.filter((row) => matchesWords(filter, `${keyOf(row)} ${row.sentence}`));
   if (rows.length === 0) {
     return <NothingHere count={comparison.counts.one_sided} filter={filter} title="Every series is on both sides" />;
@@ -62,7 +59,7 @@ export function OneSided({ comparison, stats, filter, incident, clock }: ListPro
                 <PageLink
                   to="/hosts/$host"
                   params={{ host: row.host }}
-                  search={seriesLink(row, row.side === "incident" ? incident : baseline, clock)}
+                  search={seriesLink(row, { ...place, window: row.side === "incident" ? place.window : baseline })}
                 >
                   {seriesTitle(statOf(stats, row.stat), row)}
                 </PageLink>

@@ -11,22 +11,20 @@ import { seriesTitle } from "../../logic/comparison";
 import type { Comparison } from "../../logic/comparison_types";
 import { describeMute, matchesWords } from "../../logic/group";
 import { formatScore } from "../../logic/number";
-import { fromApi, type Window } from "../../logic/time";
+import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import type { Clock } from "../../state/url";
-import { seriesLink } from "./link";
+import { type Place, seriesLink } from "./link";
 
 interface MutedProps {
   readonly comparison: Comparison;
   readonly stats: readonly StatInfo[];
   readonly filter: string;
-  readonly incident: Window;
+  readonly place: Place;
   readonly zone: Zone;
-  readonly clock: Clock;
 }
 
 /** Findings that nobody wants to hear of, and the rules that silence them. */
-export function Muted({ comparison, stats, filter, incident, zone, clock }: MutedProps) {
+export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
   const rows = comparison.muted.filter(({ host, stat, field, instance }) =>
     matchesWords(filter, `${host} ${stat} ${field} ${instance}`),
   );
@@ -55,7 +53,7 @@ export function Muted({ comparison, stats, filter, incident, zone, clock }: Mute
                 <Table.Tr key={`${row.host} ${row.stat} ${row.field} ${row.instance}`}>
                   <Table.Td>{row.host}</Table.Td>
                   <Table.Td>
-                    <PageLink to="/hosts/$host" params={{ host: row.host }} search={seriesLink(row, incident, clock)}>
+                    <PageLink to="/hosts/$host" params={{ host: row.host }} search={seriesLink(row, place)}>
                       {seriesTitle(stats.find(({ name }) => name === row.stat) ?? null, row)}
                     </PageLink>
                   </Table.Td>

@@ -1,69 +1,112 @@
-import { Group, Text } from "@mantine/core";
+import { Group as Row, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { csvAddress } from "../../api/endpoints";
+import { baselinesQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
-import type { Comparison, ComparisonSide } from "../../logic/api";
-import { describeCounts, toWindow } from "../../logic/comparison";
+import { newerVersion } from "../../logic/against";
+import { toWindow } from "../../logic/comparison";
+import type { Comparison, SideAccount } from "../../logic/comparison_types";
+import { describeAccount } from "../../logic/group";
 import { formatCount, plural } from "../../logic/number";
 import { surroundings } from "../../logic/range";
-import { describeDuration, lengthOf, SECOND, toDurationMs } from "../../logic/time";
+import { describeDuration, lengthOf, SECOND, toDurationMs, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 
 interface SidesProps {
   readonly comparison: Comparison;
+  readonly incident: Window;
   readonly zone: Zone;
   readonly clock: Clock;
+  readonly onNewest: () => void;
 }
 
 /** Both sides and what was read of them: the baseline left, the incident right. */
-export function Sides({ comparison, zone, clock }: SidesProps) {
-  const { host, baseline_info: info } = comparison;
+export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProps) {
+  const { hosts, against, sides, divisor } = comparison;
+  const common = { zone, clock };
   return (
     <>
       <div className="sides">
         <Side
+          {...common}
           kind="baseline"
-          title={info === null ? "Baseline: another window" : `Baseline: ${info.name}`}
-          host={host}
-          side={comparison.baseline}
-          zone={zone}
-          clock={clock}
-          note={info?.note ?? ""}
+          title={`Baseline: ${against.name}`}
+          hosts={against.host === null ? hosts : [against.host]}
+          side={sides.baseline}
+          windows={against.windows.map(toWindow)}
+        >
+          {against.version !== null && <VersionNote comparison={comparison} onNewest={onNewest} />}
+        </Side>
+        <Side
+          {...common}
+          kind="incident"
+          title={hosts.length > 1 ? `Incident on ${hosts.join(", ")}` : "Incident"}
+          hosts={hosts}
+          side={sides.incident}
+          windows={[incident]}
         />
-        <Side kind="incident" title="Incident" host={host} side={comparison.incident} zone={zone} clock={clock} note="" />
       </div>
       <Text fz="sm" className="soft" my={8}>
-        {describeCounts(comparison)}. Method {comparison.method_version}, {formatCount(comparison.elapsed_ms)} ms.
+        {divisor !== null && (
+          <>
+            <b>Every series is divided by {divisor}.</b>{" "}
+          </>
+        )}
+        {comparison.seasonal_note} {describeAccount(comparison)}. Method {comparison.method_version},{" "}
+        {formatCount(comparison.elapsed_ms)} ms.
       </Text>
     </>
+  );
+}
+
+/** Which version was compared with, and whether there is a newer one by now. */
+function VersionNote({ comparison, onNewest }: { readonly comparison: Comparison; readonly onNewest: () => void }) {
+  const { against } = comparison;
+  const baselines = useQuery(baselinesQuery(null)).data?.baselines ?? [];
+  const newer = newerVersion(against, baselines);
+  return (
+    <Text fz="sm" className="soft" component="span">
+      version {against.version}
+      {newer !== null && (
+        <>
+          {"; by now there is "}
+          <button type="button" className="text-button" onClick={onNewest}>
+            version {newer}
+          </button>
+        </>
+      )}
+    </Text>
   );
 }
 
 interface SideProps {
   readonly kind: "baseline" | "incident";
   readonly title: string;
-  readonly host: string;
-  readonly side: ComparisonSide;
+  readonly hosts: readonly string[];
+  readonly side: SideAccount;
+  readonly windows: readonly Window[];
   readonly zone: Zone;
   readonly clock: Clock;
-  readonly note: string;
+  readonly children?: ReactNode;
 }
 
-const MOST_WINDOWS = 4;
+const MOST_WINDOWS = 3;
 
-function Side({ kind, title, host, side, zone, clock, note }: SideProps) {
-  const windows = side.windows.map(toWindow);
+function Side({ kind, title, hosts, side, windows, zone, clock, children }: SideProps) {
+  const [host = ""] = hosts;
   return (
     <section className="card side" data-kind={kind} aria-label={title}>
-      <Group gap={8} justify="space-between" wrap="nowrap">
+      <Row gap={8} justify="space-between" wrap="nowrap">
         <h2>{title}</h2>
         <Text fz="sm" className="soft" style={{ whiteSpace: "nowrap" }}>
           {plural(side.n_samples, "sample")} in {describeDuration(toDurationMs(side.covered_s * SECOND))}
         </Text>
-      </Group>
+      </Row>
       {windows.slice(0, MOST_WINDOWS).map((window) => (
-        <Group key={window.start} gap={12}>
+        <Row key={window.start} gap={12}>
           <PageLink
             fz="sm"
             to="/hosts/$host"
@@ -80,23 +123,15 @@ function Side({ kind, title, host, side, zone, clock, note }: SideProps) {
           <a className="csv-link no-print" href={csvAddress(host, window, null)} download>
             <IconDownload size={13} aria-hidden /> CSV of the {kind}
           </a>
-        </Group>
+        </Row>
       ))}
       {windows.length > MOST_WINDOWS && (
-        <Text fz="sm" className="soft">
+        <Text fz="sm" className="soft" component="span">
           and {plural(windows.length - MOST_WINDOWS, "more window")}
+          {children !== undefined && ", "}
         </Text>
       )}
-      {note !== "" && (
-        <Text fz="sm" lineClamp={2}>
-          {note}
-        </Text>
-      )}
-      {side.n_rows_skipped > 0 && (
-        <Text fz="sm" c="var(--warn)">
-          Too long to read whole: evenly spaced pieces were compared, {formatCount(side.n_rows_skipped)} rows were left out.
-        </Text>
-      )}
+      {children}
     </section>
   );
 }

@@ -12,12 +12,20 @@ interface Series {
 // A panel with more lines shows nothing.
 const MOST_LINES = 6;
 
-function panelLink({ stat, field }: Series, instances: readonly string[], window: Window, clock: Clock): RawSearch {
+/** The window that is looked at, the clock, and the baseline that stands behind the line. */
+export interface Place {
+  readonly window: Window;
+  readonly clock: Clock;
+  readonly ghostId: number | null;
+}
+
+function panelLink({ stat, field }: Series, instances: readonly string[], { window, clock, ghostId }: Place): RawSearch {
   return encodeHostView({
     ...DEFAULT_HOST_VIEW,
     clock,
     range: { kind: "fixed", window: surroundings(window) },
     mark: window,
+    ghostId,
     panels: [
       {
         stat,
@@ -29,11 +37,11 @@ function panelLink({ stat, field }: Series, instances: readonly string[], window
 }
 
 /** The host page at that time, the window marked, with a panel of this one series on top. */
-export function seriesLink(row: Series & { readonly instance: string }, window: Window, clock: Clock): RawSearch {
-  return panelLink(row, [row.instance], window, clock);
+export function seriesLink(row: Series & { readonly instance: string }, place: Place): RawSearch {
+  return panelLink(row, [row.instance], place);
 }
 
 /** The same with the strongest instances of a group. */
-export function groupLink(group: Group, window: Window, clock: Clock): RawSearch {
-  return panelLink(group, group.instances.slice(0, MOST_LINES), window, clock);
+export function groupLink(group: Group, place: Place): RawSearch {
+  return panelLink(group, group.instances.slice(0, MOST_LINES), place);
 }

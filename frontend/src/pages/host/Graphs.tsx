@@ -1,16 +1,16 @@
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useCallbackRef, useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { useLive } from "../../api/live";
+import { exclusionsQuery } from "../../api/baselines";
 import { baselinesQuery } from "../../api/queries";
-import { CompareForm } from "../../components/CompareForm";
-import { MarkBaselineDialog } from "../../components/MarkBaselineDialog";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
-import type { BaselineInfo, HostInfo, StatInfo } from "../../logic/api";
+import { newestBaseline } from "../../logic/against";
+import type { BaselineInfo, ExclusionInfo, HostInfo, StatInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
 import { type Command, KEYS } from "../../logic/keys";
 import type { Scheme } from "../../logic/palette";
@@ -29,9 +29,7 @@ import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type W
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
-import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/url";
-import { AddPanelDialog } from "./AddPanelDialog";
-import { ExportDialog } from "./ExportDialog";
+import { type Dialog, GraphDialog } from "./GraphDialog";
 import type { Band, GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
 import { Panel } from "./Panel";
@@ -47,9 +45,6 @@ interface GraphsProps {
   readonly scheme: Scheme;
 }
 
-/** A dialog over the graphs, and the window that it is about. */
-type Dialog = { readonly kind: "baseline" | "compare" | "csv" | "add-panel"; readonly window: Window };
-
 const IDLE_PERIOD = toDurationMs(30 * SECOND);
 
 /** The graphs of a host: one window, one crosshair, many panels. */
@@ -57,7 +52,6 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const { view, set } = state;
   const { range, mark } = view;
   const me = useMe();
-  const navigate = useNavigate();
   const router = useRouter();
   const [tool, setTool] = useState<Tool>("zoom");
   const [dialog, setDialog] = useState<Dialog | null>(null);
@@ -103,6 +97,14 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           setDialog({ kind: "baseline", window: subject });
         }
         break;
+      case "exclude":
+        if (mayWrite(me)) {
+          setDialog({ kind: "exclude", window: subject });
+        }
+        break;
+      case "ghost":
+        set({ ghostId: view.ghostId === null ? (newestBaseline(baselines ?? [])?.id ?? null) : null });
+        break;
       case "compare":
       case "csv":
       case "add-panel":
@@ -129,7 +131,17 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     ),
   );
 
-  const bands = useMemo(() => bandsOf(baselines ?? [], mark, shown), [baselines, mark, shown]);
+  const exclusions = useQuery(exclusionsQuery).data?.exclusions;
+  const bands = useMemo(
+    () => bandsOf(host.name, baselines ?? [], exclusions ?? [], mark, shown),
+    [host.name, baselines, exclusions, mark, shown],
+  );
+  const { ghostId } = view;
+  const ghostName = baselines?.find(({ id }) => id === ghostId)?.name;
+  const ghost = useMemo(
+    () => (ghostId === null ? null : { id: ghostId, name: ghostName ?? `baseline ${String(ghostId)}` }),
+    [ghostId, ghostName],
+  );
   // Stable, so that panels are rendered when their window changes and not with every look at the host.
   const onZoom = useCallbackRef((window: Window) => {
     set({ range: { kind: "fixed", window } });
@@ -166,20 +178,18 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       tool,
       pointer,
       bands,
+      ghost,
       lastSampleAt,
       onZoom,
       onMark,
       onZoomOut,
       onShow,
     }),
-    [host.name, shown, asked, isLive, zone, scheme, tool, pointer, bands, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
+    [host.name, shown, asked, isLive, zone, scheme, tool, pointer, bands, ghost, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
   );
   const addPanel = (panel: CustomPanel): void => {
     setDialog(null);
     set({ panels: [...view.panels, panel] });
-  };
-  const close = (): void => {
-    setDialog(null);
   };
 
   return (
@@ -191,6 +201,11 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           zone={zone}
           tool={tool}
           connection={live.connection}
+          baselines={baselines ?? []}
+          ghost={ghost}
+          onGhost={(id) => {
+            set({ ghostId: id });
+          }}
           onRange={(next) => {
             set({ range: next });
           }}
@@ -203,6 +218,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             mayWrite={mayWrite(me)}
             onBaseline={() => {
               run("baseline");
+            }}
+            onExclude={() => {
+              run("exclude");
             }}
             onCompare={() => {
               run("compare");
@@ -252,53 +270,44 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           }}
         />
       )}
-      {dialog?.kind === "baseline" && (
-        <MarkBaselineDialog host={host.name} window={dialog.window} zone={zone} onClose={close} onDone={close} />
-      )}
-      {dialog?.kind === "compare" && (
-        <Modal opened onClose={close} title={`Compare ${host.name} with what is normal`} size="lg">
-          <CompareForm
-            host={host.name}
-            incident={dialog.window}
-            zone={zone}
-            onCancel={close}
-            onCompare={(baseline) => {
-              void navigate({
-                to: "/comparison",
-                search: encodeComparisonView({
-                  ...DEFAULT_COMPARISON_VIEW,
-                  clock: view.clock,
-                  host: host.name,
-                  incident: dialog.window,
-                  baseline,
-                }),
-              });
-            }}
-          />
-        </Modal>
-      )}
-      {dialog?.kind === "csv" && (
-        <ExportDialog host={host.name} window={dialog.window} zone={zone} stats={hostStats} onClose={close} />
-      )}
-      {dialog?.kind === "add-panel" && (
-        <AddPanelDialog host={host.name} window={dialog.window} stats={hostStats} onAdd={addPanel} onClose={close} />
+      {dialog && (
+        <GraphDialog
+          dialog={dialog}
+          host={host.name}
+          stats={hostStats}
+          zone={zone}
+          clock={view.clock}
+          onAdd={addPanel}
+          onClose={() => {
+            setDialog(null);
+          }}
+        />
       )}
     </>
   );
 }
 
-/** What stands behind the lines: the host's baselines that reach into the window, and the mark. */
-function bandsOf(baselines: readonly BaselineInfo[], mark: Window | null, shown: Window): readonly Band[] {
-  const bands: Band[] = baselines.flatMap((baseline) =>
-    baseline.windows
+/** What stands behind the lines: baselines and incidents of the host that reach into the window, and the mark. */
+function bandsOf(
+  host: string,
+  baselines: readonly BaselineInfo[],
+  exclusions: readonly ExclusionInfo[],
+  mark: Window | null,
+  shown: Window,
+): readonly Band[] {
+  const normal = baselines.flatMap(({ id, name, windows }) =>
+    windows
       .map(toWindow)
-      .filter((window) => overlaps(window, shown))
-      .map((window) => ({
-        key: `${String(baseline.id)} ${String(window.start)}`,
-        kind: "baseline" as const,
-        label: baseline.name,
-        window,
-      })),
+      .map((window): Band => ({ key: `${String(id)} ${String(window.start)}`, kind: "baseline", label: name, window })),
   );
+  const incidents = exclusions
+    .filter((exclusion) => exclusion.host === null || exclusion.host === host)
+    .map((exclusion): Band => ({
+      key: `exclusion ${String(exclusion.id)}`,
+      kind: "exclusion",
+      label: `incident: ${exclusion.name}`,
+      window: toWindow(exclusion),
+    }));
+  const bands = [...normal, ...incidents].filter(({ window }) => overlaps(window, shown));
   return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "marked", window: mark }];
 }

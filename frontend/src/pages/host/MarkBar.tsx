@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
-import { IconArrowsDiff, IconBookmarkPlus, IconDownload, IconX, IconZoomIn } from "@tabler/icons-react";
+import { IconArrowsDiff, IconBookmarkOff, IconBookmarkPlus, IconDownload, IconX, IconZoomIn } from "@tabler/icons-react";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 
@@ -8,6 +8,7 @@ interface MarkBarProps {
   readonly zone: Zone;
   readonly mayWrite: boolean;
   readonly onBaseline: () => void;
+  readonly onExclude: () => void;
   readonly onCompare: () => void;
   readonly onExport: () => void;
   readonly onZoom: () => void;
@@ -15,7 +16,7 @@ interface MarkBarProps {
 }
 
 /** What can be done with the marked window. */
-export function MarkBar({ mark, zone, mayWrite, onBaseline, onCompare, onExport, onZoom, onClear }: MarkBarProps) {
+export function MarkBar({ mark, zone, mayWrite, onBaseline, onExclude, onCompare, onExport, onZoom, onClear }: MarkBarProps) {
   return (
     <Group className="mark-bar no-print" gap="xs" role="region" aria-label="Marked window">
       <Text fz="sm">
@@ -24,6 +25,17 @@ export function MarkBar({ mark, zone, mayWrite, onBaseline, onCompare, onExport,
       <Tooltip label={mayWrite ? "This is what the host normally does (b)" : "Operators and administrators may mark baselines"}>
         <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={onBaseline}>
           Mark as baseline…
+        </Button>
+      </Tooltip>
+      <Tooltip
+        label={
+          mayWrite
+            ? "This was not normal: baselines that hold it leave it out (x)"
+            : "Operators and administrators may mark incidents"
+        }
+      >
+        <Button variant="default" leftSection={<IconBookmarkOff size={14} />} disabled={!mayWrite} onClick={onExclude}>
+          Mark as incident…
         </Button>
       </Tooltip>
       <Tooltip label="What is different here from what is normal? (c)">

@@ -2,43 +2,25 @@ import { ActionIcon, Group, Menu, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useRef, useState } from "react";
 import { csvAddress, parquetAddress } from "../../api/endpoints";
 import { seriesQuery } from "../../api/queries";
 import { PanelHelp } from "../../components/FieldHelp";
 import { StateView } from "../../components/StateView";
-import { TimeSurface } from "../../components/TimeSurface";
 import { useNear } from "../../components/useNear";
 import { useSettled } from "../../components/useSettled";
-import type { SeriesBlock } from "../../logic/api";
 import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan } from "../../logic/panel";
-import {
-  assignSlots,
-  describeBlock,
-  describeResolution,
-  isBlockEmpty,
-  legendOf,
-  nextSampleTime,
-  seriesKey,
-  toggled,
-  windowOf,
-} from "../../logic/series";
-import { HEATMAP_MARGINS, PANEL_MARGINS, pixelMs, plotWidth, requestWidth } from "../../logic/surface";
+import { describeBlock, isBlockEmpty } from "../../logic/series";
+import { HEATMAP_MARGINS, PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
 import type { Window } from "../../logic/time";
 import { formatInstant } from "../../logic/zone";
-import { buildPanelFigure, type Figure } from "../../plot/figure";
 import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
-import { Plot } from "../../plot/Plot";
-import { markMoment } from "../../state/moment";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
-import { Legend } from "./Legend";
-import { MovedTicks } from "./MovedTicks";
+import { PanelGraph, type PanelGraphProps } from "./PanelGraph";
 import { SamplesDialog } from "./SamplesDialog";
 import "./Panel.css";
-
-const HEIGHT = 186;
 
 interface PanelProps {
   readonly plan: PanelPlan;
@@ -234,92 +216,6 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
   );
 }
 
-interface GraphProps {
-  readonly plan: PanelPlan;
-  readonly graph: GraphContext;
-  readonly block: SeriesBlock;
-  readonly width: number;
-}
-
-function DrawnPanel({ onChoose, ...props }: GraphProps & { readonly onChoose: (choice: InstanceChoice) => void }) {
+function DrawnPanel({ onChoose, ...props }: PanelGraphProps & { readonly onChoose: (choice: InstanceChoice) => void }) {
   return isHeatmap(props.plan) ? <HeatmapGraph {...props} onChoose={onChoose} /> : <PanelGraph {...props} />;
-}
-
-function markDrawn(figure: Figure): void {
-  markMoment("drawn", { newest: figure.newest });
-}
-
-function PanelGraph({ plan, graph, block, width }: GraphProps) {
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
-  const keys = useMemo(() => block.series.map(seriesKey), [block]);
-  const slots = assignSlots(known, keys);
-  if (slots !== known) {
-    setSlots(slots);
-  }
-  const { window: shown, zone, scheme, pointer } = graph;
-  // The figure is of the window that was asked for; until the next answer it is moved to where people look.
-  const drawn = useMemo(() => windowOf(block), [block]);
-  const entries = useMemo(
-    () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
-    [block, plan.fields, width, drawn],
-  );
-  const figure = useMemo(
-    () =>
-      buildPanelFigure({
-        block,
-        window: drawn,
-        unit: plan.unit,
-        isPercent: plan.unit === "%",
-        isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
-        isStacked: plan.isStacked,
-        hidden,
-        slots,
-        zone,
-        scheme,
-        margins: PANEL_MARGINS,
-        width,
-        height: HEIGHT,
-      }),
-    [block, drawn, plan, hidden, slots, zone, scheme, width],
-  );
-  const toggle = useCallback(
-    (key: string, isAlone: boolean) => {
-      setHidden((before) => toggled(before, key, keys, isAlone));
-    },
-    [keys],
-  );
-  return (
-    <>
-      <TimeSurface
-        width={width}
-        height={HEIGHT}
-        margins={PANEL_MARGINS}
-        window={shown}
-        tool={graph.tool}
-        pointer={pointer}
-        bands={graph.bands}
-        label={`${plan.title}: arrow keys move the crosshair from sample to sample`}
-        onZoom={graph.onZoom}
-        onMark={graph.onMark}
-        onZoomOut={graph.onZoomOut}
-        onStep={(direction) => {
-          pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
-        }}
-      >
-        <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
-        <Plot figure={figure} view={shown} label={`${plan.title}, ${describeResolution(block)}`} onDrawn={markDrawn} />
-        <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
-      </TimeSurface>
-      <Legend
-        entries={entries}
-        hidden={hidden}
-        slots={slots}
-        scheme={scheme}
-        pointer={pointer}
-        unit={figure.axisUnit === plan.unit ? "" : plan.unit}
-        onToggle={toggle}
-      />
-    </>
-  );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, CopyButton, Group, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, CopyButton, Group, Select, Tooltip } from "@mantine/core";
 import {
   IconArrowsDiff,
   IconCheck,
@@ -13,12 +13,13 @@ import {
   IconZoomOut,
 } from "@tabler/icons-react";
 import type { Connection } from "../../api/live";
+import type { BaselineInfo } from "../../logic/api";
 import type { Command } from "../../logic/keys";
 import type { Range } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { currentLink } from "../../state/url";
-import type { Tool } from "./graph";
+import type { Ghost, Tool } from "./graph";
 import { RangePicker } from "./RangePicker";
 
 interface ToolbarProps {
@@ -27,6 +28,9 @@ interface ToolbarProps {
   readonly zone: Zone;
   readonly tool: Tool;
   readonly connection: Connection;
+  readonly baselines: readonly Pick<BaselineInfo, "id" | "name">[];
+  readonly ghost: Ghost | null;
+  readonly onGhost: (id: number | null) => void;
   readonly onRange: (range: Range) => void;
   readonly onCommand: (command: Command) => void;
 }
@@ -39,7 +43,18 @@ const CONNECTIONS: Readonly<Record<Connection, string>> = {
 };
 
 /** Everything about the window that all graphs share. */
-export function Toolbar({ range, window: shown, zone, tool, connection, onRange, onCommand }: ToolbarProps) {
+export function Toolbar({
+  range,
+  window: shown,
+  zone,
+  tool,
+  connection,
+  baselines,
+  ghost,
+  onGhost,
+  onRange,
+  onCommand,
+}: ToolbarProps) {
   const isLive = range.kind === "live";
   return (
     <Group gap={6} className="no-print">
@@ -141,6 +156,22 @@ export function Toolbar({ range, window: shown, zone, tool, connection, onRange,
           Panel
         </Button>
       </Tooltip>
+      {(baselines.length > 0 || ghost !== null) && (
+        <Tooltip label="What is normal, behind every graph: a baseline's p5 to p95 and median (g)">
+          <Select
+            size="xs"
+            w={168}
+            aria-label="What is normal, behind the graphs"
+            placeholder="Normal: not shown"
+            clearable
+            data={ghostOptions(baselines, ghost)}
+            value={ghost === null ? null : String(ghost.id)}
+            onChange={(value) => {
+              onGhost(value === null ? null : Number(value));
+            }}
+          />
+        </Tooltip>
+      )}
       <CopyButton value={currentLink()}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? "copied" : "copy the link to what is shown"}>
@@ -152,4 +183,10 @@ export function Toolbar({ range, window: shown, zone, tool, connection, onRange,
       </CopyButton>
     </Group>
   );
+}
+
+/** Baselines for a menu; one that a link names may be archived by now. */
+function ghostOptions(baselines: ToolbarProps["baselines"], ghost: Ghost | null) {
+  const known = ghost === null || baselines.some(({ id }) => id === ghost.id) ? baselines : [...baselines, ghost];
+  return known.map(({ id, name }) => ({ value: String(id), label: `Normal: ${name}` }));
 }

@@ -10,9 +10,15 @@ export type Tool = "zoom" | "mark";
 /** A period drawn behind the lines. */
 export interface Band {
   readonly key: string;
-  readonly kind: "baseline" | "mark";
+  readonly kind: "baseline" | "exclusion" | "mark";
   readonly label: string;
   readonly window: Window;
+}
+
+/** The baseline whose band is drawn behind the lines. */
+export interface Ghost {
+  readonly id: number;
+  readonly name: string;
 }
 
 export interface GraphContext {
@@ -28,6 +34,7 @@ export interface GraphContext {
   readonly tool: Tool;
   readonly pointer: PointerStore;
   readonly bands: readonly Band[];
+  readonly ghost: Ghost | null;
   readonly lastSampleAt: EpochMs | null;
   readonly onZoom: (window: Window) => void;
   readonly onMark: (window: Window) => void;

@@ -1,0 +1,174 @@
+import type { APIRequestContext, Page } from "@playwright/test";
+import { madeComparison } from "../src/logic/comparison_fixture";
+import { expect, expectAccessible, test } from "./fixture";
+import { BASELINE, HOST, INCIDENT, iso } from "./story";
+
+const OURS = { "X-Normstat-Request": "1" };
+
+function windowText({ start, end }: { readonly start: number; readonly end: number }): string {
+  return `${iso(start)}/${iso(end)}`;
+}
+
+async function makeBaseline(request: APIRequestContext, name: string): Promise<number> {
+  const windows = [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }];
+  const made = await request.post("/api/v1/baselines", { headers: OURS, data: { name, note: "", hosts: [HOST], windows } });
+  expect(made.status(), await made.text()).toBe(201);
+  return ((await made.json()) as { id: number }).id;
+}
+
+/** An answer as large as a large host gives; the replayed one is small. */
+async function answerWithMany(page: Page, nGroups: number): Promise<void> {
+  const lines = [{ progress: { done: 1, total: 2, what: "mpstat_linux of web1" } }, { result: madeComparison(nGroups) }];
+  await page.route("**/api/v1/comparison/stream?*", (route) =>
+    route.fulfill({ contentType: "application/x-ndjson", body: lines.map((line) => `${JSON.stringify(line)}\n`).join("") }),
+  );
+}
+
+const MANY = `/comparison?host=${HOST}&ago=day&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&tz=utc`;
+
+test("fifty groups are drawn without asking for each; filter, order and pins are in the link", async ({ page }) => {
+  await answerWithMany(page, 50);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/api/v1/")) {
+      asked.push(request.url());
+    }
+  });
+  await page.goto(MANY);
+  const groups = page.locator(".finding");
+  await expect(groups).toHaveCount(50);
+  expect(await page.locator(".finding .sketch-incident").count()).toBe(50);
+  expect(asked.length, asked.join("\n")).toBeLessThan(15);
+
+  await page.getByRole("group", { name: "Subsystems" }).getByRole("button", { name: /^Disk/ }).click();
+  await expect(page).toHaveURL(/sub=disk/);
+  await expect(groups).toHaveCount(7);
+  await page
+    .getByRole("group", { name: "Kinds of change" })
+    .getByRole("button", { name: /^spikes/ })
+    .click();
+  await expect(page.getByText("No finding passes the filters")).toBeVisible();
+  await page
+    .getByRole("group", { name: "Kinds of change" })
+    .getByRole("button", { name: /^spikes/ })
+    .click();
+
+  // Pinned by keyboard alone: it is first, whatever the order.
+  const last = groups.last();
+  await expect(last).toContainText("usr_44");
+  await last.getByRole("button", { name: /^Pin/ }).focus();
+  await page.keyboard.press("Enter");
+  await expect(groups.first()).toContainText("usr_44");
+  await page.getByRole("combobox", { name: "Order" }).click();
+  await page.getByRole("option", { name: "by impact" }).click();
+  await expect(page).toHaveURL(/sort=impact/);
+  await page.reload();
+  await expect(groups).toHaveCount(7);
+  await expect(groups.first()).toContainText("usr_44");
+  await expect(groups.nth(1)).toContainText("usr_2");
+});
+
+test("a group opens its instances and its next questions; all of it is accessible in light and dark", async ({ page }) => {
+  await answerWithMany(page, 8);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.goto(MANY);
+    const first = page.locator(".finding").first();
+    await first.getByRole("button", { name: "61 of 64 CPUs" }).click();
+    await expect(first.getByRole("list", { name: "Strongest instances" }).getByRole("listitem")).toHaveCount(20);
+    await expect(first.getByRole("link", { name: "60", exact: true })).toBeVisible();
+    await page.locator(".finding").nth(1).getByRole("button", { name: "Next questions (1)" }).click();
+    await expect(page.locator(".finding").nth(1)).toContainText("needs root");
+    await expect(page.getByRole("button", { name: "Copy the command perf top -a" })).toBeVisible();
+    await page.locator(".finding").nth(2).getByRole("button", { name: "Numbers and meaning" }).click();
+    await expectAccessible(page);
+  }
+});
+
+test.describe("when progress cannot be had", () => {
+  test.use({ expectedErrors: /status of 503|Failed to load resource/ });
+
+  test("the comparison is made all the same", async ({ page }) => {
+    await page.route("**/api/v1/comparison/stream?*", (route) => route.fulfill({ status: 503, body: "away" }));
+    await page.route("**/api/v1/comparison?*", (route) => route.fulfill({ json: madeComparison(0) }));
+    await page.goto(MANY);
+    await expect(page.getByRole("region", { name: "Verdict" })).toContainText("Nothing unusual: 1,310 series");
+    await expectAccessible(page);
+  });
+});
+
+test("a quiet window against a quiet one: nothing unusual, in large letters", async ({ page }) => {
+  const middle = BASELINE.start + 25 * 60_000;
+  const normal = windowText({ start: BASELINE.start, end: middle });
+  const quiet = windowText({ start: middle, end: BASELINE.end });
+  await page.goto(`/comparison?host=${HOST}&normal=${normal}&incident=${quiet}&tz=utc`);
+  await expect(page.getByRole("region", { name: "Verdict" })).toContainText("Nothing unusual");
+});
+
+test("a muted series is no finding any more, but counted and listed, until it is unmuted", async ({ page, request }) => {
+  const id = await makeBaseline(request, "Before muting");
+  await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc`);
+  const first = page.locator(".finding").first();
+  const name = (await first.getAttribute("data-finding")) ?? "";
+  await first.getByRole("button", { name: "Mute…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog
+    .getByRole("radio", { name: /, on web1$/ })
+    .last()
+    .click();
+  await dialog.getByLabel("Why").fill("the backup is like that");
+  await dialog.getByRole("button", { name: "Mute", exact: true }).click();
+  await expect(dialog).toBeHidden();
+  await expect(page.locator(`[data-finding="${name}"]`)).toHaveCount(0);
+  await page.getByRole("tab", { name: /Muted: [1-9]/ }).click();
+  const rules = page.getByRole("table", { name: "What is muted" });
+  await expect(rules).toContainText("the backup is like that");
+  await expect(page.getByRole("table", { name: "Muted series that would be findings" })).toBeVisible();
+  await rules
+    .getByRole("button", { name: /^Unmute/ })
+    .first()
+    .click();
+  await expect(page.getByRole("tab", { name: "Muted: 0" })).toBeVisible();
+  await page.getByRole("tab", { name: /Differ/ }).click();
+  await expect(page.locator(`[data-finding="${name}"]`).first()).toBeVisible();
+});
+
+test("a comparison that is kept has its answer, note and report, and can be made again", async ({ page, request }) => {
+  const id = await makeBaseline(request, "Before keeping");
+  await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc`);
+  await page.getByRole("button", { name: "Keep…" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("The backup of Saturday");
+  await page.getByLabel("Note").fill("It ran into the morning.");
+  await page.getByRole("dialog").getByRole("button", { name: "Keep", exact: true }).click();
+  await expect(page).toHaveURL(/kept=\d+/);
+  await expect(page.getByRole("region", { name: "Kept comparison" })).toContainText("It ran into the morning.");
+  await expect(page.locator(".finding").first()).toBeVisible();
+  const report = await request.get((await page.getByRole("link", { name: "Report" }).getAttribute("href")) ?? "");
+  expect(report.status()).toBe(200);
+  expect(await report.text()).toContain("It ran into the morning.");
+  await page.getByRole("button", { name: "Compare again" }).click();
+  await expect(page).toHaveURL(new RegExp(`baseline=${String(id)}`));
+  await page.getByRole("button", { name: "Kept…" }).click();
+  const kept = page.getByRole("table", { name: "Comparisons that were kept" });
+  await kept.getByRole("button", { name: "Delete The backup of Saturday" }).click();
+  await expect(kept.getByText("The backup of Saturday")).toBeHidden();
+});
+
+test("what to compare with is chosen in one dialog, filled in already", async ({ page }) => {
+  await page.goto(`/comparison?host=${HOST}&ago=week&incident=${windowText(INCIDENT)}&tz=utc`);
+  await page.getByRole("button", { name: "Compare otherwise…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("radio", { name: "the same hours a week ago" })).toBeChecked();
+  await expectAccessible(page);
+  await dialog.getByRole("radio", { name: "another window" }).click();
+  await dialog.getByRole("button", { name: "just before" }).click();
+  await dialog.getByRole("button", { name: /divide every series/ }).click();
+  await dialog.getByRole("combobox", { name: "Divide by" }).click();
+  await page
+    .getByRole("option", { name: /^system cs/ })
+    .first()
+    .click();
+  await dialog.getByRole("button", { name: "Compare", exact: true }).click();
+  await expect(page).toHaveURL(/normal=.*divisor=vmstat_linux/);
+  await expect(page.getByText("Every series is divided by")).toBeVisible();
+});

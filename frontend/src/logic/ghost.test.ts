@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { bandPieces, type BandStep, describeGhosts, ghostsOf, ghostWindow } from "./ghost";
+import { toEpochMs } from "./time";
+
+const window = (start: number, end: number) => ({ start: toEpochMs(start), end: toEpochMs(end) });
+const step = (start_ms: number, end_ms: number, level: number): BandStep => ({
+  start_ms,
+  end_ms,
+  p5: level - 1,
+  p50: level,
+  p95: level + 1,
+  n: 60,
+});
+
+describe("the band behind a graph", () => {
+  it("is a step for each step, cut to the window; gaps stay gaps", () => {
+    const pieces = bandPieces([step(0, 100, 5), step(100, 200, 7), step(300, 400, 9), step(400, 500, 1)], window(50, 350));
+    expect(pieces).toEqual([
+      { times: [50, 100, 100, 200], low: [4, 4, 6, 6], middle: [5, 5, 7, 7], high: [6, 6, 8, 8] },
+      { times: [300, 350], low: [8, 8], middle: [9, 9], high: [10, 10] },
+    ]);
+    expect(bandPieces([], window(0, 1))).toEqual([]);
+  });
+
+  it("is asked for in windows that stay while a live one moves on", () => {
+    expect(ghostWindow(window(1_050, 1_150))).toEqual(window(1_000, 1_200));
+    expect(ghostWindow(window(1_060, 1_160))).toEqual(window(1_000, 1_200));
+    expect(ghostWindow(window(1_000, 1_100))).toEqual(window(1_000, 1_100));
+  });
+
+  it("is that of the first lines which are seen", () => {
+    const series = ["a", "b", "c", "d"].map((key) => ({ key }));
+    expect(ghostsOf(series, new Set(["a"])).map(({ key }) => key)).toEqual(["b", "c"]);
+  });
+
+  it("says whose it is, or why there is none", () => {
+    expect(describeGhosts("Quiet", 2, 5, [])).toBe("normal by “Quiet”: p5 to p95, median, of the first 2 lines");
+    expect(describeGhosts("Quiet", 1, 1, [])).toBe("normal by “Quiet”: p5 to p95, median");
+    expect(describeGhosts("Quiet", 0, 1, ["no samples then"])).toBe("nothing normal by “Quiet”: no samples then");
+    expect(describeGhosts("Quiet", 0, 1, [])).toBe("normal by “Quiet” …");
+  });
+});

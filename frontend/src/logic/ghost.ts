@@ -1,0 +1,88 @@
+/** What is normal, behind the lines of a graph: a baseline's p5 to p95 and median, step by step in time. */
+
+import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
+
+export interface BandStep {
+  readonly start_ms: number;
+  readonly end_ms: number;
+  readonly p5: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly n: number;
+}
+
+/** The answer of GET /band: for one series what its baseline says of a window. */
+export interface Band {
+  readonly baseline: number;
+  readonly version: number;
+  readonly is_seasonal: boolean;
+  readonly steps: readonly BandStep[];
+  readonly unit: string;
+  /** Why there are no steps. */
+  readonly reason?: string | null;
+}
+
+/** Bands of more lines than this hide each other; the legend chooses whose are seen. */
+export const MOST_GHOSTS = 2;
+
+/** The series whose bands are drawn: the first of those that are not switched off. */
+export function ghostsOf<S extends { readonly key: string }>(series: readonly S[], hidden: ReadonlySet<string>): readonly S[] {
+  return series.filter(({ key }) => !hidden.has(key)).slice(0, MOST_GHOSTS);
+}
+
+/** The window to ask for: it moves in steps of its length, so that a live graph does not ask every second. */
+export function ghostWindow(window: Window): Window {
+  const length = Math.max(1, lengthOf(window));
+  return {
+    start: toEpochMs(Math.floor(window.start / length) * length),
+    end: toEpochMs(Math.ceil(window.end / length) * length),
+  };
+}
+
+/** One piece of a band without a gap inside: two points for each step, as times with their values. */
+export interface BandPiece {
+  readonly times: readonly EpochMs[];
+  readonly low: readonly number[];
+  readonly middle: readonly number[];
+  readonly high: readonly number[];
+}
+
+interface Draft {
+  readonly times: EpochMs[];
+  readonly low: number[];
+  readonly middle: number[];
+  readonly high: number[];
+}
+
+/** The pieces of a band inside a window. */
+export function bandPieces(steps: readonly BandStep[], window: Window): readonly BandPiece[] {
+  const pieces: Draft[] = [];
+  let end = Number.NEGATIVE_INFINITY;
+  for (const step of steps) {
+    const from = toEpochMs(Math.max(step.start_ms, window.start));
+    const to = toEpochMs(Math.min(step.end_ms, window.end));
+    if (to <= from) {
+      continue;
+    }
+    let piece = pieces.at(-1);
+    if (piece === undefined || from > end) {
+      piece = { times: [], low: [], middle: [], high: [] };
+      pieces.push(piece);
+    }
+    piece.times.push(from, to);
+    piece.low.push(step.p5, step.p5);
+    piece.middle.push(step.p50, step.p50);
+    piece.high.push(step.p95, step.p95);
+    end = to;
+  }
+  return pieces;
+}
+
+/** What the legend says of the bands: how many lines have one, or why none has. */
+export function describeGhosts(name: string, nDrawn: number, nLines: number, reasons: readonly string[]): string {
+  if (nDrawn === 0) {
+    return reasons[0] === undefined ? `normal by “${name}” …` : `nothing normal by “${name}”: ${reasons[0]}`;
+  }
+  const of = nLines > nDrawn ? `, of the first ${nDrawn === 1 ? "line" : `${String(nDrawn)} lines`}` : "";
+  return `normal by “${name}”: p5 to p95, median${of}`;
+}

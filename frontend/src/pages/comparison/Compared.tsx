@@ -1,0 +1,48 @@
+import { Group as Row, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { statsQuery } from "../../api/queries";
+import type { StatInfo } from "../../logic/api";
+import type { Comparison } from "../../logic/comparison_types";
+import type { Window } from "../../logic/time";
+import { zoneOf } from "../../state/clock";
+import type { ComparisonView } from "../../state/comparison";
+import { Results } from "./Results";
+import { Sides } from "./Sides";
+
+interface ComparedProps {
+  readonly comparison: Comparison;
+  readonly incident: Window;
+  readonly view: ComparisonView;
+  /** Stands under the title: that it is being compared anew, or the note of one that was kept. */
+  readonly note: ReactNode;
+  readonly actions: ReactNode;
+  readonly onNewest: () => void;
+  readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
+}
+
+const NO_STATS: readonly StatInfo[] = [];
+
+/** A comparison and its answer, just made or kept. */
+export function Compared({ comparison, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
+  const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
+  const zone = zoneOf(view.clock);
+  useDocumentTitle(`${comparison.hosts.join(", ")} compared · normstat`);
+  return (
+    <>
+      <Row justify="space-between" mb={6}>
+        <Title order={1}>What is different on {comparison.hosts.join(", ")}</Title>
+        {actions}
+      </Row>
+      {note}
+      {comparison.groups.length > 0 && (
+        <Text fz="md" fw={600} mb={8}>
+          {comparison.verdict}
+        </Text>
+      )}
+      <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
+      <Results comparison={comparison} stats={stats} view={view} incident={incident} zone={zone} onChange={onChange} />
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { Modal } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { ComparisonForm } from "../../components/ComparisonForm";
+import { ExcludeDialog } from "../../components/ExcludeDialog";
+import { MarkBaselineDialog } from "../../components/MarkBaselineDialog";
+import type { StatInfo } from "../../logic/api";
+import type { CustomPanel } from "../../logic/panel";
+import type { Window } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
+import type { Clock } from "../../state/url";
+import { AddPanelDialog } from "./AddPanelDialog";
+import { ExportDialog } from "./ExportDialog";
+
+/** A dialog over the graphs, and the window that it is about. */
+export interface Dialog {
+  readonly kind: "baseline" | "exclude" | "compare" | "csv" | "add-panel";
+  readonly window: Window;
+}
+
+interface GraphDialogProps {
+  readonly dialog: Dialog;
+  readonly host: string;
+  readonly stats: readonly StatInfo[];
+  readonly zone: Zone;
+  readonly clock: Clock;
+  readonly onAdd: (panel: CustomPanel) => void;
+  readonly onClose: () => void;
+}
+
+/** What is done with a window of the host's graphs. */
+export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }: GraphDialogProps) {
+  const navigate = useNavigate();
+  const common = { host, window: dialog.window, zone, onClose };
+  switch (dialog.kind) {
+    case "baseline":
+      return <MarkBaselineDialog {...common} onDone={onClose} />;
+    case "exclude":
+      return <ExcludeDialog {...common} />;
+    case "csv":
+      return <ExportDialog {...common} stats={stats} />;
+    case "add-panel":
+      return <AddPanelDialog host={host} window={dialog.window} stats={stats} onAdd={onAdd} onClose={onClose} />;
+    case "compare":
+      return (
+        <Modal opened onClose={onClose} title={`Compare ${host} with what is normal`} size="lg">
+          <ComparisonForm
+            hosts={[host]}
+            incident={dialog.window}
+            against={null}
+            divisor={null}
+            zone={zone}
+            onCancel={onClose}
+            onCompare={(inputs) => {
+              void navigate({
+                to: "/comparison",
+                search: encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, ...inputs }),
+              });
+            }}
+          />
+        </Modal>
+      );
+  }
+}

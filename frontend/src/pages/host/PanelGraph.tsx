@@ -1,0 +1,122 @@
+import { useCallback, useMemo, useState } from "react";
+import { TimeSurface } from "../../components/TimeSurface";
+import type { SeriesBlock } from "../../logic/api";
+import type { PanelPlan } from "../../logic/panel";
+import { assignSlots, describeResolution, legendOf, nextSampleTime, seriesKey, toggled, windowOf } from "../../logic/series";
+import { PANEL_MARGINS, pixelMs } from "../../logic/surface";
+import { buildPanelFigure, type Figure, isStackDrawn } from "../../plot/figure";
+import { Plot } from "../../plot/Plot";
+import { markMoment } from "../../state/moment";
+import type { GraphContext } from "./graph";
+import { Legend } from "./Legend";
+import { MovedTicks } from "./MovedTicks";
+import { useGhosts } from "./useGhosts";
+
+const HEIGHT = 186;
+
+export interface PanelGraphProps {
+  readonly plan: PanelPlan;
+  readonly graph: GraphContext;
+  readonly block: SeriesBlock;
+  readonly width: number;
+}
+
+function markDrawn(figure: Figure): void {
+  markMoment("drawn", { newest: figure.newest });
+}
+
+/** The lines of a panel, what is normal behind them, and their legend. */
+export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
+  const keys = useMemo(() => block.series.map(seriesKey), [block]);
+  const slots = assignSlots(known, keys);
+  if (slots !== known) {
+    setSlots(slots);
+  }
+  const { window: shown, zone, scheme, pointer } = graph;
+  // The figure is of the window that was asked for; until the next answer it is moved to where people look.
+  const drawn = useMemo(() => windowOf(block), [block]);
+  const entries = useMemo(
+    () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
+    [block, plan.fields, width, drawn],
+  );
+  const ghosts = useGhosts({
+    ghost: isStackDrawn(block, plan.isStacked) ? null : graph.ghost,
+    host: graph.host,
+    stat: plan.stat.name,
+    entries,
+    hidden,
+    slots,
+    scheme,
+    drawn,
+  });
+  const figure = useMemo(
+    () =>
+      buildPanelFigure({
+        block,
+        window: drawn,
+        unit: plan.unit,
+        isPercent: plan.unit === "%",
+        isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
+        isStacked: plan.isStacked,
+        hidden,
+        slots,
+        zone,
+        scheme,
+        margins: PANEL_MARGINS,
+        width,
+        height: HEIGHT,
+        ghosts: ghosts.drawn,
+      }),
+    [block, drawn, plan, hidden, slots, zone, scheme, width, ghosts.drawn],
+  );
+  const toggle = useCallback(
+    (key: string, isAlone: boolean) => {
+      setHidden((before) => toggled(before, key, keys, isAlone));
+    },
+    [keys],
+  );
+  return (
+    <>
+      <TimeSurface
+        width={width}
+        height={HEIGHT}
+        margins={PANEL_MARGINS}
+        window={shown}
+        tool={graph.tool}
+        pointer={pointer}
+        bands={graph.bands}
+        label={`${plan.title}: arrow keys move the crosshair from sample to sample`}
+        onZoom={graph.onZoom}
+        onMark={graph.onMark}
+        onZoomOut={graph.onZoomOut}
+        onStep={(direction) => {
+          pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
+        }}
+      >
+        <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
+        <Plot figure={figure} view={shown} label={`${plan.title}, ${describeResolution(block)}`} onDrawn={markDrawn} />
+        <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
+      </TimeSurface>
+      <Legend
+        entries={entries}
+        hidden={hidden}
+        slots={slots}
+        scheme={scheme}
+        pointer={pointer}
+        unit={figure.axisUnit === plan.unit ? "" : plan.unit}
+        onToggle={toggle}
+      />
+      {ghosts.note !== "" && (
+        <p className="ghost-note soft">
+          <svg width="24" height="12" aria-hidden>
+            <rect width="24" height="12" />
+            <line x2="24" y1="6" y2="6" />
+          </svg>
+          {ghosts.note}
+        </p>
+      )}
+    </>
+  );
+}
