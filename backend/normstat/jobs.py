@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.login import delete_expired_logins
 from normstat.baseline.keeping import keep_baselines
+from normstat.baseline.profiling import run_profiles
 from normstat.query.rolling import run_rollups
 from normstat.store.hypertables import keep_columnstores
 from normstat.store.leader import try_lead
@@ -23,8 +24,9 @@ log = structlog.get_logger()
 
 # How often a process asks whether it leads, or still does.
 CHECK_S: Final = 30.0
-# What is left then waits for the next minute.
+# What is left then waits for the next time.
 ROLLUPS_S: Final = 30.0
+PROFILES_S: Final = 25.0
 
 
 def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
@@ -34,6 +36,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOSchedu
     scheduler.add_job(wish_nightly_retention, "cron", args=[sessions], hour=1, minute=23, id="retention")
     scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs={"budget_s": ROLLUPS_S}, minutes=1, id="rollups")
     scheduler.add_job(keep_baselines, "interval", args=[sessions], minutes=1, id="keep_baselines")
+    scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler

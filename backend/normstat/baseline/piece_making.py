@@ -224,5 +224,30 @@ def _leave_out(piece: Piece) -> Piece:
     )
 
 
+def join_fields(pieces: Sequence[Piece]) -> Piece:
+    """One piece of those that were made of different fields of the same samples."""
+    if len(pieces) == 1:
+        return pieces[0]
+    offsets = np.cumsum([0, *(len(piece.keys.fields) for piece in pieces)])
+    kept = [(piece, int(offset)) for piece, offset in zip(pieces, offsets, strict=False) if len(piece.keys)]
+    keys = replace(
+        pieces[0].keys,
+        fields=tuple(key for piece in pieces for key in piece.keys.fields),
+        instance=_join([piece.keys.instance for piece, _ in kept], np.int64),
+        field=_join([piece.keys.field + offset for piece, offset in kept], np.int64),
+        level=_join([piece.keys.level for piece, _ in kept], np.float64),
+        digit=_join([piece.keys.digit for piece, _ in kept], np.float64),
+        n_left_out=sum(piece.keys.n_left_out for piece in pieces),
+    )
+    if not kept:
+        return replace(pieces[0], keys=keys)
+    windows = tuple(
+        replace(window, summary=concatenate([piece.windows[number].summary for piece, _ in kept]))
+        for number, window in enumerate(kept[0][0].windows)
+    )
+    whole = concatenate([piece.whole for piece, _ in kept])
+    return Piece(keys, whole, windows, np.concatenate([piece.minutes for piece, _ in kept]))
+
+
 def _join(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate(arrays) if arrays else np.empty(0, dtype)

@@ -1,0 +1,65 @@
+"""Reads the samples of which a piece is made."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.baseline.piece_making import Column, StatRows, join_fields, make_piece
+from normstat.baseline.pieces import Piece, pack_piece
+from normstat.query.pages import Page, PageQuery, read_pages, to_codes, to_floats
+from normstat.query.tables import StatRef, list_instances
+from normstat.stats.spec import Field, Kind
+from normstat.store.session import open_read_session
+from normstat.window import Window
+
+Sessions = async_sessionmaker[AsyncSession]
+# Values of a stat that are in memory at once.
+MOST_VALUES: Final = 60_000_000
+
+
+def is_profiled(field: Field) -> bool:
+    """Whether a profile has the field: ids have no unit, and counters only say how long the host is up."""
+    return bool(field.unit) and field.kind is not Kind.COUNTER
+
+
+async def read_piece(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
+    """A piece made from the samples that are there now: how many rows, and its bytes."""
+    fields = [field for field in stat.fields if is_profiled(field)]
+    parts = []
+    async with open_read_session(sessions) as session:
+        names = {item.id: item.name for item in await list_instances(session, host_id, stat.id, window=span)}
+        # At most a sample a second of each instance.
+        at_once = max(1, int(MOST_VALUES / max(1.0, len(names) * span.length_s)))
+        for first in range(0, max(1, len(fields)), at_once):
+            some = fields[first : first + at_once]
+            async with aclosing(read_pages(session, PageQuery(stat.name, host_id, span, some))) as coming:
+                pages = [page async for page in coming]
+            parts.append(await anyio.to_thread.run_sync(_make_part, pages, some, names, span))
+    piece = join_fields(parts)
+    return piece.keys.n_rows, await anyio.to_thread.run_sync(pack_piece, piece)
+
+
+def to_rows(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str]) -> StatRows:
+    """The samples of pages that follow each other in time, of those fields that have any value."""
+    if not pages:
+        nothing = np.empty(0, np.int64)
+        return StatRows(nothing, nothing, (), {})
+    ids, codes = to_codes(np.concatenate([page.instance_id for page in pages]))
+
+    def column(number: int) -> Column:
+        return lambda: to_floats(fields[number], np.concatenate([page.values[number] for page in pages]))
+
+    return StatRows(
+        np.concatenate([page.time_us for page in pages]),
+        codes.astype(np.int64),
+        [names[id_] for id_ in ids.tolist()],
+        {field.key: column(number) for number, field in enumerate(fields) if any(page.has_values[number] for page in pages)},
+    )
+
+
+def _make_part(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str], span: Window) -> Piece:
+    return make_piece(to_rows(pages, fields, names), span)

@@ -1,0 +1,342 @@
+"""The job that makes the profiles of baselines: pieces first, those that are missing, then what is put together from them.
+
+Everything follows from the database: a process that dies leaves claimed pieces without bodies, and whoever comes next goes on. Each
+piece is a short transaction; samples are read off any lock, and all arithmetic is done off the event loop, one piece at a time.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+import psycopg
+import structlog
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.baseline.assemble import Assembled, StatPieces, TooShort, assemble
+from normstat.baseline.like_hours import find_slots
+from normstat.baseline.packing import BrokenBytes
+from normstat.baseline.piece_reading import read_piece
+from normstat.baseline.pieces import PIECE_METHOD, PackedPiece, piece_spans
+from normstat.baseline.profile_body import PROFILE_METHOD, pack_profile
+from normstat.baseline.windows import Windows, intersect, length_s
+from normstat.errors import NormstatError
+from normstat.query.tables import StatRef, list_host_stats
+from normstat.stats.timeline import require_zone
+from normstat.store import profiles
+from normstat.store.baseline_models import Baseline
+from normstat.store.baseline_versions import SETTLE, effective_windows
+from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, next_task, note_progress
+from normstat.store.profiles import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
+from normstat.store.session import open_read_session, open_write_session
+from normstat.window import Window
+
+log = structlog.get_logger()
+
+Sessions = async_sessionmaker[AsyncSession]
+# Any number that no other advisory lock has. Who makes profiles does so alone.
+PROFILES_LOCK: Final = 0x6E6F726D_00000016
+# Methods of both: a change of either makes profiles outdated.
+METHOD: Final = 100 * PIECE_METHOD + PROFILE_METHOD
+# The shortest window of a profile is a minute, and at most an eighth of the baseline.
+LEAST_S: Final = 8 * 60
+# Bytes of pieces that one profile is put together from: of longer baselines evenly spread ones.
+MOST_BYTES: Final = 400 << 20
+LEAST_SPANS: Final = 24
+TOO_SHORT: Final = "Shorter than 8 minutes so far: comparisons read its samples."
+FAILURES: Final = (NormstatError, DBAPIError, psycopg.Error, ArithmeticError, LookupError, TypeError, ValueError)
+
+
+async def run_profiles(sessions: Sessions, *, budget_s: float, now: datetime | None = None) -> int:
+    """The job: makes what is asked for, and what is outdated, for about so many seconds; how many profiles were made."""
+    async with sessions() as holder:
+        await holder.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+        if not await holder.scalar(select(func.pg_try_advisory_lock(PROFILES_LOCK))):
+            return 0
+        try:
+            return await make_profiles(sessions, budget_s=budget_s, now=now)
+        finally:
+            # With the connection goes the lock, should this fail.
+            await holder.scalar(select(func.pg_advisory_unlock(PROFILES_LOCK)))
+
+
+async def make_profiles(
+    sessions: Sessions, *, budget_s: float, now: datetime | None = None, host: str | None = None
+) -> int:  # fmt: skip
+    """Makes profiles until none is left or the time is over; only for the holder of the lock."""
+    at = datetime.now(UTC) if now is None else now
+    ends_at = time.monotonic() + budget_s
+    async with open_write_session(sessions) as session:
+        await ask_for_outdated(session, METHOD, at)
+    n_made = 0
+    while True:
+        async with open_read_session(sessions) as session:
+            task = await next_task(session, host)
+        if task is None:
+            return n_made
+        n_made += await make_profile(sessions, task, ends_at)
+        if time.monotonic() > ends_at:
+            return n_made
+
+
+async def make_profile(sessions: Sessions, task: ProfileTask, ends_at: float) -> bool:
+    """Makes the profile of a baseline for a host; False when the time was over before.
+
+    A failure stays with the task, and stops none of the others.
+    """
+    began = time.monotonic()
+    try:
+        message = await _Making(sessions, task, ends_at).work()
+    except FAILURES as error:
+        if isinstance(error, DBAPIError) and error.connection_invalidated:
+            raise
+        text = (str(error.orig if isinstance(error, DBAPIError) else error) or type(error).__name__).splitlines()[0][:500]
+        log.warning("profile_failed", baseline=task.baseline_id, host_id=task.host_id, error=text)
+        async with open_write_session(sessions) as session:
+            await end_task(session, task, state="failed", message=text)
+        return False
+    if message is None:
+        # Over time, asked for anew, or samples changed: the task stands as it did.
+        return False
+    async with open_write_session(sessions) as session:
+        await end_task(session, task, state="done", message=message)
+    seconds = round(time.monotonic() - began, 1)
+    log.info("profile_made", baseline=task.baseline_id, host_id=task.host_id, message=message, seconds=seconds)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a profile is made from. `spans`: the effective windows before `until`, cut into pieces"""
+
+    version: int
+    zone: tzinfo
+    until: datetime
+    effective: Windows
+    spans: list[Window]
+    stats: list[StatRef]
+    spec_versions: Mapping[str, int]
+
+
+class _Making:
+    """One profile and its slots."""
+
+    def __init__(self, sessions: Sessions, task: ProfileTask, ends_at: float) -> None:
+        self._sessions = sessions
+        self._task = task
+        self._ends_at = ends_at
+        self._n_done = self._n_total = 0
+
+    async def work(self) -> str | None:
+        """Makes it: why there is none, or nothing. Missing: None when it is to be gone on with, or was asked for anew."""
+        plan = await self._plan()
+        if plan is None:
+            return "Archived: it is made when the baseline is brought back."
+        if length_s(plan.effective) < LEAST_S:
+            await self._keep([])
+            return TOO_SHORT
+        if not await self._make_pieces(plan):
+            return None
+        try:
+            kept = await self._make_profiles(plan)
+        except TooShort as error:
+            await self._keep([])
+            return str(error)
+        if kept is None:
+            return None
+        await self._keep(kept)
+        await self._forget_pieces(plan)
+        return ""
+
+    async def _plan(self) -> _Plan | None:
+        async with open_read_session(self._sessions) as session:
+            baseline = await session.get(Baseline, self._task.baseline_id)
+            if baseline is None or baseline.archived_at is not None:
+                return None
+            # By the wish, not by the clock: who goes on with the work is to find the pieces that were made for it.
+            until = self._task.asked_at - SETTLE
+            effective = await effective_windows(session, baseline.id, self._task.host_id, baseline.version)
+            effective = before(effective, until)
+            stats = await list_host_stats(session, self._task.host_id)
+            zone = require_zone(baseline.time_zone)
+            versions = await profiles.read_spec_versions(session, {stat.spec for stat in stats})
+            return _Plan(baseline.version, zone, until, effective, piece_spans(effective), stats, versions)
+
+    async def _make_pieces(self, plan: _Plan) -> bool:
+        """Makes the pieces that are missing; False when the time is over, or the profile was asked for anew."""
+        there = await self._list_pieces(plan)
+        missing: list[tuple[Window, list[StatRef]]] = []
+        for span in plan.spans:
+            lacking = [stat for stat in plan.stats if not _is_good(there.get(PieceKey(stat.id, span.start, span.end)), stat)]
+            if lacking:
+                missing.append((span, lacking))
+        n_pieces = len(plan.spans) * len(plan.stats)
+        self._n_total = n_pieces + 1 + len(find_slots(plan.spans, plan.zone))
+        if not await self._note(n_pieces - sum(len(stats) for _, stats in missing)):
+            return False
+        for span, stats in missing:
+            if time.monotonic() > self._ends_at:
+                return False
+            async with open_write_session(self._sessions) as session:
+                versions = {stat.id: stat.spec_version for stat in stats}
+                claims = await profiles.claim_pieces(session, self._task.host_id, span, versions, METHOD)
+            for stat in stats:
+                if stat.id in claims:
+                    await self._make_piece(stat, span, claims[stat.id])
+            if not await self._note(len(stats)):
+                return False
+        return True
+
+    async def _make_piece(self, stat: StatRef, span: Window, claim: datetime) -> None:
+        n_rows, body = await read_piece(self._sessions, self._task.host_id, stat, span)
+        key = PieceKey(stat.id, span.start, span.end)
+        async with open_write_session(self._sessions) as session:
+            await profiles.put_piece(session, self._task.host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
+
+    async def _make_profiles(self, plan: _Plan) -> list[ProfileKey] | None:
+        """The profile of all hours and those of like hours: which. Missing: None when pieces were taken back, and as above."""
+        there = await self._list_pieces(plan)
+        async with open_read_session(self._sessions) as session:
+            old = await profiles.list_slots(session, self._key(plan, WHOLE_SLOT))
+        wanted: list[tuple[int, Sequence[Window], str]] = [(WHOLE_SLOT, plan.spans, "")]
+        wanted += [(slot.number, slot.spans, slot.days) for slot in find_slots(plan.spans, plan.zone).values()]
+        kept = []
+        for slot, spans, days in wanted:
+            key = self._key(plan, slot)
+            pieces = [
+                there[piece] for stat in plan.stats for span in spans if (piece := PieceKey(stat.id, span.start, span.end)) in there
+            ]
+            sources = hash_sources(pieces)
+            known = old.get(slot)
+            is_known = known is not None and known.sources == sources and not known.is_stale and known.effective == plan.effective
+            if not is_known:
+                if time.monotonic() > self._ends_at:
+                    return None
+                try:
+                    is_good = await self._make_one(plan, key, spans, pieces, days)
+                except TooShort:
+                    if slot == WHOLE_SLOT:
+                        raise
+                    is_good, key = True, self._key(plan, WHOLE_SLOT)
+                if not is_good:
+                    return None
+            kept.append(key)
+            if not await self._note(1):
+                return None
+        return kept
+
+    async def _make_one(
+        self, plan: _Plan, key: ProfileKey, spans: Sequence[Window], pieces: Sequence[StoredPiece], days: str
+    ) -> bool:  # fmt: skip
+        chosen = _choose(spans, pieces)
+        by_stat: list[tuple[StatRef, list[bytes]]] = []
+        async with open_read_session(self._sessions) as session:
+            for stat in plan.stats:
+                bodies = await profiles.read_bodies(session, self._task.host_id, stat.id, chosen, METHOD)
+                by_stat.append((stat, bodies))
+        try:
+            body, band = await anyio.to_thread.run_sync(_assemble, by_stat, days)
+        except BrokenBytes:
+            await self._delete_broken(by_stat, pieces)
+            raise
+        row = ProfileRow(
+            key=key,
+            made_at=plan.until,
+            until=plan.until,
+            effective=plan.effective,
+            is_stale=False,
+            spec_versions=plan.spec_versions,
+            sources=hash_sources(pieces),
+            body=body,
+        )
+        async with open_write_session(self._sessions) as session:
+            return await profiles.put_profile(session, row, pieces, band)
+
+    async def _delete_broken(self, by_stat: Sequence[tuple[StatRef, list[bytes]]], pieces: Sequence[StoredPiece]) -> None:
+        """Removes the pieces of stats of which one cannot be read: they are made anew at the next try."""
+        broken = {stat.id for stat, bodies in by_stat if not all(map(_is_readable, bodies))}
+        async with open_write_session(self._sessions) as session:
+            for piece in pieces:
+                if piece.key.stat_id in broken:
+                    await profiles.delete_piece(session, self._task.host_id, piece.key, METHOD)
+
+    async def _list_pieces(self, plan: _Plan) -> dict[PieceKey, StoredPiece]:
+        if not plan.spans:
+            return {}
+        window = Window(plan.spans[0].start, plan.spans[-1].end)
+        async with open_read_session(self._sessions) as session:
+            found = await profiles.list_pieces(session, self._task.host_id, window, METHOD)
+        return {key: piece for key, piece in found.items() if piece.n_bytes}
+
+    async def _keep(self, keys: Sequence[ProfileKey]) -> None:
+        async with open_write_session(self._sessions) as session:
+            await profiles.delete_profiles(session, self._task.baseline_id, self._task.host_id, keys)
+
+    async def _forget_pieces(self, plan: _Plan) -> None:
+        """Removes pieces that no baseline of the host has any longer."""
+        host_id = self._task.host_id
+        wanted: set[tuple[datetime, datetime]] = set()
+        async with open_read_session(self._sessions) as session:
+            for baseline_id in await profiles.list_baselines_of(session, host_id):
+                effective = before(await effective_windows(session, baseline_id, host_id), plan.until)
+                wanted |= {(span.start, span.end) for span in piece_spans(effective)}
+        async with open_write_session(self._sessions) as session:
+            n = await profiles.keep_pieces(session, host_id, wanted, METHOD)
+        if n:
+            log.info("pieces_forgotten", host_id=host_id, n=n)
+
+    async def _note(self, n: int) -> bool:
+        """Says how far it is; False when nobody wants it, or it was asked for anew."""
+        self._n_done += n
+        async with open_write_session(self._sessions) as session:
+            return await note_progress(session, self._task, self._n_done, self._n_total)
+
+    def _key(self, plan: _Plan, slot: int) -> ProfileKey:
+        return ProfileKey(self._task.baseline_id, plan.version, self._task.host_id, slot, METHOD)
+
+
+def _assemble(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> tuple[bytes, bytes]:
+    stats = [
+        StatPieces(
+            stat.name,
+            [PackedPiece(body) for body in bodies],
+            frozenset(field.key for field in stat.fields if field.unit == "%"),
+        )
+        for stat, bodies in by_stat
+        if bodies
+    ]
+    assembled: Assembled = assemble(stats)
+    return pack_profile(assembled, days)
+
+
+def _choose(spans: Sequence[Window], pieces: Sequence[StoredPiece]) -> list[Window]:
+    """All spans, or evenly spread ones where the pieces of all are too much to hold."""
+    n_bytes = sum(piece.n_bytes for piece in pieces)
+    n = max(LEAST_SPANS, int(len(spans) * MOST_BYTES / max(n_bytes, 1)))
+    if n >= len(spans):
+        return list(spans)
+    return [spans[place] for place in np.unique(np.linspace(0, len(spans) - 1, n).astype(np.intp)).tolist()]
+
+
+def _is_good(piece: StoredPiece | None, stat: StatRef) -> bool:
+    return piece is not None and piece.spec_version == stat.spec_version
+
+
+def _is_readable(body: bytes) -> bool:
+    try:
+        PackedPiece(body).unpack()
+    except BrokenBytes:
+        return False
+    return True
+
+
+def before(effective: Windows, until: datetime) -> Windows:
+    """What of the windows is before an instant."""
+    if not effective or effective[0].start >= until:
+        return ()
+    return intersect(effective, (Window(effective[0].start, until),))

@@ -1,0 +1,153 @@
+"""The rows of `profile_jobs`: which profiles are wanted, being made, done or failed."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from normstat.store.baseline_models import Baseline, BaselineHost, Profile, ProfileJob
+from normstat.store.baseline_versions import ask_for_profile
+from normstat.store.models import Host
+from normstat.store.profiles import WHOLE_SLOT
+from normstat.store.session import WriteSession
+
+# A profile that failed is tried again after so long.
+RETRY: Final = timedelta(hours=1)
+# Where nothing could be made of the samples, new ones are looked for.
+LOOK_AGAIN: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTask:
+    """A profile to be made; `asked_at` tells the wish from later ones."""
+
+    baseline_id: int
+    host_id: int
+    asked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileState:
+    """How far the profile of a baseline for a host is. `made_at`: when the one that is there was made."""
+
+    baseline: str
+    host: str
+    state: str
+    n_done: int
+    n_total: int
+    message: str
+    made_at: datetime | None
+    is_stale: bool | None
+    n_bytes: int
+
+
+async def next_task(session: AsyncSession, host: str | None = None) -> ProfileTask | None:
+    """What was asked for first and is not done, also what a process left that died. Missing: None when nothing is to be done."""
+    query = (
+        select(ProfileJob.baseline_id, ProfileJob.host_id, ProfileJob.asked_at)
+        .join(Host, Host.id == ProfileJob.host_id)
+        .where(ProfileJob.state.in_(("waiting", "working")))
+        .order_by(ProfileJob.asked_at, ProfileJob.baseline_id, ProfileJob.host_id)
+        .limit(1)
+    )
+    if host is not None:
+        query = query.where(Host.name == host)
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else ProfileTask(*row)
+
+
+async def note_progress(session: WriteSession, task: ProfileTask, n_done: int, n_total: int) -> bool:
+    """Says how far the work is; False when it was asked for anew, or nobody wants it any longer."""
+    return await _set(session, task, state="working", n_done=n_done, n_total=n_total)
+
+
+async def end_task(session: WriteSession, task: ProfileTask, *, state: str, message: str = "") -> bool:
+    """Ends the work; False when it was asked for anew meanwhile, and so is to be done again."""
+    values = {"n_done": ProfileJob.n_total} if state == "done" else {}
+    return await _set(session, task, state=state, message=message, finished_at=func.clock_timestamp(), **values)
+
+
+async def ask_for_outdated(session: WriteSession, method: int, now: datetime) -> int:
+    """Has profiles made anew whose samples changed, or that are of an older method; and tries again what failed. How many."""
+    whole = and_(
+        Profile.baseline_id == ProfileJob.baseline_id,
+        Profile.version == Baseline.version,
+        Profile.host_id == ProfileJob.host_id,
+        Profile.slot == WHOLE_SLOT,
+    )
+    # Of all hours or of some.
+    any_slot = aliased(Profile)
+    any_stale = (
+        select(any_slot.slot)
+        .where(
+            any_slot.baseline_id == ProfileJob.baseline_id,
+            any_slot.version == Baseline.version,
+            any_slot.host_id == ProfileJob.host_id,
+            any_slot.is_stale,
+        )
+        .exists()
+    )
+    # Where there were no samples, or too few, the message says so: some may have come.
+    is_done = and_(
+        ProfileJob.state == "done",
+        or_(
+            and_(ProfileJob.message == "", or_(Profile.slot.is_(None), Profile.method != method, any_stale)),
+            and_(ProfileJob.message != "", ProfileJob.finished_at < now - LOOK_AGAIN),
+        ),
+    )
+    has_failed = and_(ProfileJob.state == "failed", ProfileJob.finished_at < now - RETRY)
+    query = (
+        select(ProfileJob.baseline_id, ProfileJob.host_id)
+        .join(Baseline, Baseline.id == ProfileJob.baseline_id)
+        .join(BaselineHost, and_(BaselineHost.baseline_id == Baseline.id, BaselineHost.host_id == ProfileJob.host_id))
+        .outerjoin(Profile, whole)
+        .where(Baseline.archived_at.is_(None), or_(is_done, has_failed))
+        .distinct()
+        .order_by(ProfileJob.baseline_id, ProfileJob.host_id)
+    )
+    pairs = (await session.execute(query)).all()
+    for baseline_id, host_id in pairs:
+        await ask_for_profile(session, baseline_id, [host_id])
+    return len(pairs)
+
+
+async def list_states(session: AsyncSession) -> list[ProfileState]:
+    """All profiles that somebody wants, by baseline and host."""
+    size = (
+        select(func.coalesce(func.sum(func.length(Profile.body) + func.length(Profile.band)), 0))
+        .where(Profile.baseline_id == ProfileJob.baseline_id, Profile.host_id == ProfileJob.host_id)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            Baseline.name, Host.name, ProfileJob.state, ProfileJob.n_done, ProfileJob.n_total, ProfileJob.message,
+            Profile.made_at, Profile.is_stale, size,
+        )
+        .select_from(ProfileJob)
+        .join(Baseline, Baseline.id == ProfileJob.baseline_id)
+        .join(Host, Host.id == ProfileJob.host_id)
+        .outerjoin(
+            Profile,
+            and_(
+                Profile.baseline_id == ProfileJob.baseline_id,
+                Profile.version == Baseline.version,
+                Profile.host_id == ProfileJob.host_id,
+                Profile.slot == WHOLE_SLOT,
+            ),
+        )
+        .order_by(Baseline.name, Host.name)
+    )  # fmt: skip
+    return [ProfileState(*row) for row in await session.execute(query)]
+
+
+async def _set(session: WriteSession, task: ProfileTask, **values: object) -> bool:
+    of_task = (
+        ProfileJob.baseline_id == task.baseline_id,
+        ProfileJob.host_id == task.host_id,
+        ProfileJob.asked_at == task.asked_at,
+    )
+    done = await session.execute(update(ProfileJob).where(*of_task).values(**values).returning(ProfileJob.host_id))
+    return done.first() is not None
