@@ -175,7 +175,7 @@ def _judge_stats(state: State, found: Sequence[_Found]) -> tuple[State, list[str
 
 def _why_empty(record: BaselineRecord, effective: Windows, past: Windows, now: datetime) -> str:
     if not record.windows:
-        rule = to_rule(record)
+        rule = to_rule(record.rule, record.time_zone)
         coming = None if rule is None else next_window(rule, now)
         if coming is None:
             return "It has no window."

@@ -1,5 +1,6 @@
 """Baselines that come from more than windows: recordings and rules; and the job that keeps them up."""
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -9,9 +10,10 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baseline.recurrence import Rule, parse_rule, windows_of
+from normstat.baseline.windows import Windows
 from normstat.errors import BadRequest, NormstatError
-from normstat.store import baselines
-from normstat.store.baseline_records import BaselineRecord, RuleRecord
+from normstat.store import baseline_records, baselines
+from normstat.store.baseline_records import BaselineRecord, MovingRecord, RuleRecord
 from normstat.store.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
 from normstat.store.baselines import BaselineChange, BaselineDraft
 from normstat.store.session import open_read_session, open_write_session
@@ -124,10 +126,9 @@ def to_wish(rule: RuleRecord) -> RuleWish:
     return RuleWish(rule.rrule, rule.start.isoformat(), rule.duration_s, rule.keep_days)
 
 
-def to_rule(record: BaselineRecord) -> Rule | None:
-    """The rule of a baseline. Missing: None when it has none."""
-    rule = record.rule
-    return None if rule is None else Rule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, record.time_zone)
+def to_rule(rule: RuleRecord | None, zone: str) -> Rule | None:
+    """The rule of a baseline of that time zone. Missing: None when it has none."""
+    return None if rule is None else Rule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, zone)
 
 
 async def keep_baselines(sessions: async_sessionmaker[AsyncSession], now: datetime | None = None) -> None:
@@ -138,15 +139,19 @@ async def keep_baselines(sessions: async_sessionmaker[AsyncSession], now: dateti
     """
     at = datetime.now(UTC) if now is None else now
     async with open_read_session(sessions) as session:
-        baseline_ids = await baselines.list_moving(session)
-    for baseline_id in baseline_ids:
+        moving = await baselines.list_moving(session)
+    for record in moving:
         try:
+            if _find_changes(record, at) == (None, False):
+                continue
             async with open_write_session(sessions) as session:
                 await lock_baselines(session)
-                await _keep(session, baseline_id, at)
+                await _keep(session, record.id, at)
         except NormstatError as error:
-            # Deleted meanwhile, or of a time zone that this machine does not know: the others are kept up all the same.
-            log.warning("baseline_not_kept", baseline=baseline_id, error=error.message)
+            # Of a time zone that this machine does not know, say: the others are kept up all the same.
+            log.warning("baseline_not_kept", baseline=record.id, error=error.message)
+        # Rules of many baselines must not keep requests waiting all at once.
+        await asyncio.sleep(0)
     async with open_write_session(sessions) as session:
         await lock_baselines(session)
         n_asked = await ask_for_what_is_due(session, at)
@@ -154,18 +159,23 @@ async def keep_baselines(sessions: async_sessionmaker[AsyncSession], now: dateti
         log.info("profiles_asked_for", n=n_asked)
 
 
+def _find_changes(record: MovingRecord, now: datetime) -> tuple[Windows | None, bool]:
+    """The windows that the rule has now, None when they are those that there are; and whether the recording is over."""
+    is_over = record.recording_until is not None and record.recording_until <= now
+    rule = to_rule(baseline_records.to_rule(record), record.time_zone)
+    windows = None if rule is None else windows_of(rule, now - SETTLE)
+    # Without any window it stays as it is: its rule may have begun to mean something else with another database of zones.
+    return (windows if windows and windows != record.windows else None), is_over
+
+
 async def _keep(session: AsyncSession, baseline_id: int, now: datetime) -> None:
-    record = await baselines.read_baseline(session, baseline_id)
-    if record.archived_at is not None:
-        return
-    if record.recording_until is not None and record.recording_until <= now:
-        await baselines.end_recording(session, baseline_id)
-        log.info("recording_ended", baseline=baseline_id)
-    rule = to_rule(record)
-    if rule is not None:
-        windows = windows_of(rule, now - SETTLE)
-        # A rule that was given another zone database may have none; what it had stays.
-        if windows and await baselines.set_windows(
-            session, baseline_id, windows, reason="another window of its rule is over", made_by=MADE_BY
-        ):
+    """What is to be changed, looked at once more with the lock."""
+    for record in await baselines.list_moving(session, baseline_id):
+        windows, is_over = _find_changes(record, now)
+        if is_over:
+            await baselines.end_recording(session, baseline_id)
+            log.info("recording_ended", baseline=baseline_id)
+        if windows is not None:
+            reason = "another window of its rule is over"
+            await baselines.set_windows(session, baseline_id, windows, reason=reason, made_by=MADE_BY)
             log.info("rule_followed", baseline=baseline_id, n_windows=len(windows))

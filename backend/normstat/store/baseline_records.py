@@ -76,6 +76,20 @@ class BaselineRecord:
     profile: ProfileProgress | None
 
 
+@dataclass(frozen=True, slots=True)
+class MovingRecord:
+    """What the clock changes of a baseline that has a rule or is being recorded, as it stands in the table; see `to_rule`."""
+
+    id: int
+    windows: tuple[Window, ...]
+    recording_until: datetime | None
+    time_zone: str
+    rrule: str | None
+    rule_start_at: datetime | None
+    rule_duration_s: int | None
+    keep_days: int | None
+
+
 def to_windows(ranges: Ranges) -> list[Window]:
     """The windows of a multirange."""
     return [Window(piece.lower, piece.upper) for piece in ranges if piece.lower and piece.upper]
@@ -86,8 +100,11 @@ def to_ranges(windows: Iterable[Window]) -> list[Range[datetime]]:
     return [Range(window.start, window.end, bounds="[)") for window in windows]
 
 
-def to_rule(baseline: Baseline) -> RuleRecord | None:
-    """The rule of the baseline. Missing: None when it has none."""
+def to_rule(baseline: Baseline | MovingRecord) -> RuleRecord | None:
+    """The rule of the baseline. Missing: None when it has none.
+
+    Raises: BadRequest when this machine does not know its time zone
+    """
     if baseline.rrule is None or baseline.rule_start_at is None:
         return None
     local = baseline.rule_start_at.astimezone(require_zone(baseline.time_zone)).replace(tzinfo=None)

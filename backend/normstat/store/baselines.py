@@ -12,7 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
 from normstat.stats.timeline import require_zone
 from normstat.store.baseline_models import Baseline, BaselineHost
-from normstat.store.baseline_records import BaselineRecord, RuleRecord, set_rule, to_ranges, to_records, to_windows
+from normstat.store.baseline_records import (
+    BaselineRecord,
+    MovingRecord,
+    RuleRecord,
+    set_rule,
+    to_ranges,
+    to_records,
+    to_windows,
+)
 from normstat.store.baseline_versions import add_version, ask_for_profile, lock_baselines
 from normstat.store.host_groups import lock_group
 from normstat.store.models import Host
@@ -93,10 +101,25 @@ async def list_baselines(session: AsyncSession, host: str | None = None, *, is_a
     return await to_records(session, (await session.scalars(statement)).all())
 
 
-async def list_moving(session: AsyncSession) -> list[int]:
-    """The ids of the baselines that have a rule or are being recorded, and are not archived."""
+async def list_moving(session: AsyncSession, baseline_id: int | None = None) -> list[MovingRecord]:
+    """The baselines that have a rule or are being recorded, and are not archived; or that one, when it is one of them."""
     moves = Baseline.rrule.is_not(None) | Baseline.recording_until.is_not(None)
-    return list(await session.scalars(select(Baseline.id).where(moves, Baseline.archived_at.is_(None)).order_by(Baseline.id)))
+    query = select(Baseline).where(moves, Baseline.archived_at.is_(None)).order_by(Baseline.id)
+    if baseline_id is not None:
+        query = query.where(Baseline.id == baseline_id)
+    return [
+        MovingRecord(
+            id=row.id,
+            windows=tuple(to_windows(row.windows)),
+            recording_until=row.recording_until,
+            time_zone=row.time_zone,
+            rrule=row.rrule,
+            rule_start_at=row.rule_start_at,
+            rule_duration_s=row.rule_duration_s,
+            keep_days=row.keep_days,
+        )
+        for row in (await session.scalars(query.execution_options(populate_existing=True))).all()
+    ]
 
 
 async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineRecord:

@@ -121,6 +121,26 @@ def test_windows_that_overlap_are_one() -> None:
     assert len(windows_of(rule("FREQ=DAILY;BYHOUR=8,9,10", "08:00", 2, 5), NOW)) == 5
 
 
+@given(
+    st.sampled_from(
+        [
+            WEEKDAYS, "FREQ=DAILY", "FREQ=DAILY;INTERVAL=5", "FREQ=WEEKLY;INTERVAL=3;BYDAY=TU,SU;WKST=SU", "FREQ=DAILY;BYMONTH=1,7",
+            "FREQ=DAILY;COUNT=40", "FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=3,9", "FREQ=WEEKLY;BYMONTH=12;BYDAY=TH;UNTIL=20260601",
+        ]
+    ),
+    st.integers(1, 60),
+    st.integers(1, 30),
+    st.datetimes(datetime(2022, 1, 4), datetime(2028, 1, 1)),  # noqa: DTZ001
+)  # fmt: skip
+def test_years_that_are_skipped_change_nothing(text: str, days: int, hours: int, at: datetime) -> None:
+    now = at.replace(tzinfo=UTC)
+    made = parse_rule(text, "2021-12-29T07:30", min(hours, 24 * days) * HOUR, days, BERLIN, now=now)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recurrence, "_skip_to", lambda rule, _: rule.start)
+        expected = windows_of(made, now)
+    assert windows_of(made, now) == expected
+
+
 @pytest.mark.parametrize(
     ("said", "read"),
     [

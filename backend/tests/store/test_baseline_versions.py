@@ -238,7 +238,7 @@ async def test_copy_and_archive(session: AsyncSession) -> None:
     assert [item.name for item in await baselines.list_baselines(session, "web1")] == ["second"]
     assert [item.name for item in await baselines.list_baselines(session, is_archived=True)] == ["first"]
     assert await effective_windows(session, made.id, await host_id(session)) == (hours(1, 2),)
-    assert await baselines.list_moving(session) == [copied.id]
+    assert [moving.id for moving in await baselines.list_moving(session)] == [copied.id]
     await finish_jobs(session)
     back = await baselines.archive_baseline(session, made.id, is_archived=False)
     assert (back.archived_at, back.profile and back.profile.state) == (None, "waiting")
