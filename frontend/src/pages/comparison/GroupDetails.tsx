@@ -117,10 +117,10 @@ export function Numbers({ group, stat, decimals }: NumbersProps) {
       {strongest && <Values finding={strongest} unit={group.unit} decimals={decimals} />}
       {strongest && (
         <p>
-          {strongest.sentence} It changed by {formatWithUnit(strongest.change, decimals + 1, group.unit)}; by itself it changes by{" "}
-          {formatWithUnit(strongest.usual, decimals + 1, group.unit)}. Parts of the score: {describeParts({ ...strongest.parts })}
-          . Kind “{KIND_WORDS[group.kind].label}”: {KIND_WORDS[group.kind].help}. Weight {formatScore(group.weight)}, by which
-          groups are ranked.
+          {strongest.sentence} As this kind is measured, it changed by {formatScore(strongest.change)}; by itself it changes by{" "}
+          {formatScore(strongest.usual)}. Parts of the score: {describeParts({ ...strongest.parts })}. Kind “
+          {KIND_WORDS[group.kind].label}”: {KIND_WORDS[group.kind].help}. Weight {formatScore(group.weight)}, by which groups are
+          ranked.
         </p>
       )}
       <p>
