@@ -226,7 +226,8 @@ def _sketches(group: Group) -> list[Markup]:
         name = f"{group.stat} {group.field} {member.instance}".strip()
         sketch = draw_finding(member, group.unit, name)
         if sketch is not None:
-            caption = tag("figcaption", tag("bdi", member.instance or group.column), f": {member.sentence}")
+            said = f": {member.sentence}" if member.sentence != group.sentence else ""
+            caption = tag("figcaption", tag("bdi", member.instance or group.column), said)
             drawn.append(tag("figure", caption, sketch))
     return drawn
 

@@ -37,8 +37,10 @@ class Scale:
 
 
 def draw_finding(finding: Finding, unit: str, name: str) -> Markup | None:
-    """The graph of a series. Missing: None when neither side has a number."""
+    """The graph of a series. Missing: None when there is nothing to draw: no samples over time and no distribution."""
     figure = finding.figure
+    if figure is None and not finding.baseline.quantiles and not finding.incident.quantiles:
+        return None
     scale = _find_scale(finding)
     if scale is None:
         return None
@@ -111,7 +113,7 @@ def _band(side: Summary, scale: Scale) -> Markup | None:
 
 def _line(figure: Figure | None, scale: Scale) -> Markup | None:
     if figure is None:
-        return tag("text", "no graph was kept", x=LEFT + 8, y=TOP + 14)
+        return tag("text", "not drawn over time", x=LEFT + 8, y=TOP + 14)
     parts = []
     if figure.baseline is not None:
         parts.append(tag("path", d=_columns(figure.baseline.low, figure.baseline.high, scale), class_="before"))

@@ -59,6 +59,8 @@ LOST_IDLE = story("vmstat_linux", "cpu_id", "down", now=2, unit="%")
         ([story("mpstat_solaris", "intr", "up", "16", of=32, now=2969)], "cpu-hidden-interrupts"),
         ([LOST_IDLE], "idle-gone"),
         ([story("vmstat_linux", "cpu_id", "down", now=60)], "idle-down"),
+        ([LOST_IDLE, story("vmstat_linux", "cpu_wa", now=80)], "idle-waits"),
+        ([story("mpstat_linux", "idle_pct", "down", "2", now=60), story("mpstat_linux", "iowait_pct", "up", "3")], "idle-down"),
         ([story("pidstat_linux", "cpu_pct", "up", "77/java", now=99.8, unit="%")], "single-thread"),
         ([story("pidstat_linux", "cpu_pct", "up", "77/java", now=240, unit="%")], "process-cpu"),
         ([story("prstat_solaris_lwp_micro", "usr_pct", "up", "77/java/5", now=99)], "single-thread-lwp"),

@@ -161,7 +161,7 @@ def test_what_is_not_known_is_not_drawn_as_zero() -> None:
     gaps.high[40:60] = [None] * 20
     page = render_report(comparison(group(1, members=[gone, nowhere, finding("sdc", figure=gaps)], n_members=3)), COVER)
     reader = read(page)
-    assert reader.elements["svg"] == 2
+    assert reader.elements["svg"] == 2, "nothing is drawn of what has no numbers"
     assert "–" in reader.text
     now = [value for key, value in reader.attributes if key == "d" and value.count("M") == 2]
     assert len(now) == 1, "a gap parts the line in two"
