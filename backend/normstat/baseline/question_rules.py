@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from importlib import resources
 from typing import Final
 
@@ -37,7 +37,7 @@ class BadRules(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Fields of stats; all three parts are alternatives with * and ?."""
+    """Fields of stats; all three parts are alternatives with * and ?; without instances it speaks of all."""
 
     stats: tuple[str, ...]
     fields: tuple[str, ...]
@@ -45,11 +45,9 @@ class Pattern:
 
     def matches(self, stat: str, field: str, instances: Iterable[str]) -> bool:
         """Whether it speaks of that field, and of one of those instances."""
-        return (
-            _matches(self.stats, stat)
-            and _matches(self.fields, field)
-            and (not self.instances or any(_matches(self.instances, instance) for instance in instances))
-        )
+        if _compiled(self.stats).match(stat) is None or _compiled(self.fields).match(field) is None:
+            return False
+        return not self.instances or any(_compiled(self.instances).match(instance) for instance in instances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +284,10 @@ def parse_condition(text: str, meanings: Mapping[str, Meaning], where: str = "co
     return Condition(text, named, over, direction, spreads, kinds, tuple(limits), is_here, is_absent)
 
 
-def _matches(patterns: tuple[str, ...], name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+@functools.cache
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    # fnmatch remembers fewer patterns than the file has.
+    return re.compile("|".join(translate(pattern) for pattern in patterns))
 
 
 def _table(body: object, where: str) -> Mapping[str, object]:
