@@ -18,8 +18,10 @@ N_DISKS: Final = 30
 N_PROCESSES: Final = 12
 N_INTERFACES: Final = 4
 JOB_PERIOD_S: Final = 300.0
-# How long noise remembers itself, in seconds; 0 is white noise.
-MEMORIES_S: Final = (0.0, 0.0, 15.0, 60.0, 300.0)
+# How long noise remembers itself, in seconds (0 is white noise), and how wide it then is: what wanders slowly wanders little, or
+# the baseline would not have seen what a series does by itself.
+MEMORIES_S: Final = np.array([0.0, 0.0, 15.0, 60.0, 300.0])
+WIDTHS: Final = np.array([1.0, 1.0, 0.9, 0.6, 0.4])
 # Decimals that the tools print; percentages of mpstat are drawn for each host.
 DECIMALS: Final = {"iostat/pct_w": 0, "iostat/pct_b": 0, "prstat/cpu": 1, "nicstat/rkb": 1, "nicstat/wkb": 1, "nicstat/util": 1}
 UNITS: Final = {
@@ -109,7 +111,8 @@ class _Noise:
         self.rng = rng
         # A baseline has seen what its series do by themselves: nothing remembers longer than a tenth of it.
         longest_s = plan.n_baseline * plan.interval_s / 10
-        self.columns = ar1(rng, plan, np.minimum(rng.choice(MEMORIES_S, n_columns), longest_s))
+        chosen = rng.integers(0, len(MEMORIES_S), n_columns)
+        self.columns = WIDTHS[chosen] * ar1(rng, plan, np.minimum(MEMORIES_S[chosen], longest_s))
         self.used = 0
         self.interval_s = plan.interval_s
 

@@ -1,6 +1,6 @@
 """`make bench-compare`: how often each method finds the culprit, and how often it calls unusual what is not.
 
-    python -m bench.compare_measure [--seeds 0:6] [--kinds stalls,none/idle] [--methods normstat,n_sigma] [--jobs 2] [--results DIR]
+    python -m bench.compare_measure [--seeds 0:18] [--kinds stalls,none/idle] [--methods n_sigma] [--jobs 2] [--results DIR]
 
 The cases are made (compare_cases.py), so is their truth. hit@k: the first truth stands among the first k of the ranking; Avg@5:
 mean of hit@1 to hit@5; MRR: mean of 1 / place; NDCG: 1 / log2(1 + place), for one culprit has one place. Several truths (all 64
@@ -251,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the tables, keeps the figures."""
     known = find_methods()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", default="0:6", help="first and one past the last, A:B")
+    parser.add_argument("--seeds", default="0:18", help="first and one past the last, A:B")
     parser.add_argument("--kinds", default="", help="parted by commas; all of them where nothing is said")
     parser.add_argument("--methods", default="", help="parted by commas; all of them where nothing is said")
     parser.add_argument("--jobs", type=int, default=2)
