@@ -23,7 +23,7 @@ export interface Progress {
 function againstParams({ against }: ComparisonInputs): Params {
   switch (against.kind) {
     case "baseline":
-      return { baseline: against.id, version: against.version ?? undefined };
+      return { baseline: against.id, ...(against.version === null ? {} : { version: against.version }) };
     case "window":
       return { baseline_start: toIso(against.window.start), baseline_end: toIso(against.window.end) };
     case "ago":
@@ -40,7 +40,7 @@ export function comparisonParams(inputs: ComparisonInputs): Params {
     start: toIso(inputs.incident.start),
     end: toIso(inputs.incident.end),
     ...againstParams(inputs),
-    divisor: inputs.divisor ?? undefined,
+    ...(inputs.divisor === null ? {} : { divisor: inputs.divisor }),
   };
 }
 

@@ -25,7 +25,7 @@ export function PasswordPrompt({ me }: { readonly me: Me }) {
     >
       <Group gap={6}>
         <Text fz="sm">You came by a one-time link, and it will not open again: this account has no password yet.</Text>
-        <PageLink to="/accounts" search={{}} fz="sm" fw={600}>
+        <PageLink to="/accounts" search={{}} fz="sm" fw={600} c="inherit" underline="always">
           Choose a password
         </PageLink>
       </Group>
