@@ -240,3 +240,25 @@ class HostGroupList(Body):
     """All groups, by name."""
 
     groups: list[HostGroupInfo]
+
+
+class BandStep(Body):
+    """What is normal in [start, end), in the field's unit; `n`: samples that say so."""
+
+    start_ms: int
+    end_ms: int
+    p5: float
+    p50: float
+    p95: float
+    n: int
+
+
+class BandInfo(Body):
+    """Between what and what a series is normally, step by step; without any, `reason` says why."""
+
+    baseline: int
+    version: int
+    is_seasonal: bool
+    steps: list[BandStep]
+    unit: str
+    reason: str | None

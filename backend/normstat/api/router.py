@@ -8,6 +8,7 @@ from fastapi.routing import APIRoute
 from normstat.api import (
     agent_files,
     auth,
+    band,
     baselines,
     comparison,
     comparison_report,
@@ -47,7 +48,7 @@ def build_router() -> APIRouter:
     """The routes, in the order in which a request is held against them: what agents ask for most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, baselines, exclusions, mutes,
+        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, band, baselines, exclusions, mutes,
         host_groups, comparison, comparison_report, comparisons, export, live, imports, reparses, specs, retention, storage,
         agent_files, document,
     ):  # fmt: skip

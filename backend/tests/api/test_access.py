@@ -56,6 +56,7 @@ POLICY = {
     "copyBaseline": Role.OPERATOR,
     "archiveBaseline": Role.OPERATOR,
     "stopBaselineRecording": Role.OPERATOR,
+    "readBand": Role.VIEWER,
     "listExclusions": Role.VIEWER,
     "createExclusion": Role.OPERATOR,
     "deleteExclusion": Role.OPERATOR,

@@ -162,6 +162,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/band": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Band
+     * @description Reads what a series is normally: p5, median and p95 in a baseline, hour by hour where the baseline has like hours.
+     */
+    get: operations["readBand"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/baselines": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -999,6 +1014,42 @@ export interface components {
       role: components["schemas"]["Role"];
     };
     /**
+     * BandInfo
+     * @description Between what and what a series is normally, step by step; without any, `reason` says why.
+     */
+    BandInfo: {
+      /** Baseline */
+      baseline: number;
+      /** Is Seasonal */
+      is_seasonal: boolean;
+      /** Reason */
+      reason: string | null;
+      /** Steps */
+      steps: components["schemas"]["BandStep"][];
+      /** Unit */
+      unit: string;
+      /** Version */
+      version: number;
+    };
+    /**
+     * BandStep
+     * @description What is normal in [start, end), in the field's unit; `n`: samples that say so.
+     */
+    BandStep: {
+      /** End Ms */
+      end_ms: number;
+      /** N */
+      n: number;
+      /** P5 */
+      p5: number;
+      /** P50 */
+      p50: number;
+      /** P95 */
+      p95: number;
+      /** Start Ms */
+      start_ms: number;
+    };
+    /**
      * BaselineArchive
      * @description Whether the baseline is hidden from lists.
      */
@@ -1592,6 +1643,11 @@ export interface components {
        * @enum {string}
        */
       subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
+      /**
+       * Surprise
+       * @default 0
+       */
+      surprise: number;
       /** Unit */
       unit: string;
       /** Weight */
@@ -2566,11 +2622,16 @@ export interface components {
     RunState: "waiting" | "running" | "done" | "failed";
     /**
      * ScoreParts
-     * @description How many times the usual change each kind of change is.
+     * @description How many times the usual change each kind of change is; `load`: against what the load of the host explains.
      */
     ScoreParts: {
       /** Bottom */
       bottom: number;
+      /**
+       * Load
+       * @default 0
+       */
+      load: number;
       /** Missing */
       missing: number;
       /** Shape */
@@ -2648,11 +2709,16 @@ export interface components {
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
     /**
      * Side
-     * @description How much one side holds: seconds with samples, by the stat that covers most, and all samples.
+     * @description How much one side holds: seconds with samples, by the stat that covers most, all samples, and rows that were not read.
      */
     Side: {
       /** Covered S */
       covered_s: number;
+      /**
+       * N Rows Skipped
+       * @default 0
+       */
+      n_rows_skipped: number;
       /** N Samples */
       n_samples: number;
     };
@@ -3209,12 +3275,18 @@ export interface components {
     };
     /**
      * Finding
-     * @description A series that differs. `usual`: how much it changes by itself; `impact`: how much of it there is, 0..1.
+     * @description A series that differs. `usual`: how much it changes by itself; `score`: how many times that it did; `surprise`: minus the
+     *     decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: by the load, 0..1.
      */
     normstat__api__comparison_schemas__Finding: {
       baseline: components["schemas"]["normstat__api__comparison_schemas__Summary"];
       /** Change */
       change: number;
+      /**
+       * Explained
+       * @default 0
+       */
+      explained: number;
       figure: components["schemas"]["Figure"] | null;
       /** Impact */
       impact: number;
@@ -3245,6 +3317,11 @@ export interface components {
       score: number;
       /** Sentence */
       sentence: string;
+      /**
+       * Surprise
+       * @default 0
+       */
+      surprise: number;
       /** Usual */
       usual: number;
     };
@@ -3613,6 +3690,50 @@ export interface operations {
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Too Many Requests: too_many_requests */
       429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readBand: {
+    parameters: {
+      query: {
+        /** @description number of the baseline */
+        baseline: number;
+        /** @description name of the host */
+        host: string;
+        /** @description name of the stat */
+        stat: string;
+        /** @description key of the field */
+        field: string;
+        /** @description name of the instance; empty for stats without */
+        instance?: string;
+        /** @description left out: the newest */
+        version?: number | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BandInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
