@@ -1,45 +1,82 @@
 """Comparing an incident with what is normal."""
 
-from datetime import datetime
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+import orjson
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, ReadSession, State
-from normstat.api.handlers import guarded_answers
-from normstat.api.instants import Instant
-from normstat.api.schemas import Comparison
-from normstat.baseline.run import ComparisonRequest, run_comparison
-from normstat.errors import BadRequest, NoData, NotFound
-from normstat.window import Window
+from normstat.api.comparison_answer import answer
+from normstat.api.comparison_inputs import ComparisonInputs
+from normstat.api.comparison_schemas import Comparison
+from normstat.api.deps import NEEDS_VIEWER, ReadSession, State
+from normstat.api.handlers import guarded_answers, request_id_of, text_answers
+from normstat.errors import BadRequest, NoData, NormstatError, NotFound
+from normstat.settings import Settings
 
 router = APIRouter(prefix="/comparison", tags=["comparison"], dependencies=[NEEDS_VIEWER])
 
+ANSWERS = guarded_answers(BadRequest, NotFound, NoData)
 
-@router.get("", responses=guarded_answers(BadRequest, NotFound, NoData))
-async def compare(
-    *,
-    host: HostQuery,
-    window: InWindow,
-    state: State,
-    session: ReadSession,
-    baseline: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="id of a baseline")] = None,
-    baseline_start: Annotated[Instant | None, Query(description="instead of a baseline: its first instant")] = None,
-    baseline_end: Annotated[Instant | None, Query(description="instead of a baseline: the first instant after it")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000, description="most findings in the answer; all are counted")] = 200,
-) -> Comparison:
-    """Ranks what differs between the baseline (first) and the window start..end (second)."""
-    request = ComparisonRequest(
-        host=host, baseline=_require_baseline(baseline, baseline_start, baseline_end), incident=window, limit=limit
+
+@router.get("", responses=ANSWERS)
+async def compare(inputs: Annotated[ComparisonInputs, Query()], state: State, session: ReadSession) -> Comparison:
+    """Ranks what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host."""
+    return await answer(state.settings, session, inputs)
+
+
+@router.get(
+    "/stream",
+    response_class=StreamingResponse,
+    responses=text_answers(
+        ANSWERS,
+        media_type="application/x-ndjson",
+        description="lines of JSON: `progress` {done, total, what} as it goes on, and last `result` (as of GET /comparison) or `error`",
+    ),
+)
+async def compare_with_progress(
+    inputs: Annotated[ComparisonInputs, Query()], request: Request, state: State, session: ReadSession
+) -> StreamingResponse:
+    """Compares, and tells how far it is meanwhile."""
+    inputs.require_against()
+    lines = _lines(state.settings, session, inputs, request_id_of(request))
+    # A proxy that waits for more would keep the progress back.
+    return StreamingResponse(
+        lines, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     )
-    return Comparison.model_validate(await run_comparison(session, request, max_rows=state.settings.compare_max_rows))
 
 
-def _require_baseline(baseline: int | None, start: datetime | None, end: datetime | None) -> int | Window:
-    match baseline, start, end:
-        case int(), None, None:
-            return baseline
-        case None, datetime(), datetime():
-            return Window(start, end)
-        case _:
-            raise BadRequest("Give either `baseline` (the id of one) or both `baseline_start` and `baseline_end`")
+async def _lines(settings: Settings, session: AsyncSession, inputs: ComparisonInputs, request_id: str) -> AsyncGenerator[bytes]:
+    steps: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    async def tell(done: int, total: int, what: str) -> None:
+        await steps.put(_to_line({"progress": {"done": done, "total": total, "what": what}}))
+
+    async def work() -> bytes:
+        try:
+            result = await answer(settings, session, inputs, tell)
+        except NormstatError as error:
+            told = {"code": error.code, "message": error.message, "details": dict(error.details), "request_id": request_id}
+            return _to_line({"error": told})
+        finally:
+            await steps.put(None)
+        return b'{"result":' + result.model_dump_json().encode() + b"}\n"
+
+    task = asyncio.create_task(work())
+    try:
+        while (step := await steps.get()) is not None:
+            yield step
+        yield await task
+    finally:
+        # A client that went away does not want the rest.
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def _to_line(value: object) -> bytes:
+    return orjson.dumps(value) + b"\n"

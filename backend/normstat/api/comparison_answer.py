@@ -1,11 +1,7 @@
-"""From the inputs of a comparison to its answer: the one place that runs comparisons for reports and for what is kept.
-
-Written for method 1, whose findings are single series: each is a group of its own here. What method 1 cannot do is refused.
-"""
+"""From the inputs of a comparison to its answer: for the page, for reports, for what is kept."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,119 +12,70 @@ from normstat.api.comparison_schemas import (
     Counts,
     Finding,
     Group,
+    MutedFinding,
     OneSided,
     Question,
-    ScoreParts,
     Side,
     Sides,
     Subsystem,
-    Summary,
     Thin,
 )
 from normstat.api.schemas import Interval
-from normstat.api.state import AppState
-from normstat.baseline import run
+from normstat.baseline import records
+from normstat.baseline.host_compare import Progress
 from normstat.baseline.questions import Sighting, Story, System, find_questions, to_system
-from normstat.errors import BadRequest
+from normstat.baseline.run import METHOD_VERSION, ComparisonRecord, ComparisonRequest, run_comparison
+from normstat.baseline.run import Against as AskedAgainst
 from normstat.query.host_os import read_host_os
+from normstat.settings import Settings
 from normstat.stats.catalogue import load_catalogue
 from normstat.window import Window
 
-AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
-NO_PARTS: Final = ScoreParts(value=0, shape=0, top=0, bottom=0, step=0, still=0, missing=0)
 SUBSYSTEMS: Final[Mapping[str, Subsystem]] = {
     "cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "process": "process", "lock": "cpu",
 }  # fmt: skip
+# Of what is apart from the findings all are counted, and so many are in the answer.
+MOST_APART: Final = 1000
 
 
-async def answer(state: AppState, session: AsyncSession, inputs: ComparisonInputs) -> Comparison:
+async def answer(
+    settings: Settings, session: AsyncSession, inputs: ComparisonInputs, progress: Progress | None = None
+) -> Comparison:
     """Compares the hosts one after the other.
 
     Raises: BadRequest, NotFound, NoData
     """
     inputs.require_against()
-    if inputs.other_host is not None or inputs.divisor is not None or inputs.version is not None:
-        raise BadRequest("Comparisons with another host, by a divisor or with an older version cannot be reported yet")
-    incident = Window(inputs.start, inputs.end)
-    given = _find_baseline(inputs, incident)
-    max_rows = state.settings.compare_max_rows
-    records = [
-        await run.run_comparison(session, run.ComparisonRequest(host, given, incident, inputs.limit), max_rows=max_rows)
-        for host in inputs.host
-    ]
-    groups = [_to_group(record.host, finding) for record in records for finding in record.findings]
-    groups.sort(key=lambda group: -group.weight)
-    systems = await _read_systems(session, records)
-    questions = find_questions([_to_story(group) for group in groups], systems)
-    for rank, (group, asked) in enumerate(zip(groups, questions, strict=True), start=1):
-        group.rank = rank
+    record = await run_comparison(session, _to_request(inputs), max_rows=settings.compare_max_rows, progress=progress)
+    groups = [_to_group(rank, group) for rank, group in enumerate(record.groups[: inputs.limit], start=1)]
+    systems = await _read_systems(session, record.hosts)
+    for group, asked in zip(groups, find_questions([_to_story(group) for group in groups], systems), strict=True):
         group.questions = [Question.model_validate(question) for question in asked]
-    return _to_comparison(inputs, records, groups[: inputs.limit])
+    return _to_comparison(inputs, record, groups)
 
 
-def _find_baseline(inputs: ComparisonInputs, incident: Window) -> int | Window:
-    if inputs.baseline is not None:
-        return inputs.baseline
-    if inputs.ago is not None:
-        return Window(incident.start - AGO[inputs.ago], incident.end - AGO[inputs.ago])
-    assert inputs.baseline_start is not None
-    assert inputs.baseline_end is not None
-    return Window(inputs.baseline_start, inputs.baseline_end)
+def _to_request(inputs: ComparisonInputs) -> ComparisonRequest:
+    window = None
+    if inputs.baseline_start is not None and inputs.baseline_end is not None:
+        window = Window(inputs.baseline_start, inputs.baseline_end)
+    against = AskedAgainst(inputs.baseline, inputs.version, window, inputs.ago, inputs.other_host)
+    # A host that is named twice is compared once.
+    return ComparisonRequest(list(dict.fromkeys(inputs.host)), Window(inputs.start, inputs.end), against, inputs.divisor)
 
 
-async def _read_systems(session: AsyncSession, records: Sequence[run.ComparisonRecord]) -> dict[str, System]:
-    said = await read_host_os(session, [record.host for record in records])
+async def _read_systems(session: AsyncSession, hosts: Sequence[records.HostComparison]) -> dict[str, System]:
+    said = await read_host_os(session, [host.host for host in hosts])
     specs = load_catalogue().specs
     return {
-        record.host: to_system(said.get(record.host, ""), (specs[name].os for name in record.spec_versions if name in specs))
-        for record in records
+        host.host: to_system(said.get(host.host, ""), (specs[name].os for name in host.spec_versions if name in specs))
+        for host in hosts
     }
 
 
-def _to_group(host: str, found: run.FindingRecord) -> Group:
-    member = Finding(
-        instance=found.instance,
-        kind="level" if found.kind == "level" else "top" if found.kind == "top" else "bottom",
-        baseline=_to_summary(found.baseline),
-        incident=_to_summary(found.incident),
-        usual=found.scale,
-        change=found.shift,
-        score=found.score,
-        parts=NO_PARTS.model_copy(update={found.kind if found.kind in ("top", "bottom") else "value": found.score}),
-        impact=found.impact,
-        sentence=found.sentence,
-        figure=None,
-    )
-    return Group(
-        rank=0,
-        host=host,
-        stat=found.stat,
-        field=found.field,
-        column=found.column,
-        unit=found.unit,
-        help=found.help,
-        direction=found.direction,
-        is_worse=found.is_worse,
-        score=found.score,
-        impact=found.impact,
-        sentence=found.sentence,
-        subsystem=_subsystem(found.stat, found.field),
-        kind=member.kind,
-        weight=found.impact * found.score / (found.score + 8),
-        n_members=1,
-        n_instances=1,
-        instances=[found.instance],
-        members=[member],
-        related=[],
-        questions=[],
-    )
-
-
-def _to_summary(side: run.Summary) -> Summary:
-    return Summary(
-        n=side.n, mean=None, median=side.median, p5=side.p5, p95=side.p95, p99=side.p99,
-        lowest=side.lowest, highest=side.highest, quantiles=None,
-    )  # fmt: skip
+def _to_group(rank: int, group: records.Group) -> Group:
+    own: dict[str, Any] = {name: getattr(group, name) for name in Group.model_fields if hasattr(group, name)}
+    own["members"] = [Finding.model_validate(member) for member in group.members]
+    return Group(**own, rank=rank, subsystem=_subsystem(group.stat, group.field), questions=[])
 
 
 def _subsystem(stat: str, field: str) -> Subsystem:
@@ -146,73 +93,46 @@ def _to_story(group: Group) -> Story:
     )
 
 
-def _to_comparison(inputs: ComparisonInputs, records: Sequence[run.ComparisonRecord], groups: list[Group]) -> Comparison:
-    first = records[0]
-    windows = [Interval.model_validate(window) for window in first.baseline.windows]
-    n_findings = sum(record.n_findings for record in records)
-    n_series = sum(record.n_series for record in records)
-    info = first.baseline_info
-    name = f"baseline {info.name}" if info is not None else f"one {inputs.ago} before" if inputs.ago else "another window"
+def _to_comparison(inputs: ComparisonInputs, record: ComparisonRecord, groups: list[Group]) -> Comparison:
+    hosts, normal = record.hosts, record.normal
+    one_sided = [item for host in hosts for item in host.one_sided]
+    thin = [item for host in hosts for item in host.thin]
+    muted = [item for host in hosts for item in host.muted]
     return Comparison(
-        hosts=inputs.host,
+        hosts=[host.host for host in hosts],
         start=inputs.start,
         end=inputs.end,
-        method_version=first.method_version,
+        method_version=METHOD_VERSION,
         against=Against(
-            kind="baseline" if info is not None else "ago" if inputs.ago else "window",
-            name=name,
-            baseline_id=None if info is None else info.id,
-            version=None if info is None else info.version,
-            windows=windows,
-            host=None,
+            kind=normal.kind,
+            name=normal.name,
+            baseline_id=normal.baseline_id,
+            version=normal.version,
+            windows=[Interval.model_validate(window) for window in normal.windows],
+            host=normal.host,
         ),
-        divisor=None,
-        sides=Sides(
-            baseline=_sum_sides([record.baseline for record in records]),
-            incident=_sum_sides([record.incident for record in records]),
-        ),
-        is_seasonal=False,
-        seasonal_note="",
-        n_series=n_series,
-        n_unchanged=sum(record.n_unchanged for record in records),
-        n_findings=n_findings,
-        n_groups=n_findings,
-        verdict=groups[0].sentence if groups else f"Nothing unusual: {n_series:,} series are as they are normally.",
+        divisor=inputs.divisor,
+        sides=Sides(baseline=_sum([host.baseline for host in hosts]), incident=_sum([host.incident for host in hosts])),
+        is_seasonal=all(host.is_seasonal for host in hosts),
+        seasonal_note=" ".join(dict.fromkeys(host.seasonal_note for host in hosts if host.seasonal_note)),
+        n_series=sum(host.n_series for host in hosts),
+        n_unchanged=sum(host.n_unchanged for host in hosts),
+        n_findings=sum(host.n_findings for host in hosts),
+        n_groups=len(record.groups),
+        verdict=record.verdict,
         groups=groups,
-        one_sided=[_to_one_sided(record.host, item) for record in records for item in record.one_sided],
-        thin=[_to_thin(record.host, item) for record in records for item in record.thin],
-        muted=[],
-        counts=Counts(
-            one_sided=sum(record.n_one_sided for record in records), thin=sum(record.n_thin for record in records), muted=0
-        ),
-        spec_versions={name: version for record in records for name, version in record.spec_versions.items()},
-        elapsed_ms=sum(record.elapsed_ms for record in records),
+        one_sided=[OneSided.model_validate(item) for item in one_sided[:MOST_APART]],
+        thin=[Thin.model_validate(item) for item in thin[:MOST_APART]],
+        muted=[MutedFinding.model_validate(item) for item in muted[:MOST_APART]],
+        counts=Counts(one_sided=len(one_sided), thin=len(thin), muted=len(muted)),
+        spec_versions={name: version for host in hosts for name, version in host.spec_versions.items()},
+        elapsed_ms=record.elapsed_ms,
     )
 
 
-def _sum_sides(sides: Sequence[run.SideRecord]) -> Side:
-    return Side(covered_s=max(side.covered_s for side in sides), n_samples=sum(side.n_samples for side in sides))
-
-
-def _to_one_sided(host: str, item: run.OneSidedRecord) -> OneSided:
-    return OneSided(
-        host=host,
-        stat=item.stat,
-        field=item.field,
-        instance=item.instance,
-        side=item.side,
-        n=item.summary.n,
-        sentence=item.sentence,
-    )
-
-
-def _to_thin(host: str, item: run.ThinRecord) -> Thin:
-    return Thin(
-        host=host,
-        stat=item.stat,
-        field=item.field,
-        instance=item.instance,
-        n_baseline=item.n_baseline,
-        n_incident=item.n_incident,
-        reason=item.reason,
+def _sum(sides: Sequence[records.SideAccount]) -> Side:
+    return Side(
+        covered_s=max(side.covered_s for side in sides),
+        n_samples=sum(side.n_samples for side in sides),
+        n_rows_skipped=sum(side.n_rows_skipped for side in sides),
     )

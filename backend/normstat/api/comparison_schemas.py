@@ -48,7 +48,7 @@ class Figure(Columns):
 
 
 class ScoreParts(Body):
-    """How many times the usual change each kind of change is."""
+    """How many times the usual change each kind of change is; `load`: against what the load of the host explains."""
 
     value: float
     shape: float
@@ -57,10 +57,12 @@ class ScoreParts(Body):
     step: float
     still: float
     missing: float
+    load: float = 0.0
 
 
 class Finding(Body):
-    """A series that differs. `usual`: how much it changes by itself; `impact`: how much of it there is, 0..1."""
+    """A series that differs. `usual`: how much it changes by itself; `score`: how many times that it did; `surprise`: minus the
+    decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: by the load, 0..1."""
 
     instance: str
     kind: FindingKind
@@ -69,6 +71,8 @@ class Finding(Body):
     usual: float
     change: float
     score: float
+    surprise: float = 0.0
+    explained: float = 0.0
     parts: ScoreParts
     impact: float
     sentence: str
@@ -106,6 +110,7 @@ class Group(Body):
     direction: Literal["up", "down", "same"]
     is_worse: bool | None
     score: float
+    surprise: float = 0.0
     impact: float
     weight: float
     sentence: str
@@ -163,10 +168,11 @@ class Against(Body):
 
 
 class Side(Body):
-    """How much one side holds: seconds with samples, by the stat that covers most, and all samples."""
+    """How much one side holds: seconds with samples, by the stat that covers most, all samples, and rows that were not read."""
 
     covered_s: float
     n_samples: int
+    n_rows_skipped: int = 0
 
 
 class Sides(Body):

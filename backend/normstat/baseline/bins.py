@@ -22,7 +22,9 @@ def choose_edges(baseline: Sequence[FloatArray], incident: Sequence[FloatArray])
     sides = [(min(float(times[0]) for times in side), max(float(times[-1]) for times in side)) for side in (baseline, incident)]
     spans = [end - start + interval for start, end in sides]
     length = max(interval, spans[0] / MOST_BINS, min(spans[1] / BINS_OF_INCIDENT, spans[0] / BINS_OF_BASELINE))
-    one, other = ((start, length, max(1, int(np.ceil(span / length - 1e-6)))) for (start, _), span in zip(sides, spans, strict=True))
+    one, other = (
+        (start, length, max(1, int(np.ceil(span / length - 1e-6)))) for (start, _), span in zip(sides, spans, strict=True)
+    )
     return one, other
 
 

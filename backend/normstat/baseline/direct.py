@@ -53,14 +53,21 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
     cuts = [cut(distances.shape[1], block.incident.shape[1]) for distances, block in zip(before, blocks, strict=True)]
     n_windows = min(map(len, cuts))
     windows = [
-        concatenate([summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]]) for distances, pieces in zip(before, cuts, strict=True)])
+        concatenate(
+            [
+                summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]])
+                for distances, pieces in zip(before, cuts, strict=True)
+            ]
+        )
         for number in range(n_windows)
     ]
     edges = _edges(blocks)
     follow, left, added, bins_now = None, None, np.full(len(whole), np.nan, np.float32), None
     if edges is not None:
         bins = np.concatenate([fill_bins(item, block.times_baseline, edges[0]) for item, block in zip(before, blocks, strict=True)])
-        bins_now = np.concatenate([fill_bins(item, block.times_incident, edges[1]) for item, block in zip(now, blocks, strict=True)])
+        bins_now = np.concatenate(
+            [fill_bins(item, block.times_incident, edges[1]) for item, block in zip(now, blocks, strict=True)]
+        )
         bins, bins_now = bins[:, ~np.isnan(bins).all(axis=0)], bins_now[:, ~np.isnan(bins_now).all(axis=0)]
         added = log_scale_of(bins, traits)
         learned = learn(to_log(bins, added))
@@ -68,7 +75,9 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
         if learned is not None and bins_now.shape[1]:
             follow = learned[0]
             left = window_middles(learned[1], bins_now.shape[1])
-    disjoint = float(np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(before, cuts, strict=True)]))
+    disjoint = float(
+        np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(before, cuts, strict=True)])
+    )
     known = learn_length(windows, whole, traits, families, length_s=1.0, n_disjoint=disjoint, left=left)
     profile = HostProfile(traits, whole, families, [known], follow, added, edges[0][1] if edges else 0.0)
     event_size = np.concatenate([event_size_of(distances) for distances in now])

@@ -158,7 +158,9 @@ def at_length(lengths: Sequence[Knowledge], length_s: float) -> Knowledge:
     if length_s <= first.usual.length_s:
         factor = float(np.sqrt(first.usual.length_s / max(length_s, 1e-9)))
         left = None if first.unexplained is None else np.asarray(first.unexplained * factor, np.float32)
-        return replace(first, usual=replace(first.usual, change=np.asarray(first.usual.change * factor, np.float32)), unexplained=left)
+        return replace(
+            first, usual=replace(first.usual, change=np.asarray(first.usual.change * factor, np.float32)), unexplained=left
+        )
     upper = next(number for number, item in enumerate(known) if item.usual.length_s >= length_s)
     one, other = known[upper - 1], known[upper]
     part = float(np.log(length_s / one.usual.length_s) / np.log(other.usual.length_s / one.usual.length_s))

@@ -59,9 +59,7 @@ def read_long_csv(path: Path) -> LongTable:
     has_name = np.asarray(pc.not_equal(texts["metric"], ""))
     good = has_time & has_value & has_name
     bad = np.flatnonzero(~good)
-    shown = [
-        f"{path}: cannot read {','.join(shorten(str(texts[name][int(row)])) for name in COLUMNS)}" for row in bad[:MOST_SHOWN]
-    ]
+    shown = [f"{path}: cannot read {','.join(shorten(str(texts[name][int(row)])) for name in COLUMNS)}" for row in bad[:MOST_SHOWN]]
     encoded = texts["metric"].filter(pa.array(good)).dictionary_encode()
     names = [str(name) for name in encoded.dictionary.to_pylist()]
     codes = np.asarray(encoded.indices, np.int64)
@@ -94,7 +92,10 @@ def _read_text(path: Path) -> tuple[pa.Table, list[str]]:
             read_options=pc_csv.ReadOptions(column_names=names, skip_rows=1, encoding="utf8"),
             parse_options=pc_csv.ParseOptions(invalid_row_handler=skip, newlines_in_values=False),
             convert_options=pc_csv.ConvertOptions(
-                column_types=dict.fromkeys(COLUMNS, pa.string()), include_columns=list(COLUMNS), strings_can_be_null=False, check_utf8=False
+                column_types=dict.fromkeys(COLUMNS, pa.string()),
+                include_columns=list(COLUMNS),
+                strings_can_be_null=False,
+                check_utf8=False,
             ),
         )
     except FileNotFoundError:

@@ -1,289 +1,193 @@
-"""Runs a comparison: reads both sides, compares them off the event loop, writes the sentences."""
+"""Runs a comparison: finds what counts as normal, compares host by host, and says in one sentence what came out."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from datetime import timedelta
+from typing import Final, Literal
 
-import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.baseline.compare import (
-    METHOD_VERSION,
-    Finding,
-    OneSided,
-    Outcome,
-    SideStats,
-    Thin,
-    compare_stat,
-    is_comparable,
-    rank,
-)
-from normstat.baseline.inputs import SideSamples, StatSamples, read_stat_samples
-from normstat.baseline.report import describe_finding, describe_one_sided, describe_thin
+from normstat.baseline.divisor import Divisor, parse_divisor, read_rate
+from normstat.baseline.host_compare import Mutes, Progress, Task, compare_host
+from normstat.baseline.records import AgainstKind, Group, HostComparison
+from normstat.baseline.stored_profile import LoadedProfile, load_profile
 from normstat.baseline.windows import Windows
 from normstat.errors import BadRequest, NoData
 from normstat.query.coverage import read_first_and_last
-from normstat.query.tables import list_host_stats, require_host
-from normstat.store.baseline_records import BaselineRecord
-from normstat.store.baseline_versions import effective_windows
+from normstat.query.tables import require_host
+from normstat.store.baseline_versions import effective_windows, read_version
 from normstat.store.baselines import read_baseline
+from normstat.store.mutes import list_mutes
 from normstat.window import Window
+
+METHOD_VERSION: Final = 2
+AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What an incident is compared with: just one of a baseline (and its version, the newest one where none is named), a window,
+    the same time a day or a week ago, another host in the same window."""
+
+    baseline: int | None = None
+    version: int | None = None
+    window: Window | None = None
+    ago: Literal["day", "week"] | None = None
+    other_host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """What to compare: a stored baseline (by id), or windows given directly. Baseline first, incident second."""
+    """What to compare. `divisor`: a series that all others are divided by, as stat.field or stat.field@instance"""
 
-    host: str
-    baseline: int | Window
+    hosts: Sequence[str]
     incident: Window
-    limit: int = 200
+    against: Against
+    divisor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """One side of a finding. Missing: None where there is no sample."""
+class Normal:
+    """What counted as normal. `name`: in words; `windows`: of the first host, without what is excluded."""
 
-    n: int
-    median: float | None
-    p5: float | None
-    p95: float | None
-    p99: float | None
-    lowest: float | None
-    highest: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRecord:
-    """A series that differs, with the sentence that says how."""
-
-    rank: int
-    stat: str
-    instance: str
-    field: str
-    column: str
-    unit: str
-    kind: str
-    baseline: Summary
-    incident: Summary
-    shift: float
-    scale: float
-    score: float
-    ks: float
-    impact: float
-    direction: Literal["up", "down", "same"]
-    is_worse: bool | None
-    sentence: str
-    help: str
-
-
-@dataclass(frozen=True, slots=True)
-class OneSidedRecord:
-    """A series that only one side has."""
-
-    stat: str
-    instance: str
-    field: str
-    unit: str
-    side: Literal["baseline", "incident"]
-    summary: Summary
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class ThinRecord:
-    """A series with too few samples on a side to be judged."""
-
-    stat: str
-    instance: str
-    field: str
-    n_baseline: int
-    n_incident: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SideRecord:
-    """What one side read."""
-
+    kind: AgainstKind
+    name: str
+    baseline_id: int | None
+    version: int | None
     windows: list[Window]
-    covered_s: float
-    n_samples: int
-    n_rows_skipped: int
+    host: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRecord:
-    """Baseline first, incident second."""
+    """All hosts; `groups` are those of all of them, what matters most first."""
 
-    host: str
-    method_version: int
-    baseline_info: BaselineRecord | None
-    baseline: SideRecord
-    incident: SideRecord
-    n_series: int
-    n_compared: int
-    n_unchanged: int
-    n_findings: int
-    findings: list[FindingRecord]
-    n_one_sided: int
-    one_sided: list[OneSidedRecord]
-    n_thin: int
-    thin: list[ThinRecord]
-    spec_versions: dict[str, int]
+    normal: Normal
+    hosts: list[HostComparison]
+    groups: list[Group]
+    verdict: str
     elapsed_ms: int
 
 
-async def run_comparison(session: AsyncSession, request: ComparisonRequest, *, max_rows: int) -> ComparisonRecord:
-    """What differs in the incident from the baseline, ranked; `max_rows`: most rows read of one stat for each side.
+async def run_comparison(
+    session: AsyncSession, request: ComparisonRequest, *, max_rows: int, progress: Progress | None = None
+) -> ComparisonRecord:
+    """What differs in the incident from what is normal; `max_rows`: most rows read of one stat for each side.
 
-    Raises: NotFound for an unknown host or baseline; BadRequest when the baseline does not speak of the host; NoData
+    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not speak of a host, or for a divisor
+    that is not there; NoData when a side has no samples
     """
     started = time.monotonic()
-    host_id = await require_host(session, request.host)
-    info, baseline = await _find_baseline(session, request)
-    incident = (request.incident,)
-    outcomes: list[Outcome] = []
-    baseline_side, incident_side = _SideSum(), _SideSum()
-    spec_versions: dict[str, int] = {}
-    for stat in await list_host_stats(session, host_id):
-        fields = [field for field in stat.fields if is_comparable(field)]
-        samples = await read_stat_samples(session, host_id, stat, baseline, incident, fields=fields, max_rows=max_rows)
-        baseline_side.add(samples.baseline)
-        incident_side.add(samples.incident)
-        if samples.baseline.n_samples or samples.incident.n_samples:
-            spec_versions[stat.spec] = stat.spec_version
-        outcomes.append(await anyio.to_thread.run_sync(_compare, samples))
-    for name, windows, side in (("baseline", baseline, baseline_side), ("incident", incident, incident_side)):
-        if side.n_samples == 0:
-            await _refuse(session, host_id, request.host, name, windows)
-    outcome = rank(outcomes)
-    limit = request.limit
+    tasks = [await _to_task(session, request, host) for host in request.hosts]
+    found: list[HostComparison] = []
+    for number, task in enumerate(tasks):
+
+        async def tell(done: int, total: int, what: str, before: int = number) -> None:
+            if progress is not None:
+                await progress(before * total + done, len(tasks) * total, what)
+
+        compared = await compare_host(session, task, tell, max_rows=max_rows)
+        await _require_samples(session, task, compared)
+        found.append(compared)
+    groups = sorted((group for host in found for group in host.groups), key=lambda group: -group.weight)
     return ComparisonRecord(
-        host=request.host,
-        method_version=METHOD_VERSION,
-        baseline_info=info,
-        baseline=baseline_side.to_record(baseline),
-        incident=incident_side.to_record(incident),
-        n_series=outcome.n_series,
-        n_compared=len(outcome.findings) + outcome.n_unchanged,
-        n_unchanged=outcome.n_unchanged,
-        n_findings=len(outcome.findings),
-        findings=[to_finding(number, finding) for number, finding in enumerate(outcome.findings[:limit], start=1)],
-        n_one_sided=len(outcome.one_sided),
-        one_sided=[to_one_sided(series) for series in outcome.one_sided[:limit]],
-        n_thin=len(outcome.thin),
-        thin=[to_thin(series) for series in outcome.thin[:limit]],
-        spec_versions=spec_versions,
+        normal=await _to_normal(session, request, found[0]),
+        hosts=found,
+        groups=groups,
+        verdict=_to_verdict(found, groups),
         elapsed_ms=round(1000 * (time.monotonic() - started)),
     )
 
 
-def to_finding(number: int, finding: Finding) -> FindingRecord:
-    """A finding with its rank and sentence."""
-    field = finding.series.field
-    return FindingRecord(
-        rank=number,
-        stat=finding.series.stat,
-        instance=finding.series.instance,
-        field=field.key,
-        column=field.column,
-        unit=field.unit,
-        kind=finding.kind,
-        baseline=to_summary(finding.baseline),
-        incident=to_summary(finding.incident),
-        shift=_round(finding.shift),
-        scale=_round(finding.scale),
-        score=_round(finding.score),
-        ks=_round(finding.ks),
-        impact=_round(finding.impact),
-        direction=finding.direction,
-        is_worse=finding.is_worse,
-        sentence=describe_finding(finding),
-        help=field.help,
-    )
+async def _to_task(session: AsyncSession, request: ComparisonRequest, host: str) -> Task:
+    host_id = await require_host(session, host)
+    against, incident = request.against, request.incident
+    other_id, version, profile = host_id, None, None
+    windows: Windows
+    if against.baseline is not None:
+        version, windows, profile = await _find_baseline(session, request, host, host_id)
+    elif against.ago is not None:
+        windows = (Window(incident.start - AGO[against.ago], incident.end - AGO[against.ago]),)
+    elif against.other_host is not None:
+        if against.other_host == host:
+            raise BadRequest(f"{host} in the same window is the incident itself; name another host")
+        other_id, windows = await require_host(session, against.other_host), (incident,)
+    elif against.window is not None:
+        windows = (against.window,)
+    else:
+        raise BadRequest("Say what to compare with: a baseline, a window, a day or a week ago, or another host")
+    divisor = None
+    if request.divisor is not None:
+        parse_divisor(request.divisor)
+        divisor = Divisor(
+            await read_rate(session, other_id, request.divisor, windows),
+            await read_rate(session, host_id, request.divisor, (incident,)),
+        )
+    mutes: Mutes = [(mute.stat, mute.field, mute.instance) for mute in await list_mutes(session, host)]
+    return Task(host, host_id, incident, other_id, windows, profile, version, divisor, mutes)
 
 
-def to_one_sided(series: OneSided) -> OneSidedRecord:
-    """A one-sided series with its sentence."""
-    named = series.series
-    return OneSidedRecord(
-        stat=named.stat,
-        instance=named.instance,
-        field=named.field.key,
-        unit=named.field.unit,
-        side=series.side,
-        summary=to_summary(series.stats),
-        sentence=describe_one_sided(series),
-    )
-
-
-def to_thin(thin: Thin) -> ThinRecord:
-    """A thin series with the reason."""
-    series = thin.series
-    return ThinRecord(series.stat, series.instance, series.field.key, thin.n_baseline, thin.n_incident, describe_thin(thin))
-
-
-def to_summary(stats: SideStats) -> Summary:
-    """One side for people and machines."""
-    values = (stats.median, stats.p5, stats.p95, stats.p99, stats.lowest, stats.highest)
-    return Summary(stats.n, *map(_round, values))
-
-
-class _SideSum:
-    """What one side read, over all stats."""
-
-    def __init__(self) -> None:
-        self.n_samples = 0
-        self._n_rows_skipped = 0
-        self._covered_s = 0.0
-
-    def add(self, side: SideSamples) -> None:
-        """Counts one stat."""
-        self.n_samples += side.n_samples
-        self._n_rows_skipped += side.n_rows_skipped
-        # The stats run at the same time: what one of them covers is covered.
-        self._covered_s = max(self._covered_s, side.covered_s)
-
-    def to_record(self, windows: Sequence[Window]) -> SideRecord:
-        return SideRecord(list(windows), round(self._covered_s, 3), self.n_samples, self._n_rows_skipped)
-
-
-def _compare(samples: StatSamples) -> Outcome:
-    return compare_stat(samples.to_input())
-
-
-async def _find_baseline(session: AsyncSession, request: ComparisonRequest) -> tuple[BaselineRecord | None, Windows]:
-    if isinstance(request.baseline, Window):
-        return None, (request.baseline,)
-    info = await read_baseline(session, request.baseline)
-    if request.host not in info.hosts:
+async def _find_baseline(
+    session: AsyncSession, request: ComparisonRequest, host: str, host_id: int
+) -> tuple[int, Windows, LoadedProfile | None]:
+    baseline_id = request.against.baseline
+    assert baseline_id is not None
+    info = await read_baseline(session, baseline_id)
+    version = info.version if request.against.version is None else request.against.version
+    hosts = info.hosts if request.against.version is None else (await read_version(session, baseline_id, version)).hosts
+    if host not in hosts:
         raise BadRequest(
-            f"The baseline {info.name} speaks of {', '.join(info.hosts)}, not of {request.host}; choose one of that host",
-            {"baseline": info.id, "host": request.host},
+            f"The baseline {info.name} speaks of {', '.join(hosts)}, not of {host}; choose one of that host",
+            {"baseline": info.id, "host": host},
         )
-    effective = await effective_windows(session, info.id, await require_host(session, request.host))
-    if not effective:
-        raise NoData(
-            f"Nothing of the baseline {info.name} counts for {request.host}: it has no window yet, or all of it is excluded",
-            {"baseline": info.id, "host": request.host},
+    windows = tuple(await effective_windows(session, baseline_id, host_id, version))
+    if not windows:
+        raise NoData(f"Nothing is left of the baseline {info.name} for {host}: all of it is excluded", {"baseline": info.id})
+    # Divided by the load every sample counts anew.
+    profile = None
+    if request.divisor is None:
+        profile = await load_profile(session, baseline_id, request.against.version, host_id, at=request.incident)
+    return version, windows if profile is None else profile.windows, profile
+
+
+async def _to_normal(session: AsyncSession, request: ComparisonRequest, first: HostComparison) -> Normal:
+    against, windows = request.against, list(first.windows)
+    if against.baseline is not None:
+        info = await read_baseline(session, against.baseline)
+        return Normal("baseline", f"baseline {info.name}", info.id, first.version, windows, None)
+    if against.ago is not None:
+        return Normal("ago", f"the same time one {against.ago} before", None, None, windows, None)
+    if against.other_host is not None:
+        return Normal("host", f"{against.other_host} at the same time", None, None, windows, against.other_host)
+    return Normal("window", "another window", None, None, windows, None)
+
+
+def _to_verdict(hosts: Sequence[HostComparison], groups: Sequence[Group]) -> str:
+    n_series, n_findings = sum(host.n_series for host in hosts), sum(host.n_findings for host in hosts)
+    if groups:
+        series = "1 series differs" if n_findings == 1 else f"{n_findings:,} series differ"
+        many = "" if len(groups) == 1 else f", in {len(groups):,} groups"
+        return f"{series} from what is normal{many}, of {n_series:,}. First: {groups[0].sentence}"
+    n_judged = sum(host.n_unchanged for host in hosts)
+    if n_judged == 0:
+        return f"Nothing could be judged: none of {n_series:,} series has enough samples on both sides."
+    return f"Nothing unusual: {n_judged:,} series are as they are normally."
+
+
+async def _require_samples(session: AsyncSession, task: Task, compared: HostComparison) -> None:
+    """Raises NoData, saying when there are samples, where a side has none."""
+    for side, account, host_id, windows in (
+        ("baseline", compared.baseline, task.baseline_host_id, task.baseline),
+        ("incident", compared.incident, task.host_id, (task.incident,)),
+    ):
+        if account.n_samples:
+            continue
+        first, last = await read_first_and_last(session, host_id)
+        known = (
+            "it has none at all"
+            if first is None or last is None
+            else f"it has some from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
         )
-    return info, effective
-
-
-async def _refuse(session: AsyncSession, host_id: int, host: str, side: str, windows: Windows) -> None:
-    """Raises NoData, saying when there are samples."""
-    first, last = await read_first_and_last(session, host_id)
-    known = (
-        "it has none at all"
-        if first is None or last is None
-        else f"it has some from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
-    )
-    spans = ", ".join(f"{window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}" for window in windows[:3])
-    raise NoData(f"{host} has no samples in the {side} ({spans}); {known}", {"host": host, "side": side})
-
-
-def _round(value: float) -> float:
-    """Nine significant digits: more than any tool prints, and none that only the arithmetic made."""
-    return float(f"{value:.9g}")
+        spans = ", ".join(f"{window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}" for window in windows[:3])
+        raise NoData(f"{task.host} has no samples in the {side} ({spans}); {known}", {"host": task.host, "side": side})

@@ -179,9 +179,7 @@ def _pool(usual: Usual, traits: Traits) -> Float32Array:
         ratios = usual.change[kind, moves] / scale[moves]
         ratios = ratios[~np.isnan(ratios)]
         rho = float(np.median(ratios)) if len(ratios) else 1.0
-        pooled[kind] = np.where(
-            np.isnan(usual.change[kind]), rho * scale, weight * usual.change[kind] + (1 - weight) * rho * scale
-        )
+        pooled[kind] = np.where(np.isnan(usual.change[kind]), rho * scale, weight * usual.change[kind] + (1 - weight) * rho * scale)
     return pooled
 
 

@@ -298,7 +298,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare
-     * @description Ranks what differs between the baseline (first) and the window start..end (second).
+     * @description Ranks what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host.
      */
     get: operations["compare"];
     put?: never;
@@ -331,6 +331,21 @@ export interface paths {
      * @description Gives a comparison as a file to read, keep and print: graphs and numbers included.
      */
     get: operations["reportComparison"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/comparison/stream": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Compare With Progress
+     * @description Compares, and tells how far it is meanwhile.
+     */
+    get: operations["compareWithProgress"];
     put?: never;
     post?: never;
     delete?: never;
@@ -1201,6 +1216,57 @@ export interface components {
       source: string;
     };
     /**
+     * Comparison
+     * @description All series of the hosts, incident against what is normal, ranked. `verdict`: the whole of it in one sentence.
+     */
+    Comparison: {
+      against: components["schemas"]["Against"];
+      counts: components["schemas"]["Counts"];
+      /** Divisor */
+      divisor: string | null;
+      /** Elapsed Ms */
+      elapsed_ms: number;
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Groups */
+      groups: components["schemas"]["Group"][];
+      /** Hosts */
+      hosts: string[];
+      /** Is Seasonal */
+      is_seasonal: boolean;
+      /** Method Version */
+      method_version: number;
+      /** Muted */
+      muted: components["schemas"]["MutedFinding"][];
+      /** N Findings */
+      n_findings: number;
+      /** N Groups */
+      n_groups: number;
+      /** N Series */
+      n_series: number;
+      /** N Unchanged */
+      n_unchanged: number;
+      /** One Sided */
+      one_sided: components["schemas"]["OneSided"][];
+      /** Seasonal Note */
+      seasonal_note: string;
+      sides: components["schemas"]["Sides"];
+      /** Spec Versions */
+      spec_versions: { [key: string]: number };
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /** Thin */
+      thin: components["schemas"]["Thin"][];
+      /** Verdict */
+      verdict: string;
+    };
+    /**
      * ComparisonInputs
      * @description Hosts and window of the incident, and what they are compared with: just one of a baseline, another window, the same
      *     time earlier, another host.
@@ -1262,20 +1328,6 @@ export interface components {
        * @description of the baseline; left out: the newest
        */
       version?: number | null;
-    };
-    /**
-     * ComparisonSide
-     * @description What one side read. `n_rows_skipped` is not 0 where the row limit made it read evenly spaced pieces only.
-     */
-    ComparisonSide: {
-      /** Covered S */
-      covered_s: number;
-      /** N Rows Skipped */
-      n_rows_skipped: number;
-      /** N Samples */
-      n_samples: number;
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
     };
     /**
      * ContextLine
@@ -1555,6 +1607,58 @@ export interface components {
       start_ms: number;
     };
     /**
+     * Finding
+     * @description A series that differs. `usual`: how much it changes by itself; `score`: how many times that it did; `surprise`: minus the
+     *     decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: by the load, 0..1.
+     */
+    Finding: {
+      baseline: components["schemas"]["Summary"];
+      /** Change */
+      change: number;
+      /**
+       * Explained
+       * @default 0
+       */
+      explained: number;
+      figure: components["schemas"]["Figure"] | null;
+      /** Impact */
+      impact: number;
+      incident: components["schemas"]["Summary"];
+      /** Instance */
+      instance: string;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind:
+        | "level"
+        | "spread"
+        | "shape"
+        | "top"
+        | "bottom"
+        | "stall"
+        | "spikes"
+        | "movement"
+        | "frozen"
+        | "saturated"
+        | "trend"
+        | "missing"
+        | "appeared"
+        | "zero";
+      parts: components["schemas"]["ScoreParts"];
+      /** Score */
+      score: number;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Surprise
+       * @default 0
+       */
+      surprise: number;
+      /** Usual */
+      usual: number;
+    };
+    /**
      * Form
      * @description How many rows a report has.
      * @enum {string}
@@ -1621,7 +1725,7 @@ export interface components {
         | "appeared"
         | "zero";
       /** Members */
-      members: components["schemas"]["normstat__api__comparison_schemas__Finding"][];
+      members: components["schemas"]["Finding"][];
       /** N Instances */
       n_instances: number;
       /** N Members */
@@ -2042,7 +2146,7 @@ export interface components {
       name: string;
       /** Note */
       note: string;
-      result: components["schemas"]["normstat__api__comparison_schemas__Comparison"];
+      result: components["schemas"]["Comparison"];
     };
     /**
      * KeptCreate
@@ -2247,28 +2351,6 @@ export interface components {
       side: "baseline" | "incident";
       /** Stat */
       stat: string;
-    };
-    /**
-     * OneSidedSeries
-     * @description A series that only one side has.
-     */
-    OneSidedSeries: {
-      /** Field */
-      field: string;
-      /** Instance */
-      instance: string;
-      /** Sentence */
-      sentence: string;
-      /**
-       * Side
-       * @enum {string}
-       */
-      side: "baseline" | "incident";
-      /** Stat */
-      stat: string;
-      summary: components["schemas"]["normstat__api__schemas__Summary"];
-      /** Unit */
-      unit: string;
     };
     /**
      * Only
@@ -3076,6 +3158,30 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * Summary
+     * @description One side of a series. Missing: null where it has no sample. `quantiles`: 33 from the lowest to the highest.
+     */
+    Summary: {
+      /** Highest */
+      highest: number | null;
+      /** Lowest */
+      lowest: number | null;
+      /** Mean */
+      mean: number | null;
+      /** Median */
+      median: number | null;
+      /** N */
+      n: number;
+      /** P5 */
+      p5: number | null;
+      /** P95 */
+      p95: number | null;
+      /** P99 */
+      p99: number | null;
+      /** Quantiles */
+      quantiles: number[] | null;
+    };
+    /**
      * Thin
      * @description A series that was not judged.
      */
@@ -3084,24 +3190,6 @@ export interface components {
       field: string;
       /** Host */
       host: string;
-      /** Instance */
-      instance: string;
-      /** N Baseline */
-      n_baseline: number;
-      /** N Incident */
-      n_incident: number;
-      /** Reason */
-      reason: string;
-      /** Stat */
-      stat: string;
-    };
-    /**
-     * ThinSeries
-     * @description A series with too few samples on a side to be judged.
-     */
-    ThinSeries: {
-      /** Field */
-      field: string;
       /** Instance */
       instance: string;
       /** N Baseline */
@@ -3221,235 +3309,6 @@ export interface components {
     VersionList: {
       /** Versions */
       versions: components["schemas"]["VersionInfo"][];
-    };
-    /**
-     * Comparison
-     * @description All series of the hosts, incident against what is normal, ranked. `verdict`: the whole of it in one sentence.
-     */
-    normstat__api__comparison_schemas__Comparison: {
-      against: components["schemas"]["Against"];
-      counts: components["schemas"]["Counts"];
-      /** Divisor */
-      divisor: string | null;
-      /** Elapsed Ms */
-      elapsed_ms: number;
-      /**
-       * End
-       * Format: date-time
-       */
-      end: string;
-      /** Groups */
-      groups: components["schemas"]["Group"][];
-      /** Hosts */
-      hosts: string[];
-      /** Is Seasonal */
-      is_seasonal: boolean;
-      /** Method Version */
-      method_version: number;
-      /** Muted */
-      muted: components["schemas"]["MutedFinding"][];
-      /** N Findings */
-      n_findings: number;
-      /** N Groups */
-      n_groups: number;
-      /** N Series */
-      n_series: number;
-      /** N Unchanged */
-      n_unchanged: number;
-      /** One Sided */
-      one_sided: components["schemas"]["OneSided"][];
-      /** Seasonal Note */
-      seasonal_note: string;
-      sides: components["schemas"]["Sides"];
-      /** Spec Versions */
-      spec_versions: { [key: string]: number };
-      /**
-       * Start
-       * Format: date-time
-       */
-      start: string;
-      /** Thin */
-      thin: components["schemas"]["Thin"][];
-      /** Verdict */
-      verdict: string;
-    };
-    /**
-     * Finding
-     * @description A series that differs. `usual`: how much it changes by itself; `score`: how many times that it did; `surprise`: minus the
-     *     decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: by the load, 0..1.
-     */
-    normstat__api__comparison_schemas__Finding: {
-      baseline: components["schemas"]["normstat__api__comparison_schemas__Summary"];
-      /** Change */
-      change: number;
-      /**
-       * Explained
-       * @default 0
-       */
-      explained: number;
-      figure: components["schemas"]["Figure"] | null;
-      /** Impact */
-      impact: number;
-      incident: components["schemas"]["normstat__api__comparison_schemas__Summary"];
-      /** Instance */
-      instance: string;
-      /**
-       * Kind
-       * @enum {string}
-       */
-      kind:
-        | "level"
-        | "spread"
-        | "shape"
-        | "top"
-        | "bottom"
-        | "stall"
-        | "spikes"
-        | "movement"
-        | "frozen"
-        | "saturated"
-        | "trend"
-        | "missing"
-        | "appeared"
-        | "zero";
-      parts: components["schemas"]["ScoreParts"];
-      /** Score */
-      score: number;
-      /** Sentence */
-      sentence: string;
-      /**
-       * Surprise
-       * @default 0
-       */
-      surprise: number;
-      /** Usual */
-      usual: number;
-    };
-    /**
-     * Summary
-     * @description One side of a series. Missing: null where it has no sample. `quantiles`: 33 from the lowest to the highest.
-     */
-    normstat__api__comparison_schemas__Summary: {
-      /** Highest */
-      highest: number | null;
-      /** Lowest */
-      lowest: number | null;
-      /** Mean */
-      mean: number | null;
-      /** Median */
-      median: number | null;
-      /** N */
-      n: number;
-      /** P5 */
-      p5: number | null;
-      /** P95 */
-      p95: number | null;
-      /** P99 */
-      p99: number | null;
-      /** Quantiles */
-      quantiles: number[] | null;
-    };
-    /**
-     * Comparison
-     * @description Baseline first, incident second. `n_series` = findings of any score + one-sided + thin + unchanged.
-     */
-    normstat__api__schemas__Comparison: {
-      baseline: components["schemas"]["ComparisonSide"];
-      baseline_info: components["schemas"]["BaselineInfo"] | null;
-      /** Elapsed Ms */
-      elapsed_ms: number;
-      /** Findings */
-      findings: components["schemas"]["normstat__api__schemas__Finding"][];
-      /** Host */
-      host: string;
-      incident: components["schemas"]["ComparisonSide"];
-      /** Method Version */
-      method_version: number;
-      /** N Compared */
-      n_compared: number;
-      /** N Findings */
-      n_findings: number;
-      /** N One Sided */
-      n_one_sided: number;
-      /** N Series */
-      n_series: number;
-      /** N Thin */
-      n_thin: number;
-      /** N Unchanged */
-      n_unchanged: number;
-      /** One Sided */
-      one_sided: components["schemas"]["OneSidedSeries"][];
-      /** Spec Versions */
-      spec_versions: { [key: string]: number };
-      /** Thin */
-      thin: components["schemas"]["ThinSeries"][];
-    };
-    /**
-     * Finding
-     * @description A series that differs, in the order of impact * score / (score + 8).
-     *
-     *     `kind`: what moved: the level (median), or the top or bottom (what the highest, lowest 2 % of samples reach). `shift`: how far
-     *     it moved, in the unit; `scale`: how far it moves by itself in the baseline; `score` = |shift| / scale. `ks`: greatest distance
-     *     of both distributions, 0..1. `impact`: how much of it there is, 0..1.
-     */
-    normstat__api__schemas__Finding: {
-      baseline: components["schemas"]["normstat__api__schemas__Summary"];
-      /** Column */
-      column: string;
-      /**
-       * Direction
-       * @enum {string}
-       */
-      direction: "up" | "down" | "same";
-      /** Field */
-      field: string;
-      /** Help */
-      help: string;
-      /** Impact */
-      impact: number;
-      incident: components["schemas"]["normstat__api__schemas__Summary"];
-      /** Instance */
-      instance: string;
-      /** Is Worse */
-      is_worse: boolean | null;
-      /** Kind */
-      kind: string;
-      /** Ks */
-      ks: number;
-      /** Rank */
-      rank: number;
-      /** Scale */
-      scale: number;
-      /** Score */
-      score: number;
-      /** Sentence */
-      sentence: string;
-      /** Shift */
-      shift: number;
-      /** Stat */
-      stat: string;
-      /** Unit */
-      unit: string;
-    };
-    /**
-     * Summary
-     * @description One side of a finding. Missing: None where there is no sample.
-     */
-    normstat__api__schemas__Summary: {
-      /** Highest */
-      highest: number | null;
-      /** Lowest */
-      lowest: number | null;
-      /** Median */
-      median: number | null;
-      /** N */
-      n: number;
-      /** P5 */
-      p5: number | null;
-      /** P95 */
-      p95: number | null;
-      /** P99 */
-      p99: number | null;
     };
   };
   responses: never;
@@ -3969,19 +3828,27 @@ export interface operations {
   compare: {
     parameters: {
       query: {
-        /** @description name of the host */
-        host: string;
         /** @description id of a baseline */
         baseline?: number | null;
+        /** @description of the baseline; left out: the newest */
+        version?: number | null;
         /** @description instead of a baseline: its first instant */
         baseline_start?: (string | number) | null;
         /** @description instead of a baseline: the first instant after it */
         baseline_end?: (string | number) | null;
-        /** @description most findings in the answer; all are counted */
+        /** @description instead of a baseline: the same time, so long ago */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the answer; all are counted */
         limit?: number;
-        /** @description first instant of the window */
+        /** @description names of the hosts */
+        host: string[];
+        /** @description first instant of the incident */
         start: string | number;
-        /** @description first instant after the window */
+        /** @description first instant after the incident */
         end: string | number;
       };
       header?: never;
@@ -3991,10 +3858,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: {
-        headers: { [name: string]: unknown };
-        content: { "application/json": components["schemas"]["normstat__api__schemas__Comparison"] };
-      };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Comparison"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -4113,6 +3977,56 @@ export interface operations {
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Conflict: conflict */
       409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  compareWithProgress: {
+    parameters: {
+      query: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; left out: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time, so long ago */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the answer; all are counted */
+        limit?: number;
+        /** @description names of the hosts */
+        host: string[];
+        /** @description first instant of the incident */
+        start: string | number;
+        /** @description first instant after the incident */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description lines of JSON: `progress` {done, total, what} as it goes on, and last `result` (as of GET /comparison) or `error` */
+      200: { headers: { [name: string]: unknown }; content: { "application/x-ndjson": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

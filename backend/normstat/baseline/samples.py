@@ -1,0 +1,148 @@
+"""Reads the samples of one side of a comparison, stat by stat, as a matrix of series and reports."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.baseline.piece_reading import to_rows
+from normstat.baseline.summary import FloatArray, IntArray
+from normstat.baseline.windows import Windows, length_s, thin_out
+from normstat.query.counts import count_samples
+from normstat.query.pages import Page, PageQuery, read_pages
+from normstat.query.tables import StatRef, list_instances
+from normstat.stats.spec import Field
+from normstat.window import Window
+
+# Where there is too much to read, this many pieces stand for the whole.
+N_PIECES: Final = 120
+SECOND_US: Final = 1_000_000
+# A distance of more usual intervals than this is a gap, and not covered.
+GAP_FACTOR: Final = 3
+# What one page foretells may be wrong by so much before it is counted exactly.
+ROUGHLY: Final = 1.2
+# An instance that is in fewer of the reports comes and goes: its samples are looked at, not the reports without it.
+SPARSE_SHARE: Final = 1 / 16
+
+
+@dataclass(frozen=True, slots=True)
+class StatSide:
+    """One side of a stat.
+
+    Shape: times_s (n_reports,), ascending; report, instance (n_rows,), sorted by instance, then time: which report and which of `names`
+    a row is of; values[field] (n_rows,). Missing: NaN
+    """
+
+    stat: StatRef
+    names: Sequence[str]
+    times_s: FloatArray
+    report: IntArray
+    instance: IntArray
+    values: dict[str, FloatArray]
+    n_rows_skipped: int
+
+    @property
+    def n_rows(self) -> int:
+        """Samples that were read."""
+        return len(self.report)
+
+    @property
+    def covered_s(self) -> float:
+        """Seconds with samples: each report covers the time to the next one, or the usual time where that is far away."""
+        distances = np.diff(self.times_s)
+        if len(distances) == 0:
+            return 0.0
+        usual = float(np.median(distances))
+        return float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual)
+
+    def counts(self) -> IntArray:
+        """Samples of each instance. Shape: (n_instances,)"""
+        return np.bincount(self.instance, minlength=len(self.names)).astype(np.int64)
+
+    def grid(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
+        """Series, a pair of instance and field each, by report. Missing: NaN. Shape: -> (n_series, n_reports)"""
+        return self._spread(rows, self.report, len(self.times_s))
+
+    def packed(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
+        """The same without the reports that lack an instance: its samples side by side. Shape: -> (n_series, most samples)"""
+        begins = np.searchsorted(self.instance, np.arange(len(self.names)))
+        place = np.arange(len(self.instance)) - begins[self.instance]
+        known = {name: number for number, name in enumerate(self.names)}
+        counts = self.counts()
+        width = max((int(counts[known[name]]) for name, _ in rows if name in known), default=0)
+        return self._spread(rows, place, width)
+
+    def _spread(self, rows: Sequence[tuple[str, str]], place: IntArray, width: int) -> FloatArray:
+        result = np.full((len(rows), width), np.nan)
+        bounds = np.searchsorted(self.instance, np.arange(len(self.names) + 1)).tolist()
+        known = {name: number for number, name in enumerate(self.names)}
+        for row, (name, field) in enumerate(rows):
+            number, column = known.get(name), self.values.get(field)
+            if number is not None and column is not None:
+                span = slice(bounds[number], bounds[number + 1])
+                result[row, place[span]] = column[span]
+        return result
+
+
+async def read_side(
+    session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
+) -> StatSide:
+    """The samples of a stat in a set of windows; of more than `max_rows` rows only evenly spaced pieces, and the rest is counted."""
+    if not windows:
+        return _to_side(stat, [], fields, {}, 0)
+    n_skipped = 0
+    pages = await _read_windows(session, host_id, stat, windows, fields=fields, max_rows=max_rows)
+    if pages is None:
+        assert max_rows is not None
+        n_rows = sum([(await count_samples(session, stat.name, host_id, window)).n_rows for window in windows])
+        chosen = windows if n_rows <= max_rows else thin_out(windows, max_rows / n_rows, N_PIECES)
+        pages = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or []
+        n_skipped = max(0, n_rows - sum(map(len, pages)))
+    whole = Window(windows[0].start, windows[-1].end)
+    names = {item.id: item.name for item in await list_instances(session, host_id, stat.id, window=whole)} if pages else {}
+    return await anyio.to_thread.run_sync(_to_side, stat, pages, fields, names, n_skipped)
+
+
+async def _read_windows(
+    session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
+) -> list[Page] | None:
+    """All pages of the windows. Missing: None when they hold more rows than `max_rows`, or their first page says that they will."""
+    pages: list[Page] = []
+    n_rows = 0
+    for window in windows:
+        async with aclosing(read_pages(session, PageQuery(stat.name, host_id, window, fields))) as coming:
+            async for page in coming:
+                pages.append(page)
+                n_rows += len(page)
+                if max_rows is not None and max(n_rows, _expect(pages, windows)) > max_rows:
+                    return None
+    return pages
+
+
+def _expect(pages: Sequence[Page], windows: Windows) -> float:
+    """How many rows the windows hold if all is like the only page so far; 0 with other than one page of some length."""
+    if len(pages) != 1:
+        return 0.0
+    times = pages[0].time_us
+    span_s = (int(times[-1]) - int(times[0])) / SECOND_US
+    return len(times) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
+
+
+def _to_side(stat: StatRef, pages: Sequence[Page], fields: Sequence[Field], names: dict[int, str], n_skipped: int) -> StatSide:
+    rows = to_rows(pages, fields, names)
+    times_us, report = np.unique(rows.time_us, return_inverse=True)
+    # By instance, then by time: a series is one piece of memory then.
+    order = np.argsort(rows.instance, kind="stable")
+    return StatSide(
+        stat=stat,
+        names=rows.instances,
+        times_s=times_us / SECOND_US,
+        report=report.reshape(-1).astype(np.int64)[order],
+        instance=rows.instance[order],
+        values={key: make()[order] for key, make in rows.values.items()},
+        n_rows_skipped=n_skipped,
+    )
