@@ -1,5 +1,5 @@
 import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
-import { HOST, INCIDENT, iso, LIVE_HOST, range, WHOLE } from "./story";
+import { BASELINE, HOST, INCIDENT, iso, LIVE_HOST, range, WHOLE } from "./story";
 
 const HOST_URL = `/hosts/${HOST}?${range(WHOLE)}`;
 
@@ -55,6 +55,32 @@ test("a graph says how many of how many samples it draws, and all once zoomed in
   await page.goto(`/hosts/${HOST}?${range({ start: INCIDENT.start, end: INCIDENT.start + 60_000 })}`);
   const near = await drawnPanel(page, "iostat_linux.util");
   await expect(near.panel.getByText("raw: all 120 samples")).toBeVisible();
+});
+
+test("what is normal stands behind the lines, and in the link", async ({ page, request }) => {
+  const made = await request.post("/api/v1/baselines", {
+    headers: { "X-Normstat-Request": "1" },
+    data: {
+      name: "Behind the lines",
+      note: "",
+      hosts: [HOST],
+      windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }],
+    },
+  });
+  expect(made.status()).toBe(201);
+  await page.goto(HOST_URL);
+  const { panel } = await drawnPanel(page, "iostat_linux.util");
+  const lines = panel.locator(".js-line");
+  const before = await lines.count();
+  await page.keyboard.press("g");
+  await expect(page).toHaveURL(/ghost=\d+/);
+  await expect(panel.getByText("normal by “Behind the lines”: p5 to p95, median")).toBeVisible();
+  await expect.poll(() => lines.count()).toBeGreaterThan(before);
+  await page.reload();
+  await drawnPanel(page, "iostat_linux.util");
+  await expect(panel.getByText("normal by “Behind the lines”: p5 to p95, median")).toBeVisible();
+  await page.keyboard.press("g");
+  await expect(page).not.toHaveURL(/ghost=/);
 });
 
 test("legend entries switch lines; fields are explained", async ({ page }) => {

@@ -1,7 +1,7 @@
 /** With what an incident is compared, and by which series it is divided: the inputs of a comparison. */
 
 import type { BaselineInfo } from "./api";
-import type { Comparison } from "./comparison_types";
+import type { ComparedAgainst, Comparison } from "./comparison_types";
 import { fromApi, type Window } from "./time";
 
 export const AGOS = ["day", "week"] as const;
@@ -68,4 +68,9 @@ export function inputsOf({ hosts, start, end, against, divisor }: Comparison): C
   return first === undefined
     ? null
     : { ...common, against: { kind: "window", window: { start: fromApi(first.start), end: fromApi(first.end) } } };
+}
+
+/** What stands above the side of the baseline: its name once, whichever way the server puts it into words. */
+export function baselineTitle({ name }: Pick<ComparedAgainst, "name">): string {
+  return `Baseline: ${name.replace(/^(the )?baseline /, "")}`;
 }

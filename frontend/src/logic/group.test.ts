@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { newerVersion, newestBaseline, parseDivisor, formatDivisor } from "./against";
+import { baselineTitle, formatDivisor, inputsOf, newerVersion, newestBaseline, parseDivisor } from "./against";
+import { parseIso } from "./time";
 import { madeComparison, madeGroup } from "./comparison_fixture";
 import type { Group } from "./comparison_types";
 import {
@@ -127,6 +128,29 @@ describe("what an incident is compared with", () => {
     expect(newerVersion({ baseline_id: 1, version: 2 }, now)).toBe(3);
     expect(newerVersion({ baseline_id: 1, version: 3 }, now)).toBeNull();
     expect(newerVersion({ baseline_id: null, version: null }, now)).toBeNull();
+  });
+
+  it("is called by its name once", () => {
+    expect(baselineTitle({ name: "baseline Quiet hour" })).toBe("Baseline: Quiet hour");
+    expect(baselineTitle({ name: "the same hours yesterday" })).toBe("Baseline: the same hours yesterday");
+  });
+
+  it("that was kept is compared again with the same", () => {
+    const kept = madeComparison(1);
+    expect(inputsOf(kept)).toEqual({
+      hosts: ["web1"],
+      incident: { start: parseIso(kept.start), end: parseIso(kept.end) },
+      against: { kind: "baseline", id: 1, version: 1 },
+      divisor: null,
+    });
+    const [first] = kept.against.windows;
+    const ago = { ...kept.against, kind: "ago", baseline_id: null, version: null } as const;
+    expect(inputsOf({ ...kept, against: ago })?.against).toEqual({
+      kind: "window",
+      window: { start: parseIso(first!.start), end: parseIso(first!.end) },
+    });
+    expect(inputsOf({ ...kept, against: { ...ago, kind: "host", host: "db2" } })?.against).toEqual({ kind: "host", host: "db2" });
+    expect(inputsOf({ ...kept, against: { ...ago, windows: [] } })).toBeNull();
   });
 
   it("may be divided by a series, of one instance or of all", () => {

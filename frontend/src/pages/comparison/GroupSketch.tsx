@@ -66,7 +66,7 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         <line className="sketch-grid" x1={SIDE} x2={SIDE} y1="0" y2={HEIGHT} />
       </svg>
       <div className="sketch-times soft" aria-hidden>
-        {times === null ? <span>no samples to draw</span> : times.map((time) => <span key={time}>{time}</span>)}
+        {times === null ? <span>no line is kept of it</span> : times.map((time) => <span key={time}>{time}</span>)}
       </div>
       <div className="sketch-sides" aria-hidden>
         <span className="side-name" data-kind="baseline">

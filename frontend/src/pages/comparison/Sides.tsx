@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { csvAddress } from "../../api/endpoints";
 import { baselinesQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
-import { newerVersion } from "../../logic/against";
+import { baselineTitle, newerVersion } from "../../logic/against";
 import { toWindow } from "../../logic/comparison";
 import type { Comparison, SideAccount } from "../../logic/comparison_types";
 import { describeAccount } from "../../logic/group";
@@ -33,7 +33,7 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
         <Side
           {...common}
           kind="baseline"
-          title={`Baseline: ${against.name}`}
+          title={baselineTitle(against)}
           hosts={against.host === null ? hosts : [against.host]}
           side={sides.baseline}
           windows={against.windows.map(toWindow)}
