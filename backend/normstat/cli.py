@@ -17,6 +17,7 @@ MODULES: Final = {
     "reparse": "normstat.commands.reparse",
     "baseline": "normstat.commands.baseline",
     "compare": "normstat.commands.compare",
+    "report": "normstat.commands.report",
     "stat": "normstat.commands.stat",
     "rollup": "normstat.commands.rollup",
     "retention": "normstat.commands.retention",

@@ -15,10 +15,10 @@ from normstat.api.comparison_schemas import Comparison
 from normstat.api.comparisons import read_kept
 from normstat.api.deps import ReadSession, State, Viewer
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.state import AppState
 from normstat.errors import BadRequest, Conflict, NoData, NotFound
 from normstat.report.numbers import write_csv
 from normstat.report.page import Cover, render_report, title_of
+from normstat.settings import Settings
 
 router = APIRouter(prefix="/comparison", tags=["comparison"])
 
@@ -35,7 +35,7 @@ async def report_comparison(
     asked: Annotated[ReportInputs, Query()], principal: Viewer, state: State, session: ReadSession
 ) -> HTMLResponse:
     """Gives a comparison as a file to read, keep and print: graphs and numbers included."""
-    result, cover = await _find(asked, principal.name, state, session)
+    result, cover = await find_report(asked, principal.name, state.settings, session)
     page = await anyio.to_thread.run_sync(render_report, result, cover)
     return HTMLResponse(page, headers={"Content-Disposition": f'inline; filename="{_file_name(result)}.html"'})
 
@@ -49,21 +49,24 @@ async def report_numbers(
     asked: Annotated[ReportInputs, Query()], principal: Viewer, state: State, session: ReadSession
 ) -> Response:
     """Gives the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted."""
-    result, _ = await _find(asked, principal.name, state, session)
+    result, _ = await find_report(asked, principal.name, state.settings, session)
     body = await anyio.to_thread.run_sync(write_csv, result)
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(result)}.csv"'}
     return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-async def _find(asked: ReportInputs, who: str, state: AppState, session: AsyncSession) -> tuple[Comparison, Cover]:
-    """The comparison, kept or made now, and what the report says of itself."""
-    public_url, now = state.settings.public_url, datetime.now(UTC).replace(microsecond=0)
+async def find_report(asked: ReportInputs, who: str, settings: Settings, session: AsyncSession) -> tuple[Comparison, Cover]:
+    """The comparison, kept or made now, and what the report says of itself.
+
+    Raises: BadRequest, NotFound, NoData, Conflict
+    """
+    public_url, now = settings.public_url, datetime.now(UTC).replace(microsecond=0)
     if asked.comparison is not None:
         record, result = await read_kept(session, asked.comparison)
         address = f"{public_url.rstrip('/')}/comparison?kept={record.id}"
         return result, Cover(record.name, asked.note or record.note, who, now, address)
     inputs = asked.to_inputs()
-    result = await answer(state, session, inputs)
+    result = await answer(settings, session, inputs)
     return result, Cover(title_of(result), asked.note, who, now, inputs.page_address(public_url))
 
 

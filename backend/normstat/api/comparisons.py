@@ -26,7 +26,7 @@ async def list_comparisons(session: ReadSession) -> KeptList:
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData))
 async def keep_comparison(body: KeptCreate, principal: Operator, state: State, read: ReadSession, write: WriteSession) -> KeptInfo:
     """Compares and keeps the answer: it can be read when samples and baselines are gone."""
-    result = await answer(state, read, body.inputs)
+    result = await answer(state.settings, read, body.inputs)
     packed = await anyio.to_thread.run_sync(_to_json, result)
     draft = KeptDraft(body.name, body.note, body.inputs.to_parameters(), packed, principal.name)
     return KeptInfo.model_validate(await kept_comparisons.create_kept(write, draft))
