@@ -23,8 +23,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.baseline.compare import is_comparable
-from normstat.baseline.inputs import read_stat_samples
+from normstat.baseline.piece_reading import is_profiled
+from normstat.baseline.samples import read_side
 from normstat.query.tables import StatRef, list_host_stats, require_host
 from normstat.stats.catalogue import load_catalogue
 from normstat.store.session import driver_of, make_engine, make_sessions, open_read_session
@@ -102,12 +102,13 @@ async def fill(sessions: Sessions, host: str, tables: Tables, n_seconds: int = N
 async def fetch(session: AsyncSession, host_id: int, stats: Sequence[StatRef]) -> tuple[int, int]:
     """How many series and values there are in the arrays of a comparison."""
     n_series = n_values = 0
-    before = (Window(START - timedelta(hours=1), START),)
     for stat in stats:
-        fields = [field for field in stat.fields if is_comparable(field)]
-        found = await read_stat_samples(session, host_id, stat, (HOUR,), before, fields=fields, max_rows=100_000_000)
-        n_series += len(found.baseline.by_instance) * len(found.fields)
-        n_values += found.baseline.n_samples * len(found.fields)
+        fields = [field for field in stat.fields if is_profiled(field)]
+        side = await read_side(session, host_id, stat, (HOUR,), fields=fields, max_rows=None)
+        for key in side.values:
+            # As a comparison spreads them: a series by report.
+            n_series += len(side.grid([(name, key) for name in side.names]))
+        n_values += side.n_rows * len(side.values)
     return n_series, n_values
 
 
