@@ -14,7 +14,6 @@ import anyio.to_thread
 import numpy as np
 import psycopg
 import structlog
-from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -31,7 +30,7 @@ from normstat.stats.timeline import require_zone
 from normstat.store import profiles
 from normstat.store.baseline_models import Baseline
 from normstat.store.baseline_versions import SETTLE, effective_windows
-from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, next_task, note_progress
+from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, next_task, note_progress
 from normstat.store.profiles import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
 from normstat.store.session import open_read_session, open_write_session
 from normstat.window import Window
@@ -39,8 +38,6 @@ from normstat.window import Window
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
-# Any number that no other advisory lock has. Who makes profiles does so alone.
-PROFILES_LOCK: Final = 0x6E6F726D_00000016
 # Methods of both: a change of either makes profiles outdated.
 METHOD: Final = 100 * PIECE_METHOD + PROFILE_METHOD
 # The shortest window of a profile is a minute, and at most an eighth of the baseline.
@@ -52,17 +49,15 @@ TOO_SHORT: Final = "Shorter than 8 minutes so far: comparisons read its samples.
 FAILURES: Final = (NormstatError, DBAPIError, psycopg.Error, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-async def run_profiles(sessions: Sessions, *, budget_s: float, now: datetime | None = None) -> int:
-    """The job: makes what is asked for, and what is outdated, for about so many seconds; how many profiles were made."""
-    async with sessions() as holder:
-        await holder.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
-        if not await holder.scalar(select(func.pg_try_advisory_lock(PROFILES_LOCK))):
-            return 0
-        try:
-            return await make_profiles(sessions, budget_s=budget_s, now=now)
-        finally:
-            # With the connection goes the lock, should this fail.
-            await holder.scalar(select(func.pg_advisory_unlock(PROFILES_LOCK)))
+async def run_profiles(
+    sessions: Sessions, *, budget_s: float, now: datetime | None = None, host: str | None = None
+) -> int | None:  # fmt: skip
+    """The job: makes what is asked for, and what is outdated, for about so many seconds; how many profiles were made.
+
+    Missing: None when somebody else is at it
+    """
+    async with hold_lock(sessions) as is_ours:
+        return await make_profiles(sessions, budget_s=budget_s, now=now, host=host) if is_ours else None
 
 
 async def make_profiles(

@@ -1,11 +1,13 @@
 """The rows of `profile_jobs`: which profiles are wanted, being made, done or failed."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import and_, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import aliased
 
 from normstat.store.baseline_models import Baseline, BaselineHost, Profile, ProfileJob
@@ -14,6 +16,8 @@ from normstat.store.models import Host
 from normstat.store.profiles import WHOLE_SLOT
 from normstat.store.session import WriteSession
 
+# Any number that no other advisory lock has.
+PROFILES_LOCK: Final = 0x6E6F726D_00000016
 # A profile that failed is tried again after so long.
 RETRY: Final = timedelta(hours=1)
 # Where nothing could be made of the samples, new ones are looked for.
@@ -42,6 +46,22 @@ class ProfileState:
     made_at: datetime | None
     is_stale: bool | None
     n_bytes: int
+
+
+@asynccontextmanager
+async def hold_lock(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[bool]:
+    """Whether the block is the only one that makes profiles, in any process."""
+    async with sessions() as holder:
+        # Without a transaction, which would stand open for as long as the work takes.
+        await holder.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+        if not await holder.scalar(select(func.pg_try_advisory_lock(PROFILES_LOCK))):
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            # Should this fail, the connection is gone, and with it the lock.
+            await holder.scalar(select(func.pg_advisory_unlock(PROFILES_LOCK)))
 
 
 async def next_task(session: AsyncSession, host: str | None = None) -> ProfileTask | None:
