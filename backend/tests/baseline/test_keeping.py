@@ -165,9 +165,8 @@ async def test_one_that_cannot_be_kept_does_not_keep_others_from_it(sessions: Se
         assert set(await session.scalars(select(ProfileJob.baseline_id))) == {broken.id, good.id}
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
+async def test_what_cannot_be(sessions: Sessions) -> None:
+    wrong: tuple[tuple[dict[str, object], str], ...] = (
         ({}, "give one of"),
         ({"record_hours": 1, "rule": WEEKDAYS}, "give one of"),
         ({"record_hours": 0}, "from a minute to 744 hours"),
@@ -176,11 +175,10 @@ async def test_one_that_cannot_be_kept_does_not_keep_others_from_it(sessions: Se
         ({"rule": RuleWish("FREQ=SECONDLY", "09:00", 60, 1)}, "FREQ=SECONDLY"),
         ({"record_hours": 1, "time_zone": "Nowhere"}, "no time zone"),
         ({"record_hours": 1, "hosts": ()}, "at least one host"),
-    ],
-)
-async def test_what_cannot_be(sessions: Sessions, what: dict[str, object], message: str) -> None:
-    with pytest.raises(BadRequest, match=message):
-        await make(sessions, **what)
+    )
+    for what, message in wrong:
+        with pytest.raises(BadRequest, match=message):
+            await make(sessions, **what)
 
 
 async def test_an_unknown_baseline_is_said(sessions: Sessions) -> None:
