@@ -13,7 +13,7 @@ from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
 from normstat.report.sketch import draw_finding
 from normstat.report.tables import ARROWS, WORSE, group_table, left_out, median_change, series_name, side_table
-from normstat.report.words import count, duration, instant, number
+from normstat.report.words import count, duration, instant, number, with_unit
 
 # Beyond these a report is no longer read; the table of all findings has a line for each, the CSV all numbers.
 MOST_GROUPS: Final = 30
@@ -226,7 +226,8 @@ def _sketches(group: Group) -> list[Markup]:
         name = f"{group.stat} {group.field} {member.instance}".strip()
         sketch = draw_finding(member, group.unit, name)
         if sketch is not None:
-            said = f": {member.sentence}" if member.sentence != group.sentence else ""
+            change = f"{number(member.baseline.median)} → {with_unit(member.incident.median, group.unit)}"
+            said = f": {member.kind}, {change}, {number(member.score)} times the usual"
             caption = tag("figcaption", tag("bdi", member.instance or group.column), said)
             drawn.append(tag("figure", caption, sketch))
     return drawn
