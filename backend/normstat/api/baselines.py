@@ -98,9 +98,16 @@ async def list_baseline_versions(id: IdPath, session: ReadSession) -> VersionLis
 
 
 @router.get("/{id}/health", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
-async def get_baseline_health(id: IdPath, session: ReadSession) -> BaselineHealth:  # noqa: A002
+async def get_baseline_health(
+    id: IdPath,  # noqa: A002
+    session: ReadSession,
+    host: Annotated[
+        str | None,
+        Query(description="only for this host; it takes up to a second each", min_length=1, max_length=200, pattern=NO_NUL),
+    ] = None,
+) -> BaselineHealth:
     """Says how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since."""
-    version, hosts = await read_health(session, id, datetime.now(UTC))
+    version, hosts = await read_health(session, id, datetime.now(UTC), host=host)
     return BaselineHealth(version=version, hosts=[HostHealth.model_validate(host) for host in hosts])
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.baseline.keeping import to_rule
 from normstat.baseline.recurrence import next_window
 from normstat.baseline.windows import Windows, intersect, length_s, merge
+from normstat.errors import NotFound, shorten
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.coverage import read_first_and_last
 from normstat.query.tables import list_host_stats, require_host
@@ -72,13 +73,19 @@ class _Found:
     has_recent: bool
 
 
-async def read_health(session: AsyncSession, baseline_id: int, now: datetime) -> tuple[int, list[HostHealth]]:
-    """The baseline's version, and its health for each host, by name.
+async def read_health(
+    session: AsyncSession, baseline_id: int, now: datetime, *, host: str | None = None
+) -> tuple[int, list[HostHealth]]:
+    """The baseline's version, and its health for each host, by name; or for that one.
 
-    Raises: NotFound
+    Raises: NotFound, also for a host that the baseline does not speak of
     """
     record = await read_baseline(session, baseline_id)
-    return record.version, [await _read_host(session, record, host, now) for host in record.hosts]
+    if host is not None and host not in record.hosts:
+        raise NotFound(
+            f"The baseline {record.name} does not speak of {shorten(host)}", {"baseline": baseline_id, "host": host}
+        )  # fmt: skip
+    return record.version, [await _read_host(session, record, name, now) for name in record.hosts if host in (None, name)]
 
 
 async def _read_host(session: AsyncSession, record: BaselineRecord, host: str, now: datetime) -> HostHealth:

@@ -129,6 +129,9 @@ async def test_exclusions(operator: httpx.AsyncClient) -> None:
     ]
     health = baseline_schemas.BaselineHealth.model_validate((await operator.get(f"{path}/health")).json()).hosts
     assert [(host.host, host.n_samples) for host in health] == [(HOST, 30), ("web2", 60)]
+    one = await operator.get(f"{path}/health", params={"host": "web2"})
+    assert [host["host"] for host in one.json()["hosts"]] == ["web2"]
+    assert_envelope(await operator.get(f"{path}/health", params={"host": "web3"}), 404, "not_found")
     for host, n in ((HOST, 1), ("web2", 0)):
         listed = await operator.get("/api/v1/exclusions", params={"host": host})
         assert len(baseline_schemas.ExclusionList.model_validate(listed.json()).exclusions) == n

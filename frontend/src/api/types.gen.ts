@@ -3764,7 +3764,15 @@ export interface operations {
     };
   };
   getBaselineHealth: {
-    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    parameters: {
+      query?: {
+        /** @description only for this host; it takes up to a second each */
+        host?: string | null;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
     requestBody?: never;
     responses: {
       /** @description Successful Response */
