@@ -78,7 +78,7 @@ def product(case: Case) -> Ranking:
     """The product's own method, through the door that `normstat compare` uses."""
     from normstat.baseline.series_compare import compare_arrays  # noqa: PLC0415
 
-    scores, verdicts = compare_arrays(case.times_baseline, case.baseline, case.times_incident, case.incident)
+    scores, verdicts = compare_arrays(case.times_baseline, case.baseline, case.times_incident, case.incident, case.metrics)
     verdict = np.array(verdicts)
     return np.where((verdict == "not-judged") | np.isnan(scores), -np.inf, scores), verdict == "unusual"
 
