@@ -126,8 +126,17 @@ def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
     quantiles = move(own.quantiles)
     # How many samples are at the new level nobody counted: as many as of the quantiles are.
     away = np.where(np.isnan(own.away), np.nan, 1 - (quantiles == 0).mean(axis=1)).astype(np.float32)
+    # The mean square of x + d is that of x, and 2 d times the mean, and d * d.
+    square = own.deviation.astype(np.float64) ** 2 + 2 * by * own.mean + by**2
     changed = replace(
-        own, quantiles=quantiles, top=move(own.top), bottom=move(own.bottom), mean=move(own.mean), parts=move(own.parts), away=away
+        own,
+        quantiles=quantiles,
+        top=move(own.top),
+        bottom=move(own.bottom),
+        mean=move(own.mean),
+        deviation=np.sqrt(np.maximum(square, 0)).astype(np.float32),
+        parts=move(own.parts),
+        away=away,
     )
     return _put(summary, changed, moved)
 
@@ -188,7 +197,7 @@ class PackedPiece:
 
 
 def _put(summary: Summary, changed: Summary, rows: np.ndarray) -> Summary:
-    names = ("quantiles", "top", "bottom", "mean", "parts", "away")
+    names = ("quantiles", "top", "bottom", "mean", "deviation", "parts", "away")
     new = {name: np.array(getattr(summary, name)) for name in names}
     for name, array in new.items():
         array[rows] = getattr(changed, name)

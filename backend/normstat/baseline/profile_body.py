@@ -1,6 +1,7 @@
 """A profile as bytes, and the small part of it that is drawn behind graphs: the band."""
 
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -9,11 +10,12 @@ from normstat.baseline.assemble import Assembled, StatSeries
 from normstat.baseline.follow import Follow
 from normstat.baseline.host_profile import HostProfile, Knowledge
 from normstat.baseline.packing import BrokenBytes, Sections, pack_sections
+from normstat.baseline.pieces import PIECE_METHOD, Keys
 from normstat.baseline.summary import PROBABILITIES, FloatArray, IntArray, Summary
 from normstat.baseline.surprise import Calibration
 from normstat.baseline.yardstick import Ends, Traits, Usual
 
-# Grows with every change of how profiles are made; dataclasses whose fields change are told apart without it.
+# Grows with every change of how profiles are made.
 PROFILE_METHOD: Final = 1
 BAND: Final = (0.05, 0.5, 0.95)
 
@@ -59,6 +61,15 @@ class ProfileBody:
 TYPES: Final = (
     StatSeries, HostProfile, Traits, Summary, Knowledge, Usual, Ends, Calibration, Follow, Facts, Band,
 )  # fmt: skip
+# What is stored has a number of two bytes: other methods, or records with other fields, have another one and make all anew.
+METHOD: Final = (
+    zlib.crc32(
+        repr(
+            (PIECE_METHOD, PROFILE_METHOD, [(type_.__name__, [field.name for field in fields(type_)]) for type_ in (Keys, *TYPES)])
+        ).encode()
+    )
+    % 2**15
+)
 
 
 def pack_profile(assembled: Assembled, days: str) -> tuple[bytes, bytes]:

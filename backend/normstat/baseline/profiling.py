@@ -21,8 +21,8 @@ from normstat.baseline.assemble import Assembled, StatPieces, TooShort, assemble
 from normstat.baseline.like_hours import find_slots
 from normstat.baseline.packing import BrokenBytes
 from normstat.baseline.piece_reading import read_piece
-from normstat.baseline.pieces import PIECE_METHOD, PackedPiece, piece_spans
-from normstat.baseline.profile_body import PROFILE_METHOD, pack_profile
+from normstat.baseline.pieces import PackedPiece, piece_spans
+from normstat.baseline.profile_body import METHOD, pack_profile
 from normstat.baseline.windows import Windows, intersect, length_s
 from normstat.errors import NormstatError
 from normstat.query.tables import StatRef, list_host_stats
@@ -38,8 +38,6 @@ from normstat.window import Window
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
-# Methods of both: a change of either makes profiles outdated.
-METHOD: Final = 100 * PIECE_METHOD + PROFILE_METHOD
 # The shortest window of a profile is a minute, and at most an eighth of the baseline.
 LEAST_S: Final = 8 * 60
 # Bytes of pieces that one profile is put together from: of longer baselines evenly spread ones.

@@ -14,8 +14,8 @@ from normstat.baseline.assemble import StatSeries
 from normstat.baseline.host_profile import HostProfile
 from normstat.baseline.like_hours import describe, describe_why_not, slot_of
 from normstat.baseline.packing import BrokenBytes
-from normstat.baseline.profile_body import ProfileBody, unpack_profile
-from normstat.baseline.profiling import METHOD, before
+from normstat.baseline.profile_body import METHOD, ProfileBody, unpack_profile
+from normstat.baseline.profiling import before
 from normstat.errors import NotFound
 from normstat.stats.timeline import require_zone
 from normstat.store import profiles
