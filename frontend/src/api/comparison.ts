@@ -2,9 +2,7 @@
 
 import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
 import type { ComparisonInputs } from "../logic/against";
-import type { MuteCreate, MuteInfo, MuteList } from "../logic/api";
-import type { Comparison } from "../logic/comparison_types";
-import type { Band } from "../logic/ghost";
+import type { BandInfo, Comparison, Kept, KeptInfo, KeptList, KeptUpdate, MuteCreate, MuteInfo, MuteList } from "../logic/api";
 import { toIso, type Window } from "../logic/time";
 import { addressOf, ApiError, type Params, request, requestLines } from "./client";
 
@@ -116,21 +114,9 @@ export function reportAddress(kind: "html" | "csv", of: ComparisonInputs | numbe
 
 // --- comparisons that are kept ---
 
-export interface KeptInfo {
-  readonly id: number;
-  readonly name: string;
-  readonly note: string;
-  readonly created_by: string;
-  readonly created_at: string;
-}
-
-export interface Kept extends KeptInfo {
-  readonly result: Comparison;
-}
-
 export const keptListQuery = queryOptions({
   queryKey: ["kept"],
-  queryFn: ({ signal }): Promise<{ readonly comparisons: readonly KeptInfo[] }> => request("GET", "/comparisons", { signal }),
+  queryFn: ({ signal }): Promise<KeptList> => request("GET", "/comparisons", { signal }),
 });
 
 export function keptQuery(id: number) {
@@ -149,7 +135,7 @@ export function keepComparison(body: {
   return request("POST", "/comparisons", { body });
 }
 
-export function updateKept(id: number, body: { readonly name: string; readonly note: string }): Promise<KeptInfo> {
+export function updateKept(id: number, body: KeptUpdate): Promise<KeptInfo> {
   return request("PATCH", `/comparisons/${String(id)}`, { body });
 }
 
@@ -189,7 +175,7 @@ export interface BandQuery {
 export function bandQuery({ window, ...query }: BandQuery) {
   return queryOptions({
     queryKey: ["band", query, window],
-    queryFn: ({ signal }): Promise<Band> =>
+    queryFn: ({ signal }): Promise<BandInfo> =>
       request("GET", "/band", { signal, params: { ...query, start: toIso(window.start), end: toIso(window.end) } }),
     staleTime: 300_000,
     gcTime: 60_000,

@@ -1,7 +1,6 @@
 /** With what an incident is compared, and by which series it is divided: the inputs of a comparison. */
 
-import type { BaselineInfo } from "./api";
-import type { ComparedAgainst, Comparison } from "./comparison_types";
+import type { BaselineInfo, ComparedAgainst, Comparison } from "./api";
 import { fromApi, type Window } from "./time";
 
 export const AGOS = ["day", "week"] as const;

@@ -1,7 +1,6 @@
 /** How series, their values and windows are named, wherever series are compared. */
 
-import type { BaselineInfo, FieldInfo, Interval, StatInfo } from "./api";
-import type { Summary } from "./comparison_types";
+import type { BaselineInfo, FieldInfo, Interval, StatInfo, Summary } from "./api";
 import { fromApi, type Window } from "./time";
 
 export function fieldOf(stats: readonly StatInfo[], stat: string, field: string): FieldInfo | null {

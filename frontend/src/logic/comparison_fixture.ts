@@ -1,6 +1,6 @@
 /** A comparison as the API answers it, made up for tests: as many groups as wanted, every kind among them. */
 
-import type { Comparison, Finding, FindingFigure, Group, Summary } from "./comparison_types";
+import type { Comparison, Finding, FindingFigure, Group, Summary } from "./api";
 import { FINDING_KINDS, SUBSYSTEMS } from "./group";
 
 const START = Date.UTC(2026, 10, 21, 9, 35);
@@ -49,7 +49,9 @@ export function madeFinding(change: Partial<Finding>): Finding {
     usual: 1,
     change: 10,
     score: 10,
-    parts: { value: 10, shape: 2, top: 5, bottom: 0, step: 1, still: 0, missing: 0 },
+    parts: { value: 10, shape: 2, top: 5, bottom: 0, step: 1, still: 0, missing: 0, load: 0 },
+    surprise: 6,
+    explained: 0,
     impact: 0.1,
     sentence: "it rose from 10 to 20",
     figure: null,
@@ -71,6 +73,7 @@ export function madeGroup(rank: number, change: Partial<Group> = {}): Group {
     direction: "up",
     is_worse: true,
     score: 10,
+    surprise: 6,
     impact: 0.1,
     weight: 1,
     sentence: "%usr rose",
@@ -134,7 +137,10 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
       host: null,
     },
     divisor: null,
-    sides: { baseline: { covered_s: 3600, n_samples: 3600 }, incident: { covered_s: 600, n_samples: 600 } },
+    sides: {
+      baseline: { covered_s: 3600, n_samples: 3600, n_rows_skipped: 0 },
+      incident: { covered_s: 600, n_samples: 600, n_rows_skipped: 0 },
+    },
     is_seasonal: false,
     seasonal_note: "The baseline covers less than two days, so hours of the day were not told apart.",
     n_series: 1310,
@@ -147,6 +153,7 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
     thin: [],
     muted: [],
     counts: { one_sided: 0, thin: 0, muted: 0 },
+    spec_versions: {},
     elapsed_ms: 321,
     ...change,
   };

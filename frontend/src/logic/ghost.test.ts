@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bandPieces, type BandStep, describeGhosts, ghostsOf, ghostWindow } from "./ghost";
+import type { BandStep } from "./api";
+import { bandPieces, describeGhosts, ghostsOf, ghostWindow } from "./ghost";
 import { toEpochMs } from "./time";
 
 const window = (start: number, end: number) => ({ start: toEpochMs(start), end: toEpochMs(end) });

@@ -1,26 +1,7 @@
 /** What is normal, behind the lines of a graph: a baseline's p5 to p95 and median, step by step in time. */
 
+import type { BandStep } from "./api";
 import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
-
-export interface BandStep {
-  readonly start_ms: number;
-  readonly end_ms: number;
-  readonly p5: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly n: number;
-}
-
-/** The answer of GET /band: for one series what its baseline says of a window. */
-export interface Band {
-  readonly baseline: number;
-  readonly version: number;
-  readonly is_seasonal: boolean;
-  readonly steps: readonly BandStep[];
-  readonly unit: string;
-  /** Why there are no steps. */
-  readonly reason?: string | null;
-}
 
 /** Bands of more lines than this hide each other; the legend chooses whose are seen. */
 export const MOST_GHOSTS = 2;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { baselineTitle, formatDivisor, inputsOf, newerVersion, newestBaseline, parseDivisor } from "./against";
 import { parseIso } from "./time";
 import { madeComparison, madeGroup } from "./comparison_fixture";
-import type { Group } from "./comparison_types";
+import type { Group } from "./api";
 import {
   describeAccount,
   describeMembers,

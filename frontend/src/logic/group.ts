@@ -1,6 +1,6 @@
 /** Groups of findings on the page: their order, filters, pins, and what is said about one. */
 
-import type { Comparison, FindingKind, Group, Subsystem } from "./comparison_types";
+import type { Comparison, FindingKind, Group, Subsystem } from "./api";
 import { formatCount, formatScore, plural } from "./number";
 
 export const GROUP_SORTS = ["weight", "score", "impact", "name"] as const;

@@ -28,6 +28,15 @@ describe("a small graph", () => {
     expect(sketch.incident.startsWith(`M${String(WIDTH / 4)} `)).toBe(true);
   });
 
+  it("shows all of a percentage that comes near to 100, and no more", () => {
+    const high = (value: number) => {
+      const finding = madeFinding({ baseline: madeSummary(2, 1), incident: { ...madeSummary(97, 4), highest: value } });
+      return buildSketch(finding, "%").ticks.at(-1);
+    };
+    expect(high(99.9)).toEqual({ y: 0, label: "100" });
+    expect(high(101)?.y).toBeGreaterThan(0);
+  });
+
   it("shows the movement of a level that never comes near zero", () => {
     const sketch = buildSketch(madeFinding({ baseline: madeSummary(1000, 20), incident: madeSummary(1040, 20) }), "KiB");
     expect(sketch.ticks[0]?.label).not.toBe("0");

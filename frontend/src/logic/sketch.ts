@@ -3,7 +3,7 @@
  * occurs on both sides. Everything is in a box of WIDTH x HEIGHT (and SIDE for a half of the distribution), y downwards.
  */
 
-import type { Columns, Finding, Summary } from "./comparison_types";
+import type { Columns, Finding, Summary } from "./api";
 import { piecesOf } from "./series";
 import { type LabelledAxis, labelledAxis } from "./unit";
 
@@ -125,6 +125,11 @@ function extentOf(finding: Pick<Finding, "baseline" | "incident" | "figure">): r
 /** A level that moves by less than a third of itself would be a flat line above zero; everything else starts at zero. */
 function axisOf(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit: string): LabelledAxis {
   const [low, high] = extentOf(finding);
+  if (unit === "%" && low >= 0 && high > 50 && high <= 120) {
+    // Percentages that come near to 100 show all of it, and a little more only where the tool printed more.
+    const axis = labelledAxis(0, 100, unit, MOST_TICKS);
+    return { ...axis, high: Math.max(axis.high, high) };
+  }
   const isFlat = low > 0 && high > low && high - low < high / 3;
   return labelledAxis(isFlat ? low : Math.min(0, low), Math.max(isFlat ? high : 0, high), unit, MOST_TICKS);
 }

@@ -1,7 +1,7 @@
 /** The address of the comparison page: the same link gives the same comparison, filtered, sorted and pinned the same way. Pure. */
 
 import { type Against, AGOS, formatDivisor, parseDivisor } from "../logic/against";
-import type { FindingKind, Subsystem } from "../logic/comparison_types";
+import type { FindingKind, Subsystem } from "../logic/api";
 import { FINDING_KINDS, formatPin, GROUP_SORTS, type GroupSort, parsePin, SUBSYSTEMS } from "../logic/group";
 import type { Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";

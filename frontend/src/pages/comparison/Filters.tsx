@@ -1,6 +1,6 @@
 import { Group as Row, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import type { Group } from "../../logic/comparison_types";
+import type { Group } from "../../logic/api";
 import {
   FINDING_KINDS,
   GROUP_SORT_LABELS,

@@ -1,9 +1,8 @@
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight, IconPin, IconPinnedFilled } from "@tabler/icons-react";
 import { memo, useState } from "react";
 import { PageLink } from "../../components/PageLink";
-import type { StatInfo } from "../../logic/api";
+import type { Group, StatInfo, Summary } from "../../logic/api";
 import { computedDecimals, fieldOf, groupTitle } from "../../logic/comparison";
-import type { Group, Summary } from "../../logic/comparison_types";
 import { describeMembers, describeScore, groupKey, KIND_WORDS, type Mark, markOf, SUBSYSTEM_LABELS } from "../../logic/group";
 import { formatScore, formatWithUnit, plural } from "../../logic/number";
 import { percent } from "../../logic/surface";
@@ -26,7 +25,7 @@ interface GroupCardProps {
   readonly onMute: (group: Group) => void;
 }
 
-type Part = "questions" | "members" | "numbers";
+type Part = "questions" | "members" | "related" | "numbers";
 
 /** One story: which series, how they changed, how it looks, and what to ask next. */
 export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
@@ -93,6 +92,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
         <p className="finding-actions no-print">
           {group.questions.length > 0 && toggle("questions", `Next questions (${String(group.questions.length)})`)}
           {members !== "" && toggle("members", members)}
+          {group.related.length > 0 && toggle("related", `With it (${String(group.related.length)})`)}
           {toggle("numbers", "Numbers and meaning")}
           {mayMute && (
             <button
@@ -110,16 +110,17 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
       <div className="finding-plot">
         {strongest && <GroupSketch finding={strongest} unit={group.unit} align={align} zone={zone} label={title} />}
       </div>
-      {group.related.length > 0 && (
-        <p className="finding-related">
-          <span className="soft">With it: </span>
-          {group.related.join(" ")}
-        </p>
-      )}
       {open !== null && (
         <div className="finding-more">
           {open === "questions" && <Questions questions={group.questions} />}
           {open === "members" && <Members group={group} place={place} zone={zone} align={align} decimals={decimals} />}
+          {open === "related" && (
+            <ul className="related" aria-label="Other fields of the same story">
+              {group.related.map((sentence) => (
+                <li key={sentence}>{sentence}</li>
+              ))}
+            </ul>
+          )}
           {open === "numbers" && <Numbers group={group} stat={stat} decimals={decimals} />}
         </div>
       )}

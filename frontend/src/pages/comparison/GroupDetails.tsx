@@ -1,11 +1,10 @@
 import { Fragment } from "react";
 import { CopyBox } from "../../components/CopyBox";
 import { PageLink } from "../../components/PageLink";
-import type { StatInfo } from "../../logic/api";
+import type { Command, Finding, Group, Question, StatInfo } from "../../logic/api";
 import { computedDecimals, fieldOf, memberNames, SUMMARY_ROWS } from "../../logic/comparison";
-import type { Command, Finding, Group, Question } from "../../logic/comparison_types";
 import { describeParts, KIND_WORDS } from "../../logic/group";
-import { formatCount, formatScore, formatValue, formatWithUnit } from "../../logic/number";
+import { formatCount, formatScore, formatShare, formatValue, formatWithUnit } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
 import { GroupSketch } from "./GroupSketch";
@@ -118,9 +117,10 @@ export function Numbers({ group, stat, decimals }: NumbersProps) {
       {strongest && (
         <p>
           {strongest.sentence} As this kind is measured, it changed by {formatScore(strongest.change)}; by itself it changes by{" "}
-          {formatScore(strongest.usual)}. Parts of the score: {describeParts({ ...strongest.parts })}. Kind “
-          {KIND_WORDS[group.kind].label}”: {KIND_WORDS[group.kind].help}. Weight {formatScore(group.weight)}, by which groups are
-          ranked.
+          {formatScore(strongest.usual)}.{" "}
+          {strongest.explained > 0 && `The load explains ${formatShare(strongest.explained)} of it. `}Parts of the score:{" "}
+          {describeParts({ ...strongest.parts })}. Kind “{KIND_WORDS[group.kind].label}”: {KIND_WORDS[group.kind].help}. Weight{" "}
+          {formatScore(group.weight)}, by which groups are ranked.
         </p>
       )}
       <p>

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { Finding } from "../../logic/comparison_types";
+import type { Finding } from "../../logic/api";
 import { plural } from "../../logic/number";
 import { buildSketch, HEIGHT, SIDE, WIDTH } from "../../logic/sketch";
 import { describeDuration, toDurationMs, toEpochMs } from "../../logic/time";

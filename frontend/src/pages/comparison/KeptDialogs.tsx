@@ -2,10 +2,11 @@ import { ActionIcon, Button, Group as Row, Modal, Stack, Table, Textarea, TextIn
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { comparisonParams, deleteKept, keepComparison, type KeptInfo, keptListQuery, updateKept } from "../../api/comparison";
+import { comparisonParams, deleteKept, keepComparison, keptListQuery, updateKept } from "../../api/comparison";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
+import type { KeptInfo } from "../../logic/api";
 import type { ComparisonInputs } from "../../logic/against";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createMute, MUTE_KEYS } from "../../api/comparison";
 import { ErrorLine } from "../../components/StateView";
-import type { Group } from "../../logic/comparison_types";
+import type { Group } from "../../logic/api";
 import { muteChoices } from "../../logic/group";
 
 interface MuteDialogProps {

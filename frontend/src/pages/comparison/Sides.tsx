@@ -7,7 +7,7 @@ import { baselinesQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
 import { baselineTitle, newerVersion } from "../../logic/against";
 import { toWindow } from "../../logic/comparison";
-import type { Comparison, SideAccount } from "../../logic/comparison_types";
+import type { Comparison, SideAccount } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
 import { formatCount, plural } from "../../logic/number";
 import { surroundings } from "../../logic/range";
@@ -132,6 +132,11 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
         </Text>
       )}
       {children}
+      {side.n_rows_skipped > 0 && (
+        <Text fz="sm" c="var(--warn)">
+          Too long to read whole: evenly spaced pieces were compared, {formatCount(side.n_rows_skipped)} rows were left out.
+        </Text>
+      )}
     </section>
   );
 }

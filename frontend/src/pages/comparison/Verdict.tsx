@@ -1,5 +1,5 @@
 import { IconCircleCheck } from "@tabler/icons-react";
-import type { Comparison } from "../../logic/comparison_types";
+import type { Comparison } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
 
 /** Nothing unusual: said so that nobody overlooks it, with what else could be looked at. */

@@ -1,4 +1,4 @@
-import type { Group } from "../../logic/comparison_types";
+import type { Group } from "../../logic/api";
 import { surroundings } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { RawSearch } from "../../state/search";
