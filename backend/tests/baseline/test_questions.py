@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from normstat.baseline.question_rules import load_rules
+from normstat.baseline.question_rules import load_rules, parse_rules
 from normstat.baseline.questions import Question, Sighting, Story, System, find_questions, find_rules, to_system
 from normstat.stats.catalogue import load_catalogue
 
@@ -105,6 +105,38 @@ def test_bytes_for_each_write() -> None:
     for not_tiny in (disk(8000), disk(512, instance="c0t1d0"), disk(512, stat="iostat_freebsd")):
         assert "tiny-writes" not in names(*not_tiny)
         assert "disk-writes" in names(*not_tiny)
+
+
+def test_tiny_writes_are_those_of_the_disk_in_question() -> None:
+    def both(field: str, first: float, second: float, unit: str) -> Story:
+        members = (Sighting("c0t0d0", "level", 1, first), Sighting("c0t1d0", "level", 1, second))
+        return Story("web1", "iostat_solaris", field, unit, "level", "up", 2, 8, members)
+
+    written = both("kw_per_s", 80_000, 500, "KiB/s")
+    assert "tiny-writes" in names(both("w_per_s", 1000, 1000, "1/s"), written)
+    of_the_first = story("iostat_solaris", "b_pct", "up", "c0t0d0", of=8, now=50)
+    assert "tiny-writes" not in names(of_the_first, both("w_per_s", 1000, 1000, "1/s"), written)
+    of_the_second = story("iostat_solaris", "b_pct", "up", "c0t1d0", of=8, now=50)
+    assert "tiny-writes" in names(of_the_second, both("w_per_s", 1000, 1000, "1/s"), written)
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "one few"), (16, "few"), (17, ""), (31, ""), (32, "most"), (64, "most")])
+def test_how_many_are_one_few_and_most(n: int, words: str) -> None:
+    def is_met(word: str) -> bool:
+        text = f"""
+            [meanings]
+            "cpu.sys" = {{ of = "cpu", words = "x", fields = ["mpstat_linux:sys_pct"] }}
+            [commands]
+            one = {{ on = "linux", run = "true", note = "n", source = "true(1)" }}
+            [[rules]]
+            id = "r"
+            when = ["cpu.sys {word}"]
+            ask = "?"
+            commands = ["one"]
+        """
+        return find_rules([story("mpstat_linux", "sys_pct", "up", *map(str, range(n)), of=64)], parse_rules(text)) == [["r"]]
+
+    assert " ".join(word for word in ("one", "few", "most") if is_met(word)) == words
 
 
 def test_nothing_is_asked_where_nothing_is_known() -> None:
