@@ -29,7 +29,7 @@ from normstat.store.stat_tables import table_of
 from normstat.window import Window
 from tests.query.filling import Sessions
 
-N_HOURS: Final = {"1,300 series": 24, "10,000 series": 8}
+N_HOURS: Final = {"1,300 series": 24, "10,000 series": 3}
 ROUNDS: Final = 5
 
 

@@ -32,7 +32,7 @@ from normstat.store.baseline_models import Baseline
 from normstat.store.baseline_versions import SETTLE, effective_windows
 from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, next_task, note_progress
 from normstat.store.profiles import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
-from normstat.store.session import open_read_session, open_write_session
+from normstat.store.session import WriteSession, open_read_session, open_write_session
 from normstat.window import Window
 
 log = structlog.get_logger()
@@ -194,6 +194,9 @@ class _Making:
     async def _make_profiles(self, plan: _Plan) -> list[ProfileKey] | None:
         """The profile of all hours and those of like hours: which. Missing: None when pieces were taken back, and as above."""
         there = await self._list_pieces(plan)
+        if not all(PieceKey(stat.id, span.start, span.end) in there for stat in plan.stats for span in plan.spans):
+            # Taken back while it was made.
+            return None
         async with open_read_session(self._sessions) as session:
             old = await profiles.list_slots(session, self._key(plan, WHOLE_SLOT))
         wanted: list[tuple[int, Sequence[Window], str]] = [(WHOLE_SLOT, plan.spans, "")]
@@ -204,20 +207,20 @@ class _Making:
             pieces = [
                 there[piece] for stat in plan.stats for span in spans if (piece := PieceKey(stat.id, span.start, span.end)) in there
             ]
-            sources = hash_sources(pieces)
             known = old.get(slot)
-            is_known = known is not None and known.sources == sources and not known.is_stale and known.effective == plan.effective
-            if not is_known:
-                if time.monotonic() > self._ends_at:
-                    return None
+            if known is not None and known.sources == hash_sources(pieces):
+                is_good = await self._confirm(plan, key, pieces)
+            elif time.monotonic() > self._ends_at:
+                return None
+            else:
                 try:
                     is_good = await self._make_one(plan, key, spans, pieces, days)
                 except TooShort:
                     if slot == WHOLE_SLOT:
                         raise
-                    is_good, key = True, self._key(plan, WHOLE_SLOT)
-                if not is_good:
-                    return None
+                    continue
+            if not is_good:
+                return None
             kept.append(key)
             if not await self._note(1):
                 return None
@@ -237,7 +240,28 @@ class _Making:
         except BrokenBytes:
             await self._delete_broken(by_stat, pieces)
             raise
-        row = ProfileRow(
+        return await self._store(plan, self._to_row(plan, key, pieces, body), pieces, band)
+
+    async def _confirm(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece]) -> bool:
+        """Says that what is stored is still right, as it was made of the same pieces."""
+        return await self._store(plan, self._to_row(plan, key, pieces, b""), pieces, None)
+
+    async def _store(self, plan: _Plan, row: ProfileRow, pieces: Sequence[StoredPiece], band: bytes | None) -> bool:
+        async with self._sessions() as session, session.begin() as transaction:
+            written = WriteSession(session)
+            if band is None:
+                is_good = await profiles.confirm_profile(written, row, pieces)
+            else:
+                is_good = await profiles.put_profile(written, row, pieces, band)
+            # The host's row is locked now: a stat that the plan does not know may have come before.
+            stats = await list_host_stats(session, self._task.host_id) if is_good else []
+            is_good = is_good and {stat.id for stat in stats} == {stat.id for stat in plan.stats}
+            if not is_good:
+                await transaction.rollback()
+            return is_good
+
+    def _to_row(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece], body: bytes) -> ProfileRow:
+        return ProfileRow(
             key=key,
             made_at=plan.until,
             until=plan.until,
@@ -247,8 +271,6 @@ class _Making:
             sources=hash_sources(pieces),
             body=body,
         )
-        async with open_write_session(self._sessions) as session:
-            return await profiles.put_profile(session, row, pieces, band)
 
     async def _delete_broken(self, by_stat: Sequence[tuple[StatRef, list[bytes]]], pieces: Sequence[StoredPiece]) -> None:
         """Removes the pieces of stats of which one cannot be read: they are made anew at the next try."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import Integer, and_, cast, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import aliased
 
 from normstat.store.baseline_models import Baseline, BaselineHost, Profile, ProfileJob
 from normstat.store.baseline_versions import ask_for_profile
-from normstat.store.models import Host
+from normstat.store.models import Host, StatTable
 from normstat.store.profiles import WHOLE_SLOT
 from normstat.store.session import WriteSession
 
@@ -110,11 +110,21 @@ async def ask_for_outdated(session: WriteSession, method: int, now: datetime) ->
         )
         .exists()
     )
+    versions = select(StatTable.spec, func.max(StatTable.spec_version).label("version")).group_by(StatTable.spec).subquery()
+    of_other_spec = (
+        select(versions.c.spec)
+        .where(
+            Profile.spec_versions.has_key(versions.c.spec),
+            cast(Profile.spec_versions.op("->>")(versions.c.spec), Integer) != versions.c.version,
+        )
+        .correlate(Profile)
+        .exists()
+    )
     # Where there were no samples, or too few, the message says so: some may have come.
     is_done = and_(
         ProfileJob.state == "done",
         or_(
-            and_(ProfileJob.message == "", or_(Profile.slot.is_(None), Profile.method != method, any_stale)),
+            and_(ProfileJob.message == "", or_(Profile.slot.is_(None), Profile.method != method, any_stale, of_other_spec)),
             and_(ProfileJob.message != "", ProfileJob.finished_at < now - LOOK_AGAIN),
         ),
     )

@@ -179,27 +179,10 @@ async def read_bodies(session: AsyncSession, host_id: int, stat_id: int, spans: 
 
 async def put_profile(session: WriteSession, row: ProfileRow, pieces: Iterable[StoredPiece], band: bytes) -> bool:
     """Stores a profile; False when one of its pieces was taken back since it was read."""
-    key = row.key
-    await (await driver_of(session)).execute(LOCK_WAIT)
-    # While the host's row is locked nobody takes pieces back.
-    if await lock_host_by_id(session, key.host_id) is None:
+    if not await _lock_with_pieces(session, row.key, pieces):
         return False
-    wanted = {piece.key: piece.made_at for piece in pieces}
-    if wanted:
-        span = Window(min(piece.start for piece in wanted), max(piece.end for piece in wanted))
-        there = await list_pieces(session, key.host_id, span, key.method)
-        if any(own not in there or there[own].made_at != made_at for own, made_at in wanted.items()):
-            return False
-    values = {
-        "made_at": func.clock_timestamp(),
-        "until_at": row.until,
-        "effective": to_ranges(row.effective),
-        "is_stale": False,
-        "spec_versions": dict(row.spec_versions),
-        "sources": row.sources,
-        "band": band,
-        "body": row.body,
-    }
+    key = row.key
+    values = {**_to_values(row), "made_at": func.clock_timestamp(), "band": band, "body": row.body}
     of_profile = {
         "baseline_id": key.baseline_id,
         "version": key.version,
@@ -210,6 +193,37 @@ async def put_profile(session: WriteSession, row: ProfileRow, pieces: Iterable[S
     put = insert(Profile).values(**of_profile, **values)
     await session.execute(put.on_conflict_do_update(index_elements=list(of_profile), set_=values))
     return True
+
+
+async def confirm_profile(session: WriteSession, row: ProfileRow, pieces: Iterable[StoredPiece]) -> bool:
+    """Says that a stored profile, which was made of these pieces, is still right; False when it is not."""
+    if not await _lock_with_pieces(session, row.key, pieces):
+        return False
+    done = await session.execute(update(Profile).where(*_of(row.key)).values(**_to_values(row)).returning(Profile.slot))
+    return done.first() is not None
+
+
+async def _lock_with_pieces(session: WriteSession, key: ProfileKey, pieces: Iterable[StoredPiece]) -> bool:
+    """Whether all these pieces are there; while the host's row is locked nobody takes one back."""
+    await (await driver_of(session)).execute(LOCK_WAIT)
+    if await lock_host_by_id(session, key.host_id) is None:
+        return False
+    wanted = {piece.key: piece.made_at for piece in pieces}
+    if not wanted:
+        return True
+    span = Window(min(piece.start for piece in wanted), max(piece.end for piece in wanted))
+    there = await list_pieces(session, key.host_id, span, key.method)
+    return all(own in there and there[own].made_at == made_at for own, made_at in wanted.items())
+
+
+def _to_values(row: ProfileRow) -> dict[str, object]:
+    return {
+        "until_at": row.until,
+        "effective": to_ranges(row.effective),
+        "is_stale": False,
+        "spec_versions": dict(row.spec_versions),
+        "sources": row.sources,
+    }
 
 
 async def delete_profiles(session: WriteSession, baseline_id: int, host_id: int, keep: Sequence[ProfileKey]) -> None:
