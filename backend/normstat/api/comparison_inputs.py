@@ -1,7 +1,7 @@
 """What a comparison is asked with: the same for an answer, for a report, and for one that is kept."""
 
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlencode
 
 from pydantic import Field, StringConstraints
@@ -52,6 +52,10 @@ class ComparisonInputs(AgainstInputs):
             raise BadRequest(f"Give {AGAINST}")
         if self.version is not None and self.baseline is None:
             raise BadRequest("`version` is that of a baseline: give `baseline` with it")
+
+    def pinned(self, version: int | None) -> Self:
+        """The same with the version of the baseline that was used: the newest one may be another tomorrow."""
+        return self if self.baseline is None else self.model_copy(update={"version": version})
 
     def to_parameters(self) -> dict[str, str | int | list[str]]:
         """What was given, as parameters of GET /comparison."""

@@ -67,7 +67,8 @@ async def find_report(asked: ReportInputs, who: str, settings: Settings, session
         return result, Cover(record.name, asked.note or record.note, who, now, address)
     inputs = asked.to_inputs()
     result = await answer(settings, session, inputs)
-    return result, Cover(title_of(result), asked.note, who, now, inputs.page_address(public_url))
+    address = inputs.pinned(result.against.version).page_address(public_url)
+    return result, Cover(title_of(result), asked.note, who, now, address)
 
 
 def _file_name(result: Comparison) -> str:

@@ -28,7 +28,8 @@ async def keep_comparison(body: KeptCreate, principal: Operator, state: State, r
     """Compares and keeps the answer: it can be read when samples and baselines are gone."""
     result = await answer(state.settings, read, body.inputs)
     packed = await anyio.to_thread.run_sync(_to_json, result)
-    draft = KeptDraft(body.name, body.note, body.inputs.to_parameters(), packed, principal.name)
+    parameters = body.inputs.pinned(result.against.version).to_parameters()
+    draft = KeptDraft(body.name, body.note, parameters, packed, principal.name)
     return KeptInfo.model_validate(await kept_comparisons.create_kept(write, draft))
 
 

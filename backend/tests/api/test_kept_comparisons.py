@@ -88,6 +88,24 @@ async def test_a_kept_comparison_outlives_what_it_was_made_from(operator: httpx.
     assert (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text == numbers
 
 
+async def test_the_version_that_was_used_is_kept(operator: httpx.AsyncClient) -> None:
+    window = {"start": at(0), "end": at(N_NORMAL)}
+    made = await operator.post(f"{API}/baselines", json={"name": "quiet", "hosts": [HOST], "windows": [window]})
+    assert made.status_code == 201, made.text
+    asked = {name: ASKED[name] for name in ("host", "start", "end")} | {"baseline": made.json()["id"]}
+    info = await keep(operator, inputs=asked)
+    assert info.inputs == asked | {"version": 1}
+    report = await operator.get(f"{API}/comparison/report.html", params=asked)  # type: ignore[arg-type]
+    assert "&amp;version=1&amp;" in report.text
+    shorter = {"windows": [window | {"start": at(60)}]}
+    assert (await operator.patch(f"{API}/baselines/{asked['baseline']}", json=shorter)).status_code == 200
+    again = await operator.get(f"{API}/comparison/report.csv", params=info.inputs)  # type: ignore[arg-type]
+    kept = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
+    assert again.text == kept.text
+    newest = await operator.get(f"{API}/comparison/report.csv", params=asked)  # type: ignore[arg-type]
+    assert newest.text != kept.text
+
+
 async def test_kept_comparisons_are_listed_renamed_and_forgotten(operator: httpx.AsyncClient) -> None:
     first, second = await keep(operator), await keep(operator, name="Again", note="")
     listed = KeptList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
