@@ -9,7 +9,7 @@ describe("a series", () => {
   it("is named by stat, instance and column even when the catalogue does not know it", () => {
     expect(seriesTitle(null, { stat: "s", instance: "", field: "x_kb" })).toBe("s · x_kb");
     expect(seriesTitle(null, { stat: "s", instance: "sda", field: "x_kb" })).toBe("s · sda · x_kb");
-    const group = { stat: "s", field: "x", instances: ["sda", "sdb"] };
+    const group = { stat: "s", field: "x_pct", column: "x", instances: ["sda", "sdb"] };
     expect(groupTitle(null, { ...group, n_members: 2 })).toBe("s · x");
     expect(groupTitle(null, { ...group, n_members: 1 })).toBe("s · sda · x");
   });

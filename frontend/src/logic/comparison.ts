@@ -78,10 +78,19 @@ export function divisorOptions(
 /** How a group is called: stat, column and, where it has one member, its instance. */
 export function groupTitle(
   stat: StatInfo | null,
-  group: { readonly stat: string; readonly field: string; readonly n_members: number; readonly instances: readonly string[] },
+  group: {
+    readonly stat: string;
+    readonly field: string;
+    readonly column: string;
+    readonly n_members: number;
+    readonly instances: readonly string[];
+  },
 ): string {
   const [first = ""] = group.instances;
-  return seriesTitle(stat, { stat: group.stat, field: group.field, instance: group.n_members === 1 ? first : "" });
+  const instance = group.n_members === 1 ? first : "";
+  return stat === null
+    ? seriesTitle(null, { stat: group.stat, field: group.column, instance })
+    : seriesTitle(stat, { stat: group.stat, field: group.field, instance });
 }
 
 /** The instances of a group beyond those that have a graph, and how many there are beyond those that have a name. */

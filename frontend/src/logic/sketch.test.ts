@@ -37,6 +37,11 @@ describe("a small graph", () => {
     expect(high(101)?.y).toBeGreaterThan(0);
   });
 
+  it("begins at zero where a rounding made something of less", () => {
+    const finding = madeFinding({ baseline: { ...madeSummary(2, 1), lowest: -1.5e-9 }, incident: madeSummary(40, 4) });
+    expect(buildSketch(finding, "ms").ticks[0]).toEqual({ y: HEIGHT, label: "0" });
+  });
+
   it("shows the movement of a level that never comes near zero", () => {
     const sketch = buildSketch(madeFinding({ baseline: madeSummary(1000, 20), incident: madeSummary(1040, 20) }), "KiB");
     expect(sketch.ticks[0]?.label).not.toBe("0");

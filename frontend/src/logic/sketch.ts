@@ -14,6 +14,7 @@ export const SIDE = 40;
 
 const N_BINS = 30;
 const MOST_TICKS = 3;
+const ROUNDING = 0.005;
 
 export interface SketchTick {
   readonly y: number;
@@ -119,7 +120,11 @@ function extentOf(finding: Pick<Finding, "baseline" | "incident" | "figure">): r
   }
   figure?.low.forEach(add);
   figure?.high.forEach(add);
-  return low > high ? [0, 1] : [low, high];
+  if (low > high) {
+    return [0, 1];
+  }
+  // What was computed from stored profiles may be below zero by a rounding; that is no reason for another tick.
+  return [low < 0 && -low < ROUNDING * (high - low) ? 0 : low, high];
 }
 
 /** A level that moves by less than a third of itself would be a flat line above zero; everything else starts at zero. */

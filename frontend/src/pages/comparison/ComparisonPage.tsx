@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import { ApiError } from "../../api/client";
 import { comparisonQuery, keptQuery, reportAddress } from "../../api/comparison";
+import { statsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
@@ -26,6 +27,8 @@ import "./ComparisonPage.css";
 export function ComparisonPage() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
+  // Asked for beside the comparison, so that columns have their names when it comes.
+  useQuery(statsQuery);
   const { view, ignored } = useMemo(() => decodeComparisonView(search), [search]);
   const [isListing, setListing] = useState(false);
   useDocumentTitle("Compare · normstat");
