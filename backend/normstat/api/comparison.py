@@ -35,7 +35,8 @@ async def compare(inputs: Annotated[ComparisonInputs, Query()], state: State, se
     responses=text_answers(
         ANSWERS,
         media_type="application/x-ndjson",
-        description="lines of JSON: `progress` {done, total, what} as it goes on, and last `result` (as of GET /comparison) or `error`",
+        description="lines of JSON: `progress` {done, total, what} as it goes on, and last `result` (as of GET /comparison)"
+        " or `error`",
     ),
 )
 async def compare_with_progress(

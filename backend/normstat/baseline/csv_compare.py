@@ -95,7 +95,8 @@ def _to_grid(samples: Sequence[Samples]) -> tuple[FloatArray, FloatArray]:
 
 def _snap(samples: Sequence[Samples], common: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Instants that waver, on a grid of their interval. Missing: None where two samples of a metric would fall on one place."""
-    interval = float(np.median([np.median(np.diff(times)) for times, _ in samples if len(times) > 1] or [0.0]))
+    steps = [float(np.median(np.diff(times))) for times, _ in samples if len(times) > 1]
+    interval = float(np.median(steps)) if steps else 0.0
     if interval <= 0:
         return None
     start = float(common[0])

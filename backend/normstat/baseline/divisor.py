@@ -1,5 +1,6 @@
 """The load-normalised form: every series divided by one that counts the work done (per transaction, per system call)."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,9 +13,11 @@ from normstat.baseline.summary import FloatArray
 from normstat.baseline.windows import Windows
 from normstat.errors import BadRequest
 from normstat.query.tables import StatRef, list_host_stats
+from normstat.stats.spec import Field, Kind
 
 # A report is divided by the nearest value of the divisor, which may be so many of its intervals away.
 MOST_INTERVALS: Final = 2.0
+MOST_DECIMALS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """The divisor on both sides."""
+    """The divisor on both sides. `name`: as it was asked for"""
 
+    name: str
     baseline: Rate
     incident: Rate
 
@@ -72,6 +76,15 @@ def divide(side: StatSide, rate: Rate) -> StatSide:
     by = np.where(np.abs(rate.times_s[nearest] - side.times_s) <= MOST_INTERVALS * interval, rate.values[nearest], np.nan)
     by = np.where(by == 0, np.nan, by)[side.report]
     return replace(side, values={key: values / by for key, values in side.values.items()})
+
+
+def divide_field(field: Field, divisor: Divisor) -> Field:
+    """The column of the quotients: its unit says so, its digits are finer by the divisor's size, and it is no percentage."""
+    sizes = np.abs(divisor.baseline.values[divisor.baseline.values != 0])
+    finer = max(0, math.ceil(math.log10(float(np.median(sizes))))) if len(sizes) else 0
+    return replace(
+        field, unit=f"{field.unit} / {divisor.name}", kind=Kind.GAUGE, decimals=min(field.decimals + finer, MOST_DECIMALS)
+    )
 
 
 def _to_rate(side: StatSide, key: str, instance: str | None) -> Rate:

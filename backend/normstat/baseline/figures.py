@@ -1,5 +1,6 @@
 """The lines of a finding's small graph: lowest and highest of equal columns of time."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,12 +14,23 @@ from normstat.window import Window
 N_COLUMNS: Final = 160
 
 
-def figure_of(now: StatSide, before: StatSide | None, instance: str, field: str, incident: Window, baseline: Windows) -> Figure:
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What there is to draw of a stat, and the windows that it is of; `before` None where a profile was read instead."""
+
+    now: StatSide
+    before: StatSide | None
+    incident: Window
+    baseline: Windows
+
+
+def figure_of(sides: Sides, instance: str, field: str) -> Figure:
     """The incident of a series, and the baseline by elapsed time where it is one window and was read."""
-    low, high = _columns(now, instance, field, incident)
+    incident = sides.incident
+    low, high = _columns(sides.now, instance, field, incident)
     beside = None
-    if before is not None and len(baseline) == 1:
-        beside = Columns(*_columns(before, instance, field, baseline[0]))
+    if sides.before is not None and len(sides.baseline) == 1:
+        beside = Columns(*_columns(sides.before, instance, field, sides.baseline[0]))
     return Figure(round(1000 * incident.start.timestamp()), round(1000 * incident.end.timestamp()), low, high, beside)
 
 
@@ -35,10 +47,9 @@ def _columns(side: StatSide, instance: str, field: str, window: Window) -> tuple
 
 
 def _samples(side: StatSide, instance: str, field: str) -> tuple[FloatArray, FloatArray]:
-    column = side.values.get(field)
-    if column is None or instance not in side.names:
+    column, own = side.values.get(field), side.span(instance)
+    if column is None or own is None:
         return np.empty(0), np.empty(0)
-    own = side.instance == list(side.names).index(instance)
     values = column[own]
     known = ~np.isnan(values)
     return side.times_s[side.report[own]][known], values[known]

@@ -1,15 +1,15 @@
 """From judged series to findings: which kind of change it is, how much of it there is, what both sides show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from normstat.baseline.host_profile import FOLLOW, HostProfile, Judged
-from normstat.baseline.records import Direction, Figure, Finding, FindingKind, Parts, SideValues
-from normstat.baseline.sentences import describe_change
-from normstat.baseline.summary import END_SHARE, MIDDLE, PROBABILITIES, FloatArray, Summary
+from normstat.baseline.records import Direction, Finding, FindingKind, Parts, SideValues
+from normstat.baseline.sentences import Change, describe_change, name_series
+from normstat.baseline.summary import MIDDLE, N_QUANTILES, PROBABILITIES, Float32Array, FloatArray, Summary
 from normstat.baseline.yardstick import (
     BOTTOM,
     HIGH,
@@ -38,11 +38,18 @@ BETTER_FACTOR: Final = 0.8
 # The surprise at which the order stops caring much about how unusual a series is, and begins to about impact.
 HALF_SURPRISE: Final = 6.0
 LEAST_IMPACT_FACTOR: Final = 0.25
-# So much of a percentage is full, and so many samples at their highest value are a limit.
+# So much of a percentage is full, and so many samples at their highest value are a limit, where the values are many.
 FULL_PERCENT: Final = 99.0
 AT_LIMIT: Final = 0.25
+MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
 QUARTER: Final = MIDDLE // 2
+# Of these kinds more is neither better nor worse.
+WITHOUT_JUDGEMENT: Final = frozenset({"spread", "movement", "missing", "frozen", "shape"})
+# More than any tool prints, and none that only the arithmetic made.
+SIGNIFICANT: Final = 9
+# The highest power of ten that a float holds exactly.
+MOST_EXACT: Final = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +65,11 @@ class Series:
 class Totals:
     """What there is of each series' field on the host. Shape: both (n_series,)
 
-    `usual`: in the baseline, the sum over all instances of their mean sizes; `presence`: share of the reports that have the instance
+    `usual`: in the baseline, the sum over all instances of their mean sizes; `presence`: share of the reports with the instance
     """
 
     usual: FloatArray
     presence: FloatArray
-
-
-FigureMaker = Callable[[int], Figure | None]
 
 
 def totals_of(profile: HostProfile, window: Summary) -> Totals:
@@ -76,130 +80,192 @@ def totals_of(profile: HostProfile, window: Summary) -> Totals:
     return Totals(sums[profile.families], presence)
 
 
-def make_finding(row: int, series: Series, profile: HostProfile, judged: Judged, totals: Totals) -> Finding:
-    """The finding of one series."""
-    field, level = series.field, float(profile.traits.level[row])
-    before, after = to_values(profile.whole, row, level), to_values(judged.window, row, level)
-    times = judged.times[:, row]
-    best = int(judged.surprise[:, row].argmax())
-    kind, change = _describe_kind(best, row, field, profile, judged)
-    direction: Direction = "same" if change == 0 else "up" if change > 0 else "down"
-    is_worse = None
-    if (
-        field.worse is not Worse.NEITHER
-        and direction != "same"
-        and kind not in ("spread", "movement", "missing", "frozen", "shape")
-    ):
-        is_worse = (field.worse is Worse.HIGHER) == (direction == "up")
-    impact = _impact(field, before, after, float(totals.usual[row]), float(totals.presence[row]))
-    surprise = float(judged.score[row])
-    weight = surprise / (surprise + HALF_SURPRISE) * (LEAST_IMPACT_FACTOR + (1 - LEAST_IMPACT_FACTOR) * float(np.sqrt(impact)))
-    usual = float(judged.yardstick[best, row])
-    score = float(times[best])
-    return Finding(
-        instance=series.instance,
-        kind=kind,
-        direction=direction,
-        is_worse=is_worse,
-        baseline=before,
-        incident=after,
-        usual=_round(float(np.exp(usual)) if best in RATIOS else usual if best in IN_UNITS else abs(change) / max(score, 1e-9)),
-        change=_round(change),
-        score=_round(score),
-        surprise=_round(surprise),
-        explained=_round(float(judged.explained[row])),
-        parts=Parts(
-            value=_most(times, (VALUE, ORDER, PART, TREND)),
-            shape=_round(float(times[SPREAD])),
-            top=_most(times, (TOP, HIGH)),
-            bottom=_most(times, (BOTTOM, LOW)),
-            step=_most(times, (STEP, JITTER)),
-            still=_round(float(times[STILL])),
-            missing=_round(float(times[MISSING])),
-            load=_round(float(times[FOLLOW])),
-        ),
-        impact=_round(impact),
-        weight=_round(weight * (BETTER_FACTOR if is_worse is False else 1.0)),
-        sentence=describe_change(series.stat, series.instance, field, kind, before, after, change, score, by_load=best == FOLLOW),
-        figure=None,
-    )
+def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostProfile, judged: Judged) -> list[Finding]:
+    """The findings of some of the series, in the order of `rows`. Shape: series (n_series,)"""
+    if not rows:
+        return []
+    chosen = np.array(rows, np.intp)
+    levels = profile.traits.level[chosen]
+    befores, afters = to_values(profile.whole.take(chosen), levels), to_values(judged.window.take(chosen), levels)
+    times, totals = judged.times[:, chosen], totals_of(profile, judged.window)
+    parts = _to_parts(times)
+    bests = judged.surprise[:, chosen].argmax(axis=0).tolist()
+    result = []
+    for place, row in enumerate(rows):
+        best, one = bests[place], series[row]
+        kind, size = _Kinds(row, one.field, profile, judged).describe(best)
+        change = Change(one.field, kind, befores[place], afters[place], size)
+        impact = _impact(one.field, change, float(totals.usual[row]), float(totals.presence[row]))
+        score, surprise = float(times[best, place]), float(judged.score[row])
+        direction: Direction = "same" if size == 0 or kind == "frozen" else "up" if size > 0 else "down"
+        is_worse = _is_worse(one.field, kind, direction)
+        weight = surprise / (surprise + HALF_SURPRISE) * (LEAST_IMPACT_FACTOR + (1 - LEAST_IMPACT_FACTOR) * impact**0.5)
+        result.append(
+            Finding(
+                instance=one.instance,
+                kind=kind,
+                direction=direction,
+                is_worse=is_worse,
+                baseline=change.before,
+                incident=change.after,
+                usual=_round(_to_usual(best, float(judged.yardstick[best, row]), size, score)),
+                change=_round(size),
+                score=_round(score),
+                surprise=_round(surprise),
+                explained=_round(float(judged.explained[row])),
+                parts=parts[place],
+                impact=_round(impact),
+                weight=_round(weight * (BETTER_FACTOR if is_worse is False else 1.0)),
+                sentence=describe_change(name_series(one.stat, one.instance, one.field), change, score, by_load=best == FOLLOW),
+                figure=None,
+            )
+        )
+    return result
 
 
-def to_values(summary: Summary, row: int, level: float) -> SideValues:
-    """One side of a series."""
-    n = int(summary.n[row])
+def to_values(summary: Summary, levels: FloatArray) -> list[SideValues]:
+    """One side of each series. Shape: levels (n_series,)"""
+    quantiles = summary.quantiles.astype(np.float64) + levels[:, None]
+    p5, p95 = (_between(quantiles, share) for share in (0.05, 0.95))
+    # Between the last two points lies the end: its mean says more than a straight line.
+    p99 = np.clip(summary.top + levels, quantiles[:, -2], quantiles[:, -1])
+    mean = summary.mean + levels
+    rounded = round_all(np.column_stack([mean, quantiles[:, MIDDLE], p5, p95, p99, quantiles[:, 0], quantiles[:, -1], quantiles]))
+    return [_to_side(n, row) for n, row in zip(summary.n.tolist(), rounded.tolist(), strict=True)]
+
+
+def _to_side(n: int, row: list[float]) -> SideValues:
     if n == 0:
         return SideValues(0, None, None, None, None, None, None, None, None)
-    quantiles = summary.quantiles[row].astype(np.float64) + level
-    # Between the last two points lies the end: its mean says more than a straight line.
-    points = np.append(PROBABILITIES[:-1], (1 - END_SHARE / 2, 1.0))
-    reached = np.append(quantiles[:-1], (min(max(float(summary.top[row]) + level, quantiles[-2]), quantiles[-1]), quantiles[-1]))
-    p5, p95, p99 = np.interp((0.05, 0.95, 0.99), points, reached)
-    return SideValues(
-        n=n,
-        mean=_round(float(summary.mean[row]) + level),
-        median=_round(float(quantiles[MIDDLE])),
-        p5=_round(float(p5)),
-        p95=_round(float(p95)),
-        p99=_round(float(p99)),
-        lowest=_round(float(quantiles[0])),
-        highest=_round(float(quantiles[-1])),
-        quantiles=[_round(float(value)) for value in quantiles],
-    )
+    mean, median, p5, p95, p99, lowest, highest, *quantiles = row
+    return SideValues(n, mean, median, p5, p95, p99, lowest, highest, quantiles)
 
 
-def _describe_kind(best: int, row: int, field: Field, profile: HostProfile, judged: Judged) -> tuple[FindingKind, float]:
-    """What to call the change, and how large it is with its sign."""
-    whole, window = profile.whole, judged.window
-    median = float(window.median[row] - whole.median[row])
-    width = float(_width(window, row) - _width(whole, row))
-    top = float(window.top[row] - whole.quantiles[row, -2])
-    bottom = float(window.bottom[row] - whole.quantiles[row, 1])
-    level = float(profile.traits.level[row])
-    if best == MISSING:
-        return "missing", float(window.missing[row] - whole.missing[row])
-    if profile.traits.is_event[row] and level == 0 and float(window.mean[row]) > float(whole.mean[row]) and best != STILL:
-        return "zero", float(window.mean[row] - whole.mean[row])
-    if best == STILL:
-        kind: FindingKind = "frozen" if window.still[row] >= FROZEN and window.still[row] > whole.still[row] else "movement"
-        return kind, float(window.still[row] - whole.still[row])
-    if best == SPREAD:
-        return "spread", width
-    if best in (STEP, JITTER):
-        return "movement", float(np.nanmean(window.step_quantiles[row]) - np.nanmean(whole.step_quantiles[row]))
-    if best in (TOP, HIGH) and abs(median) < abs(top) / 2:
-        return ("spikes" if top > 0 else "top"), top
-    if best in (BOTTOM, LOW) and abs(median) < abs(bottom) / 2:
-        is_nothing = abs(float(window.bottom[row]) + level) <= max(float(profile.traits.digit[row]), 1e-9)
-        return ("stall" if bottom < 0 and is_nothing else "bottom"), bottom
-    if best == TREND:
-        parts = window.parts[row]
-        return "trend", float(parts[2:].mean() - parts[:2].mean())
-    if _is_at_limit(window, whole, row, field, level):
-        return "saturated", median
-    if best == ORDER and abs(median) <= float(profile.traits.digit[row]):
-        return "shape", float(window.mean[row] - whole.mean[row])
-    return "level", median if median != 0 else float(window.mean[row] - whole.mean[row])
+def round_all(values: FloatArray) -> FloatArray:
+    """As many significant digits as count. Missing: NaN."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = SIGNIFICANT - 1 - np.floor(np.log10(np.abs(values)))
+    exponent = np.clip(np.nan_to_num(exponent, posinf=0, neginf=0), -MOST_EXACT, MOST_EXACT)
+    # Only powers of ten above one are exact.
+    factor = 10.0 ** np.abs(exponent)
+    return np.asarray(np.where(exponent >= 0, np.rint(values * factor) / factor, np.rint(values / factor) * factor), np.float64)
 
 
-def _is_at_limit(window: Summary, whole: Summary, row: int, field: Field, level: float) -> bool:
-    """Whether many samples lie at the highest value, which is full, or higher than all of the baseline."""
-    highest = float(window.quantiles[row, -1])
-    share = np.count_nonzero(window.quantiles[row] >= highest) / window.quantiles.shape[1]
-    if share < AT_LIMIT or float(window.quantiles[row, 0]) == highest:
-        return False
-    if field.kind is Kind.PERCENT:
-        return highest + level >= FULL_PERCENT and field.worse is Worse.HIGHER
-    return highest > float(whole.quantiles[row, -1])
+def _between(quantiles: FloatArray, share: float) -> FloatArray:
+    place = share * (len(PROBABILITIES) - 1)
+    low = int(place)
+    part = place - low
+    return np.asarray(quantiles[:, low] * (1 - part) + quantiles[:, min(low + 1, len(PROBABILITIES) - 1)] * part, np.float64)
+
+
+def _to_parts(times: Float32Array) -> list[Parts]:
+    """Shape: times (n_kinds + 1, n_series)"""
+    kinds = ((VALUE, ORDER, PART, TREND), (SPREAD,), (TOP, HIGH), (BOTTOM, LOW), (STEP, JITTER), (STILL,), (MISSING,), (FOLLOW,))
+    most = np.stack([times[list(some)].max(axis=0) for some in kinds], axis=1)
+    return [Parts(*row) for row in round_all(most.astype(np.float64)).tolist()]
+
+
+def _to_usual(best: int, yardstick: float, change: float, score: float) -> float:
+    """How much it changes by itself, as the kind measures it."""
+    if best in RATIOS:
+        return float(np.exp(min(yardstick, 700.0)))
+    return yardstick if best in IN_UNITS else abs(change) / max(score, 1e-9)
+
+
+def _is_worse(field: Field, kind: FindingKind, direction: Direction) -> bool | None:
+    if field.worse is Worse.NEITHER or direction == "same" or kind in WITHOUT_JUDGEMENT:
+        return None
+    return (field.worse is Worse.HIGHER) == (direction == "up")
+
+
+class _Kinds:
+    """What to call the change of one series, and how large it is with its sign."""
+
+    def __init__(self, row: int, field: Field, profile: HostProfile, judged: Judged) -> None:
+        self._row = row
+        self._field = field
+        self._whole = profile.whole
+        self._window = judged.window
+        self._level = float(profile.traits.level[row])
+        self._digit = float(profile.traits.digit[row])
+        self._is_event = bool(profile.traits.is_event[row])
+        self._median = float(self._window.median[row] - self._whole.median[row])
+        self._mean = float(self._window.mean[row] - self._whole.mean[row])
+
+    def describe(self, best: int) -> tuple[FindingKind, float]:
+        """By the kind that surprises most."""
+        row, whole, window = self._row, self._whole, self._window
+        if best == MISSING or window.n[row] == 0:
+            return "missing", float(window.missing[row] - whole.missing[row])
+        if self._is_event and self._level == 0 and self._mean > 0 and best != STILL:
+            return "zero", self._mean
+        if best in (STILL, STEP, JITTER, SPREAD):
+            return self._describe_movement(best)
+        end = self._describe_end(best) if best in (TOP, HIGH, BOTTOM, LOW) else None
+        return self._describe_level(best) if end is None else end
+
+    def _describe_level(self, best: int) -> tuple[FindingKind, float]:
+        if best == TREND and (size := self._onset()):
+            return "trend", size
+        if self._is_at_limit():
+            return "saturated", self._median or self._mean
+        if best == ORDER and abs(self._median) <= self._digit:
+            return "shape", self._mean
+        return "level", self._median or self._mean
+
+    def _describe_movement(self, best: int) -> tuple[FindingKind, float]:
+        row, whole, window = self._row, self._whole, self._window
+        if best == SPREAD:
+            return "spread", _width(window, row) - _width(whole, row)
+        still = float(window.still[row] - whole.still[row])
+        if window.still[row] >= FROZEN and still > 0:
+            return "frozen", still
+        if best == STILL:
+            # More equal neighbours are less movement.
+            return "movement", -still
+        return "movement", float(window.step_quantiles[row].mean() - whole.step_quantiles[row].mean())
+
+    def _describe_end(self, best: int) -> tuple[FindingKind, float] | None:
+        """Missing: None where not an end moved, but all of it."""
+        row, whole, window = self._row, self._whole, self._window
+        is_top = best in (TOP, HIGH)
+        end = float(window.top[row] - whole.quantiles[row, -2]) if is_top else float(window.bottom[row] - whole.quantiles[row, 1])
+        if abs(self._median) >= abs(end) / 2:
+            return None
+        if is_top:
+            return ("spikes" if end > 0 else "top"), end
+        is_nothing = abs(float(window.quantiles[row, 0]) + self._level) <= max(self._digit, 1e-9)
+        return ("stall" if end < 0 and is_nothing else "bottom"), end
+
+    def _onset(self) -> float:
+        """The largest difference between what comes before and what comes after a moment of the incident. Missing: 0."""
+        parts = self._window.parts[self._row].astype(np.float64)
+        if np.isnan(parts).any():
+            return 0.0
+        return max((float(parts[at:].mean() - parts[:at].mean()) for at in range(1, len(parts))), key=abs)
+
+    def _is_at_limit(self) -> bool:
+        """Whether many samples lie at the highest value, which is full, or as high as nothing of the baseline."""
+        row, whole, window = self._row, self._whole.quantiles, self._window.quantiles
+        highest = float(window[row, -1])
+        share = np.count_nonzero(window[row] >= highest) / N_QUANTILES
+        if share < AT_LIMIT or self._median <= 0:
+            return False
+        if self._field.kind is Kind.PERCENT:
+            was = np.count_nonzero(whole[row] >= highest) / N_QUANTILES
+            return bool(highest + self._level >= FULL_PERCENT and self._field.worse is not Worse.LOWER and was < AT_LIMIT)
+        # Of few values one is the highest often, without any limit.
+        is_fine = highest - float(window[row, 0]) >= MANY_DIGITS * self._digit
+        return bool(is_fine and highest > float(whole[row, -1]))
 
 
 def _width(summary: Summary, row: int) -> float:
     return float(summary.quantiles[row, -1 - QUARTER] - summary.quantiles[row, QUARTER])
 
 
-def _impact(field: Field, before: SideValues, after: SideValues, usual_total: float, presence: float) -> float:
+def _impact(field: Field, change: Change, usual_total: float, presence: float) -> float:
     """How much more or less of it there is, by the means: points of a percentage, else decades of the host's total."""
-    one, other = abs(before.mean or 0.0), abs(after.mean or 0.0)
+    one, other = abs(change.before.mean or 0.0), abs(change.after.mean or 0.0)
     if field.kind is Kind.PERCENT:
         return presence * min(1.0, abs(other - one) / 100)
     usual = max(usual_total, one)
@@ -209,10 +275,5 @@ def _impact(field: Field, before: SideValues, after: SideValues, usual_total: fl
     return presence * UNBOUNDED_IMPACT * min(1.0, decades / DECADES)
 
 
-def _most(times: np.ndarray[tuple[int], np.dtype[np.float32]], kinds: Sequence[int]) -> float:
-    return _round(float(max(times[kind] for kind in kinds)))
-
-
 def _round(value: float) -> float:
-    """Nine significant digits: more than any tool prints, and none that only the arithmetic made."""
-    return float(f"{value:.9g}")
+    return float(f"{value:.{SIGNIFICANT}g}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from normstat.baseline.findings import Series
 from normstat.baseline.records import Finding, Group
-from normstat.baseline.sentences import describe_kind, name_group
+from normstat.baseline.sentences import Change, describe_kind, name_group, name_instance, to_times
 from normstat.stats.spec import Field
 
 MOST_INSTANCES: Final = 200
@@ -22,8 +22,9 @@ LEAST_FOR_OUTLIER: Final = 8
 SAME_INSTANCES: Final = 0.6
 # What moved together: a level with its ends, a movement with its width.
 CLASSES: Final[Mapping[str, str]] = {
-    "level": "level", "top": "level", "bottom": "level", "saturated": "level", "trend": "level", "spikes": "level", "shape": "level",
-    "zero": "level", "stall": "level", "spread": "movement", "movement": "movement", "frozen": "frozen", "missing": "missing",
+    "level": "level", "top": "level", "bottom": "level", "saturated": "level", "trend": "level", "spikes": "level",
+    "shape": "level", "zero": "level", "stall": "level", "spread": "movement", "movement": "movement", "frozen": "frozen",
+    "missing": "missing",
 }  # fmt: skip
 
 Found = tuple[Series, Finding]
@@ -102,11 +103,13 @@ def _to_group(host: str, story: list[Found], n_instances: Mapping[tuple[str, str
 
 def _describe(stat: str, field: Field, findings: Sequence[Finding], n_instances: int) -> str:
     strongest = findings[0]
-    what = describe_kind(field, strongest.kind, strongest.baseline, strongest.incident, strongest.change)
+    change = Change(field, strongest.kind, strongest.baseline, strongest.incident, strongest.change)
     least, most = min(item.score for item in findings), max(item.score for item in findings)
-    verb = f"{name_group(stat, field, len(findings), n_instances)}"
-    instance = f" on {strongest.instance}, the strongest" if strongest.instance else ""
-    return f"{verb} changed alike:{instance} it {what}; {least:.1f} to {most:,.1f} times the usual change."
+    # One whose change is of another kind may have a larger factor than the strongest.
+    times = to_times(least) if to_times(least) == to_times(most) else f"{to_times(least)} to {to_times(most)}"
+    who = name_instance(stat, strongest.instance) if strongest.instance else "the strongest"
+    subject = name_group(stat, field, len(findings), n_instances)
+    return f"{subject} changed alike: {who} {describe_kind(change)}; {times} times their usual changes."
 
 
 def _relate(groups: list[Group]) -> list[Group]:

@@ -1,7 +1,8 @@
 """Long CSV (time,metric,value) as blocks of series that share their instants.
 
-Times are ISO-8601 (without a zone: UTC) or seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size. A line that
-cannot be read is counted and the first ones are kept to be shown; an empty value, NaN, null or - is a missing sample.
+Times are ISO-8601 (without a zone: UTC) or seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their
+size. A line that cannot be read is counted and the first ones are kept to be shown; an empty value, NaN, null or - is a missing
+sample.
 """
 
 from collections.abc import Sequence
@@ -84,7 +85,8 @@ def _read_text(path: Path) -> tuple[pa.Table, list[str]]:
         names = [name.strip().strip('"').lower() for name in header.strip("\r\n").split(",")]
         if absent := [name for name in COLUMNS if names.count(name) != 1]:
             raise BadRequest(
-                f"{path} needs one column each of time,metric,value; its first line is {shorten(header)!r} ({', '.join(absent)} missing or twice)",
+                f"{path} needs one column each of time,metric,value; its first line is {shorten(header)!r}"
+                f" ({', '.join(absent)} missing or twice)",
                 {"file": str(path)},
             )
         table = pc_csv.read_csv(

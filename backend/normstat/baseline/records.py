@@ -72,7 +72,8 @@ class Parts:
 class Finding:
     """A series that differs.
 
-    `usual`: how much it changes by itself, `change`: how much it did, both as the kind measures it (the field's unit, a share, a factor);
+    `usual`: how much it changes by itself, `change`: how much it did, both as the kind measures it (the field's unit, a share, a
+    factor);
     `score`: how many times the usual that is; `surprise`: minus the decimal logarithm of the chance of that in a normal window;
     `impact`: how much of it there is, 0..1
     """

@@ -75,8 +75,8 @@ async def run_comparison(
 ) -> ComparisonRecord:
     """What differs in the incident from what is normal; `max_rows`: most rows read of one stat for each side.
 
-    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not speak of a host, or for a divisor
-    that is not there; NoData when a side has no samples
+    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not speak of a host, or for a
+    divisor that is not there; NoData when a side has no samples
     """
     started = time.monotonic()
     tasks = [await _to_task(session, request, host) for host in request.hosts]
@@ -121,6 +121,7 @@ async def _to_task(session: AsyncSession, request: ComparisonRequest, host: str)
     if request.divisor is not None:
         parse_divisor(request.divisor)
         divisor = Divisor(
+            request.divisor,
             await read_rate(session, other_id, request.divisor, windows),
             await read_rate(session, host_id, request.divisor, (incident,)),
         )

@@ -33,8 +33,8 @@ SPARSE_SHARE: Final = 1 / 16
 class StatSide:
     """One side of a stat.
 
-    Shape: times_s (n_reports,), ascending; report, instance (n_rows,), sorted by instance, then time: which report and which of `names`
-    a row is of; values[field] (n_rows,). Missing: NaN
+    Shape: times_s (n_reports,), ascending; report, instance (n_rows,), sorted by instance, then time: which report and which of
+    `names` a row is of; values[field] (n_rows,). Missing: NaN
     """
 
     stat: StatRef
@@ -71,19 +71,32 @@ class StatSide:
         """The same without the reports that lack an instance: its samples side by side. Shape: -> (n_series, most samples)"""
         begins = np.searchsorted(self.instance, np.arange(len(self.names)))
         place = np.arange(len(self.instance)) - begins[self.instance]
-        known = {name: number for number, name in enumerate(self.names)}
-        counts = self.counts()
-        width = max((int(counts[known[name]]) for name, _ in rows if name in known), default=0)
-        return self._spread(rows, place, width)
+        counts = dict(zip(self.names, self.counts().tolist(), strict=True))
+        return self._spread(rows, place, max((counts.get(name, 0) for name, _ in rows), default=0))
+
+    def span(self, instance: str) -> slice | None:
+        """Where the rows of an instance are. Missing: None for one that has none."""
+        if instance not in self.names:
+            return None
+        number = list(self.names).index(instance)
+        start, end = np.searchsorted(self.instance, (number, number + 1)).tolist()
+        return slice(start, end)
 
     def _spread(self, rows: Sequence[tuple[str, str]], place: IntArray, width: int) -> FloatArray:
-        result = np.full((len(rows), width), np.nan)
         bounds = np.searchsorted(self.instance, np.arange(len(self.names) + 1)).tolist()
-        known = {name: number for number, name in enumerate(self.names)}
+        spans = {name: slice(bounds[number], bounds[number + 1]) for number, name in enumerate(self.names)}
+        # In every report: nothing to look up, nothing left out.
+        whole = np.arange(width)
+        names = {name for name, _ in rows if name in spans}
+        is_whole = {name for name in names if np.array_equal(place[spans[name]], whole)}
+        result = np.empty((len(rows), width))
         for row, (name, field) in enumerate(rows):
-            number, column = known.get(name), self.values.get(field)
-            if number is not None and column is not None:
-                span = slice(bounds[number], bounds[number + 1])
+            span, column = spans.get(name), self.values.get(field)
+            if span is not None and column is not None and name in is_whole:
+                result[row] = column[span]
+                continue
+            result[row] = np.nan
+            if span is not None and column is not None:
                 result[row, place[span]] = column[span]
         return result
 
@@ -91,7 +104,7 @@ class StatSide:
 async def read_side(
     session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
 ) -> StatSide:
-    """The samples of a stat in a set of windows; of more than `max_rows` rows only evenly spaced pieces, and the rest is counted."""
+    """The samples of a stat in a set of windows; of more than `max_rows` rows evenly spaced pieces, and the rest is counted."""
     if not windows:
         return _to_side(stat, [], fields, {}, 0)
     n_skipped = 0

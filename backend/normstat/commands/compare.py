@@ -27,6 +27,7 @@ MOST_IN_TABLE = 50
 
 @app.command()
 def compare(
+    *,
     baseline_csv: Annotated[Path | None, typer.Option(help="long CSV (time,metric,value) of a normal time")] = None,
     incident_csv: Annotated[Path | None, typer.Option(help="long CSV of the time to look at")] = None,
     host: Annotated[list[str] | None, typer.Option(help="name of a host; may be given several times")] = None,
@@ -51,7 +52,7 @@ def compare(
     if not host or not start or not end or baseline_csv or incident_csv:
         typer.echo("normstat: give --baseline-csv and --incident-csv, or --host, --from, --to and what to compare with", err=True)
         raise typer.Exit(2)
-    given = {
+    given: dict[str, object] = {
         "host": host, "start": start, "end": end, "baseline_start": baseline_from, "baseline_end": baseline_to, "ago": ago,
         "other_host": other_host, "divisor": divisor,
     }  # fmt: skip
@@ -115,8 +116,9 @@ def _print(result: Comparison) -> None:
     counts = result.counts
     typer.echo("")
     typer.echo(
-        f"{result.n_series:,} series: {result.n_findings:,} unusual, {result.n_unchanged:,} as usual, {counts.one_sided:,} on one side only, "
-        f"{counts.thin:,} not judged, {counts.muted:,} muted; compared with {result.against.name}"
+        f"{result.n_series:,} series: {result.n_findings:,} unusual, {result.n_unchanged:,} as usual,"
+        f" {counts.one_sided:,} on one side only, {counts.thin:,} not judged, {counts.muted:,} muted;"
+        f" compared with {result.against.name}"
     )
 
 

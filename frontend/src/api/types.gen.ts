@@ -1609,7 +1609,8 @@ export interface components {
     /**
      * Finding
      * @description A series that differs. `usual`: how much it changes by itself; `score`: how many times that it did; `surprise`: minus the
-     *     decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: by the load, 0..1.
+     *     decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: the share
+     *     that the load explains, 0..1.
      */
     Finding: {
       baseline: components["schemas"]["Summary"];
