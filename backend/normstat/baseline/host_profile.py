@@ -138,12 +138,21 @@ def judge(profile: HostProfile, window: Summary, event_size: FloatArray, bins: F
         yardstick[FOLLOW] = np.maximum(known.unexplained * beyond, _follow_floor(profile.whole, traits, n_window))
         with np.errstate(invalid="ignore", divide="ignore"):
             explained = np.nan_to_num(1 - np.minimum(1, np.abs(left) / np.abs(shift))).astype(np.float32)
-    surprise = known.calibration.surprise(_ratio(change, yardstick), profile.families)
+    times = _ratio(change, yardstick)
+    surprise = known.calibration.surprise(times, profile.families)
     # What was always there and is gone can be judged by that.
     is_gone = (window.n == 0) & (window.n_reports > 0) & (profile.whole.missing < MOST_MISSING)
     can_judge = (profile.whole.n >= LEAST_BASELINE) & ((window.n >= LEAST_INCIDENT) | is_gone)
-    score = np.where(can_judge, combine(surprise, explained), 0)
+    score = np.where(can_judge, combine(surprise, times, explained, _steadiness(window, profile.whole), n_window), 0)
     return Judged(window, change, yardstick, surprise, explained, score, can_judge)
+
+
+def _steadiness(window: Summary, whole: Summary) -> Float32Array:
+    """How much of its farthest way a window was off in its first part already, 0..1. Shape: (n_series,)"""
+    away = np.abs(window.parts - whole.median[:, None])
+    farthest = np.fmax.reduce(away, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num(np.minimum(1, away[:, 0] / farthest)).astype(np.float32)
 
 
 def at_length(lengths: Sequence[Knowledge], length_s: float) -> Knowledge:

@@ -12,7 +12,7 @@ from normstat.baseline.summary import FloatArray, IntArray
 
 Verdict = Literal["unusual", "normal", "not-judged"]
 # From this score on a series is unusual: less than one normal window in ten thousand has it.
-UNUSUAL: Final = 4.5
+UNUSUAL: Final = 4.7
 NUMBER: Final = re.compile(r"\d+")
 
 

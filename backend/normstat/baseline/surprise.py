@@ -15,6 +15,7 @@ from normstat.baseline.summary import Float32Array, FloatArray, IntArray
 from normstat.baseline.yardstick import (
     BOTTOM,
     HIGH,
+    HOLLOW,
     JITTER,
     KINDS,
     LOW,
@@ -39,12 +40,19 @@ MOST_TAIL: Final = 1.0
 # The kind behind those of a series by itself: against what the load explains.
 FOLLOW: Final = len(KINDS)
 # Kinds that move together tell one story; a second story makes the first one surer.
-GROUPS: Final = ((VALUE, ORDER, PART, TREND, FOLLOW), (TOP, BOTTOM, LOW, HIGH), (STEP, JITTER, STILL, SPREAD), (MISSING,))
-SECOND_SHARE: Final = 0.3
+GROUPS: Final = ((VALUE, ORDER, PART, TREND, FOLLOW), (TOP, BOTTOM, LOW, HIGH, HOLLOW), (STEP, JITTER, STILL, SPREAD), (MISSING,))
+SECOND_SHARE: Final = 0.2
+# What kinds of change tell of a culprit more often than of chance counts more; found on half of the cases (docs/comparison.md).
+WEIGHTS: Final = (0.75, 0.75, 1.1, 1.0, 0.75, 1.0, 0.75, 1.15, 0.75, 1.1, 1.0, 1.15, 1.15, 1.1, 1.15)
+SIZE_WEIGHT: Final = 36.0
+# A baseline of another time: where so many of all series are off by so many times the usual change.
+OFF_TIMES: Final = 4.0
+OFF_SHARE: Final = 0.2
+STALE_SHARE: Final = 0.35
 # Shares end at 1: beyond that they cannot tell a large change from a huge one.
 MOST_OF_SHARES: Final = 6.0
 OF_LOAD: Final = (VALUE, ORDER, TOP, BOTTOM, LOW, HIGH, STEP, PART, TREND)
-EXPLAINED_SHARE: Final = 0.5
+EXPLAINED_SHARE: Final = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +101,28 @@ def calibrate(times: Float32Array, families: IntArray) -> Calibration:
     return Calibration(np.maximum(threshold, 1.0), np.clip(tail, LEAST_TAIL, MOST_TAIL))
 
 
-def combine(surprise: FloatArray, explained: Float32Array) -> FloatArray:
-    """One number for each series: what surprises most, a little more where several things do, less where the load explains it.
+def combine(surprise: FloatArray, times: Float32Array, explained: Float32Array, steady: Float32Array, n_window: FloatArray) -> FloatArray:
+    """One number for each series: what surprises most, a little more where several things do.
 
-    Shape: surprise (n_kinds, n_series), explained (n_series,) 0..1 -> (n_series,)
+    Less where the load explains it, and where a large part of all series stands elsewhere from the first sample on: then the baseline is of
+    another time, and what began within the window says more. Of few samples nothing can be very surprising: there the size of the
+    change counts as well.
+
+    Shape: surprise, times (n_kinds, n_series), explained, steady (0..1), n_window (n_series,) -> (n_series,)
     """
-    surprise = surprise.copy()
-    surprise[list(SHARES)] = np.minimum(surprise[list(SHARES)], MOST_OF_SHARES)
-    surprise[list(OF_LOAD)] *= 1 - EXPLAINED_SHARE * explained
-    groups = np.stack([surprise[[kind for kind in group if kind < len(surprise)]].max(axis=0) for group in GROUPS])
+    n_kinds = len(surprise)
+    weights = np.array(WEIGHTS[:n_kinds])[:, None]
+    result = surprise * weights
+    shares = list(SHARES)
+    result[shares] = np.minimum(result[shares], MOST_OF_SHARES)
+    sizes = np.log10(np.maximum(times[:n_kinds], 1))
+    sizes[shares] = 0
+    result += SIZE_WEIGHT / (n_window + 1) * sizes * weights
+    result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained
+    is_off = float((times[VALUE] >= OFF_TIMES).mean()) if times.shape[1] else 0.0
+    stale = STALE_SHARE * min(1.0, is_off / OFF_SHARE) * np.nan_to_num(steady)
+    result[[kind for kind in range(n_kinds) if kind not in (TREND, MISSING)]] *= 1 - stale
+    groups = np.stack([result[[kind for kind in group if kind < n_kinds]].max(axis=0) for group in GROUPS])
     groups.sort(axis=0)
     return np.asarray(groups[-1] + SECOND_SHARE * groups[-2], np.float64)
 

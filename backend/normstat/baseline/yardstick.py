@@ -17,12 +17,13 @@ from normstat.baseline.summary import MIDDLE, N_PARTS, Float32Array, FloatArray,
 # move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples lie beyond the
 # baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal neighbours;
 # `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out; `trend`:
-# the later half against the earlier one.
-KINDS: Final = ("value", "order", "spread", "top", "bottom", "low", "high", "step", "jitter", "still", "missing", "part", "trend")
-VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND = range(len(KINDS))
+# what comes later in the window against what came before;
+# `hollow`: how many samples fall to a part of the window's own median, whatever the load.
+KINDS: Final = ("value", "order", "spread", "top", "bottom", "low", "high", "step", "jitter", "still", "missing", "part", "trend", "hollow")
+VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND, HOLLOW = range(len(KINDS))
 # In the unit of the series; the others are shares or logarithms of ratios.
 IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
-SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING)
+SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING, HOLLOW)
 RATIOS: Final = (SPREAD, JITTER)
 MOST_WINDOWS: Final = 32
 # A window of the baseline is at most this part of it.
@@ -33,6 +34,7 @@ LEVEL_FLOOR: Final = 0.01
 PERCENT_LEAST_LEVEL: Final = 1.0
 SHARE_FLOOR: Final = 0.02
 RATIO_FLOOR: Final = 0.05
+HOLLOW_PART: Final = 0.25
 # A series that is nearly always at one value knows events only: how often it is elsewhere is what can change.
 EVENT_SHARE: Final = 0.9
 EVENT_BURST: Final = 2.0
@@ -104,9 +106,24 @@ def measure(window: Summary, whole: Summary, ends: Ends, digit: FloatArray, trai
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         result[PART] = np.nanmax(np.abs(window.parts - whole.median[:, None]), axis=1)
-    early, late = window.parts[:, : N_PARTS // 2].mean(axis=1), window.parts[:, N_PARTS // 2 :].mean(axis=1)
-    result[TREND] = np.abs(late - early)
+    result[TREND] = _onset(window.parts)
+    result[HOLLOW] = np.abs(hollow_of(window, traits) - hollow_of(whole, traits))
     return result
+
+
+def _onset(parts: Float32Array) -> Float32Array:
+    """The largest difference between what comes before and what comes after a moment of the window. Shape: (n_series, N_PARTS)"""
+    differences = [np.abs(parts[:, at:].mean(axis=1) - parts[:, :at].mean(axis=1)) for at in range(1, parts.shape[1])]
+    return np.asarray(np.max(differences, axis=0), np.float32)
+
+
+def hollow_of(window: Summary, traits: Traits) -> Float32Array:
+    """The share of samples below a part of the window's own median. Missing: 0 for series that are negative or mostly nothing."""
+    level = traits.level.astype(np.float32)
+    median = window.median + level
+    point = HOLLOW_PART * median - level
+    share = ranks_of(window.quantiles, point[:, None])[:, 0]
+    return np.where((median > 0) & (window.quantiles[:, 0] + level >= -1e-6 * np.abs(level)), share, 0).astype(np.float32)
 
 
 def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
