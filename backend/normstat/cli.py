@@ -16,6 +16,7 @@ MODULES: Final = {
     "export": "normstat.commands.export",
     "reparse": "normstat.commands.reparse",
     "baseline": "normstat.commands.baseline",
+    "profile": "normstat.commands.profile",
     "compare": "normstat.commands.compare",
     "report": "normstat.commands.report",
     "stat": "normstat.commands.stat",

@@ -32,7 +32,7 @@ from normstat.store.baseline_models import Baseline
 from normstat.store.baseline_versions import SETTLE, effective_windows
 from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, next_task, note_progress
 from normstat.store.profiles import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
-from normstat.store.session import WriteSession, open_read_session, open_write_session
+from normstat.store.session import open_read_session, open_write_session
 from normstat.window import Window
 
 log = structlog.get_logger()
@@ -101,6 +101,10 @@ async def make_profile(sessions: Sessions, task: ProfileTask, ends_at: float) ->
     seconds = round(time.monotonic() - began, 1)
     log.info("profile_made", baseline=task.baseline_id, host_id=task.host_id, message=message, seconds=seconds)
     return True
+
+
+class _Changed(Exception):
+    """What a profile was made of changed before it was stored: nothing of it is to stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,18 +251,17 @@ class _Making:
         return await self._store(plan, self._to_row(plan, key, pieces, b""), pieces, None)
 
     async def _store(self, plan: _Plan, row: ProfileRow, pieces: Sequence[StoredPiece], band: bytes | None) -> bool:
-        async with self._sessions() as session, session.begin() as transaction:
-            written = WriteSession(session)
-            if band is None:
-                is_good = await profiles.confirm_profile(written, row, pieces)
-            else:
-                is_good = await profiles.put_profile(written, row, pieces, band)
-            # The host's row is locked now: a stat that the plan does not know may have come before.
-            stats = await list_host_stats(session, self._task.host_id) if is_good else []
-            is_good = is_good and {stat.id for stat in stats} == {stat.id for stat in plan.stats}
-            if not is_good:
-                await transaction.rollback()
-            return is_good
+        try:
+            async with open_write_session(self._sessions) as session:
+                if band is None:
+                    is_good = await profiles.confirm_profile(session, row, pieces)
+                else:
+                    is_good = await profiles.put_profile(session, row, pieces, band)
+                # The host's row is locked now: a stat that the plan does not know may have come before.
+                _require_same(plan.stats, await list_host_stats(session, self._task.host_id) if is_good else [])
+        except _Changed:
+            return False
+        return True
 
     def _to_row(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece], body: bytes) -> ProfileRow:
         return ProfileRow(
@@ -327,6 +330,11 @@ def _assemble(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> 
     ]
     assembled: Assembled = assemble(stats)
     return pack_profile(assembled, days)
+
+
+def _require_same(planned: Sequence[StatRef], there: Sequence[StatRef]) -> None:
+    if {stat.id for stat in planned} != {stat.id for stat in there}:
+        raise _Changed
 
 
 def _choose(spans: Sequence[Window], pieces: Sequence[StoredPiece]) -> list[Window]:

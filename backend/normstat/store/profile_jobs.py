@@ -146,9 +146,10 @@ async def ask_for_outdated(session: WriteSession, method: int, now: datetime) ->
 
 async def list_states(session: AsyncSession) -> list[ProfileState]:
     """All profiles that somebody wants, by baseline and host."""
+    any_slot = aliased(Profile)
     size = (
-        select(func.coalesce(func.sum(func.length(Profile.body) + func.length(Profile.band)), 0))
-        .where(Profile.baseline_id == ProfileJob.baseline_id, Profile.host_id == ProfileJob.host_id)
+        select(func.coalesce(func.sum(func.length(any_slot.body) + func.length(any_slot.band)), 0))
+        .where(any_slot.baseline_id == ProfileJob.baseline_id, any_slot.host_id == ProfileJob.host_id)
         .scalar_subquery()
     )
     query = (
