@@ -48,7 +48,9 @@ SIZE_WEIGHT: Final = 36.0
 # A baseline of another time: where so many of all series are off by so many times the usual change.
 OFF_TIMES: Final = 4.0
 OFF_SHARE: Final = 0.2
-STALE_SHARE: Final = 0.35
+# Something that began within the window as surprisingly as this, and twice as much, makes what stood there all the time less likely.
+LEAST_ONSET: Final = 3.5
+STALE_SHARE: Final = 0.45
 # Shares end at 1: beyond that they cannot tell a large change from a huge one.
 MOST_OF_SHARES: Final = 6.0
 OF_LOAD: Final = (VALUE, ORDER, TOP, BOTTOM, LOW, HIGH, STEP, PART, TREND)
@@ -120,7 +122,8 @@ def combine(surprise: FloatArray, times: Float32Array, explained: Float32Array, 
     result += SIZE_WEIGHT / (n_window + 1) * sizes * weights
     result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained
     is_off = float((times[VALUE] >= OFF_TIMES).mean()) if times.shape[1] else 0.0
-    stale = STALE_SHARE * min(1.0, is_off / OFF_SHARE) * np.nan_to_num(steady)
+    onset = float(np.max(result[TREND] * (1 - steady), initial=0))
+    stale = STALE_SHARE * max(min(1.0, is_off / OFF_SHARE), min(1.0, max(0.0, (onset - LEAST_ONSET) / LEAST_ONSET))) * np.nan_to_num(steady)
     result[[kind for kind in range(n_kinds) if kind not in (TREND, MISSING)]] *= 1 - stale
     groups = np.stack([result[[kind for kind in group if kind < n_kinds]].max(axis=0) for group in GROUPS])
     groups.sort(axis=0)
