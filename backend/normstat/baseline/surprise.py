@@ -50,6 +50,8 @@ OFF_TIMES: Final = 4.0
 OFF_SHARE: Final = 0.2
 # Something that began within the window as surprisingly as this, and twice as much, makes what stood there all the time less likely.
 LEAST_ONSET: Final = 3.5
+# As many series that are not off are taken for granted, so that few series say little of the baseline.
+QUIET_SERIES: Final = 9
 STALE_SHARE: Final = 0.45
 # Shares end at 1: beyond that they cannot tell a large change from a huge one.
 MOST_OF_SHARES: Final = 6.0
@@ -121,9 +123,12 @@ def combine(surprise: FloatArray, times: Float32Array, explained: Float32Array, 
     sizes[shares] = 0
     result += SIZE_WEIGHT / (n_window + 1) * sizes * weights
     result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained
-    is_off = float((times[VALUE] >= OFF_TIMES).mean()) if times.shape[1] else 0.0
+    # Of the others: one series of a few must not make its own baseline one of another time.
+    off = times[VALUE] >= OFF_TIMES
+    is_off = np.minimum(1.0, (off.sum() - off) / (len(off) + QUIET_SERIES) / OFF_SHARE)
     onset = float(np.max(result[TREND] * (1 - steady), initial=0))
-    stale = STALE_SHARE * max(min(1.0, is_off / OFF_SHARE), min(1.0, max(0.0, (onset - LEAST_ONSET) / LEAST_ONSET))) * np.nan_to_num(steady)
+    begun = min(1.0, max(0.0, (onset - LEAST_ONSET) / LEAST_ONSET))
+    stale = STALE_SHARE * np.maximum(is_off, begun) * np.nan_to_num(steady)
     result[[kind for kind in range(n_kinds) if kind not in (TREND, MISSING)]] *= 1 - stale
     groups = np.stack([result[[kind for kind in group if kind < n_kinds]].max(axis=0) for group in GROUPS])
     groups.sort(axis=0)
