@@ -4,7 +4,7 @@ Each series is measured from one level: the median of all pieces; what the piece
 unpacked, evenly spread over the baseline, all stats at the same times, so that one window is one window of the host.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -34,11 +34,16 @@ TEMPLATE: Final = summarise(np.empty((0, 4), np.float32))
 
 @dataclass(frozen=True, slots=True)
 class StatPieces:
-    """The pieces of a stat in the order of time; `percent`: the fields that are percentages."""
+    """The pieces of a stat in the order of time.
+
+    `percent`: the fields that are percentages; `digits`: the smallest difference that the tool prints, by field; where it is not
+    named, the values tell
+    """
 
     stat: str
     pieces: Sequence[PackedPiece]
     percent: frozenset[str]
+    digits: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def assemble(stats: Sequence[StatPieces]) -> Assembled:
     if not lengths:
         raise TooShort("The windows of the baseline are too short for a profile: what is compared is read from its samples")
     level, whole = index.merge_all()
-    traits = traits_of(whole, level, index.digit, index.is_percent)
+    traits = traits_of(whole, level, index.named_digits(), index.is_percent)
     bins, bin_s = index.bins(level)
     added = log_scale_of(bins, traits)
     learned = learn(to_log(bins, added))
@@ -211,6 +216,15 @@ class _Index:
         with np.errstate(invalid="ignore"):
             found = np.where(n > 0, total / np.maximum(n, 1), np.nan).astype(np.float32)
         return found[:, (n > 0).any(axis=0)], float(per_bin * MINUTE_S)
+
+    def named_digits(self) -> FloatArray:
+        """The digit of each series as its field has it, else as its values say."""
+        digit = np.array(self.digit)
+        for number, (own, stat) in enumerate(zip(self.series, self._stats, strict=True)):
+            named = np.array([stat.digits.get(key, np.nan) for key in own.fields])[own.field]
+            rows = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
+            digit[rows] = np.where(np.isnan(named), digit[rows], named)
+        return digit
 
     def _find_digits(self) -> FloatArray:
         """The finest digit of any piece; 0 where one knows none."""

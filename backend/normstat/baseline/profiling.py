@@ -26,6 +26,7 @@ from normstat.baseline.profile_body import METHOD, pack_profile
 from normstat.baseline.windows import Windows, intersect, length_s
 from normstat.errors import NormstatError
 from normstat.query.tables import StatRef, list_host_stats
+from normstat.stats.spec import Kind
 from normstat.stats.timeline import require_zone
 from normstat.store import profiles
 from normstat.store.baseline_models import Baseline
@@ -323,7 +324,8 @@ def _assemble(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> 
         StatPieces(
             stat.name,
             [PackedPiece(body) for body in bodies],
-            frozenset(field.key for field in stat.fields if field.unit == "%"),
+            frozenset(field.key for field in stat.fields if field.kind is Kind.PERCENT),
+            {field.key: 10.0**-field.decimals for field in stat.fields},
         )
         for stat, bodies in by_stat
         if bodies

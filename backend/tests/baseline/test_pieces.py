@@ -68,7 +68,7 @@ def packed(rows: StatRows, window: Window) -> list[PackedPiece]:
 
 
 def put_together(rows: StatRows, window: Window) -> Assembled:
-    return assemble([StatPieces("mpstat", packed(rows, window), frozenset({"idle"}))])
+    return assemble([StatPieces("mpstat", packed(rows, window), frozenset({"idle"}), {"load": 0.01})])
 
 
 def assert_same(one: Summary, other: Summary, *, except_for: tuple[str, ...] = (), scale: float = 1e-5) -> None:
@@ -188,7 +188,7 @@ def test_series_come_and_go() -> None:
         rows.time_us[is_first], rows.instance[is_first], rows.instances, {"load": lambda: rows.values["load"]()[is_first]}
     )
     pieces = [*packed(only_first, early), *packed(rows, late)]
-    found = assemble([StatPieces("mpstat", pieces, frozenset())])
+    found = assemble([StatPieces("mpstat", pieces, frozenset(), {})])
     [stat] = found.stats
     assert len(stat.instance) == 2 * len(KINDS)
     n = dict(zip(zip(stat.instance.tolist(), stat.field.tolist(), strict=True), found.profile.whole.n.tolist(), strict=True))
