@@ -9,10 +9,11 @@ import numpy as np
 from normstat.baseline.host_profile import FOLLOW, HostProfile, Judged
 from normstat.baseline.records import Direction, Finding, FindingKind, Parts, SideValues
 from normstat.baseline.sentences import Change, describe_change, name_series
-from normstat.baseline.summary import MIDDLE, N_QUANTILES, PROBABILITIES, Float32Array, FloatArray, Summary
+from normstat.baseline.summary import MIDDLE, N_QUANTILES, PROBABILITIES, Float32Array, FloatArray, IntArray, Summary
 from normstat.baseline.yardstick import (
     BOTTOM,
     HIGH,
+    HOLLOW,
     IN_UNITS,
     JITTER,
     LOW,
@@ -44,10 +45,16 @@ AT_LIMIT: Final = 0.25
 MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
 QUARTER: Final = MIDDLE // 2
+ENDS: Final = (TOP, HIGH, BOTTOM, LOW, HOLLOW)
+MOVEMENTS: Final = (STEP, JITTER, STILL)
+# What moves more because one of its ends does, is told by that end, if it is at least so surprising.
+TELLING: Final = 0.5
 # Of these kinds more is neither better nor worse.
 WITHOUT_JUDGEMENT: Final = frozenset({"spread", "movement", "missing", "frozen", "shape"})
 # More than any tool prints, and none that only the arithmetic made.
 SIGNIFICANT: Final = 9
+# What a distance may be off for being kept in four bytes, relative to itself.
+RESOLUTION: Final = 1e-7
 # The highest power of ten that a float holds exactly.
 MOST_EXACT: Final = 22
 
@@ -89,7 +96,7 @@ def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostPr
     befores, afters = to_values(profile.whole.take(chosen), levels), to_values(judged.window.take(chosen), levels)
     times, totals = judged.times[:, chosen], totals_of(profile, judged.window)
     parts = _to_parts(times)
-    bests = judged.surprise[:, chosen].argmax(axis=0).tolist()
+    bests = _choose_kinds(judged.surprise[:, chosen]).tolist()
     result = []
     for place, row in enumerate(rows):
         best, one = bests[place], series[row]
@@ -123,15 +130,41 @@ def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostPr
     return result
 
 
+def _choose_kinds(surprise: FloatArray) -> IntArray:
+    """What each change is told by: the kind that surprises most. Shape: surprise (n_kinds + 1, n_series) -> (n_series,)"""
+    best = surprise.argmax(axis=0)
+    most = surprise.max(axis=0)
+    top, bottom = surprise[[TOP, HIGH]], surprise[[BOTTOM, LOW, HOLLOW]]
+    highest, lowest = top.max(axis=0), bottom.max(axis=0)
+    # Both ends alike are movement indeed.
+    is_end = np.isin(best, MOVEMENTS) & (np.maximum(highest, lowest) >= TELLING * most)
+    is_end &= np.minimum(highest, lowest) < TELLING * np.maximum(highest, lowest)
+    end = np.where(
+        highest > lowest, np.array([TOP, HIGH])[top.argmax(axis=0)], np.array([BOTTOM, LOW, HOLLOW])[bottom.argmax(axis=0)]
+    )
+    return np.asarray(np.where(is_end, end, best), np.int64)
+
+
 def to_values(summary: Summary, levels: FloatArray) -> list[SideValues]:
     """One side of each series. Shape: levels (n_series,)"""
-    quantiles = summary.quantiles.astype(np.float64) + levels[:, None]
+    quantiles = _add_levels(summary.quantiles, levels[:, None])
     p5, p95 = (_between(quantiles, share) for share in (0.05, 0.95))
     # Between the last two points lies the end: its mean says more than a straight line.
-    p99 = np.clip(summary.top + levels, quantiles[:, -2], quantiles[:, -1])
-    mean = summary.mean + levels
+    p99 = np.clip(_add_levels(summary.top, levels), quantiles[:, -2], quantiles[:, -1])
+    mean = _add_levels(summary.mean, levels)
     rounded = round_all(np.column_stack([mean, quantiles[:, MIDDLE], p5, p95, p99, quantiles[:, 0], quantiles[:, -1], quantiles]))
     return [_to_side(n, row) for n, row in zip(summary.n.tolist(), rounded.tolist(), strict=True)]
+
+
+def _add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
+    """Values from distances, without the digits that four bytes do not hold: what was zero is zero again."""
+    wide = distances.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.ceil(np.log10(np.abs(wide) * RESOLUTION))
+    exponent = np.clip(np.nan_to_num(exponent, neginf=-MOST_EXACT), -MOST_EXACT, MOST_EXACT)
+    factor = 10.0 ** np.abs(exponent)
+    values = wide + levels
+    return np.asarray(np.where(exponent < 0, np.rint(values * factor) / factor, np.rint(values / factor) * factor), np.float64)
 
 
 def _to_side(n: int, row: list[float]) -> SideValues:
@@ -160,7 +193,16 @@ def _between(quantiles: FloatArray, share: float) -> FloatArray:
 
 def _to_parts(times: Float32Array) -> list[Parts]:
     """Shape: times (n_kinds + 1, n_series)"""
-    kinds = ((VALUE, ORDER, PART, TREND), (SPREAD,), (TOP, HIGH), (BOTTOM, LOW), (STEP, JITTER), (STILL,), (MISSING,), (FOLLOW,))
+    kinds = (
+        (VALUE, ORDER, PART, TREND),
+        (SPREAD,),
+        (TOP, HIGH),
+        (BOTTOM, LOW, HOLLOW),
+        (STEP, JITTER),
+        (STILL,),
+        (MISSING,),
+        (FOLLOW,),
+    )
     most = np.stack([times[list(some)].max(axis=0) for some in kinds], axis=1)
     return [Parts(*row) for row in round_all(most.astype(np.float64)).tolist()]
 
@@ -201,7 +243,7 @@ class _Kinds:
             return "zero", self._mean
         if best in (STILL, STEP, JITTER, SPREAD):
             return self._describe_movement(best)
-        end = self._describe_end(best) if best in (TOP, HIGH, BOTTOM, LOW) else None
+        end = self._describe_end(best) if best in ENDS else None
         return self._describe_level(best) if end is None else end
 
     def _describe_level(self, best: int) -> tuple[FindingKind, float]:

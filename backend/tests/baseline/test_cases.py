@@ -1,53 +1,77 @@
 """The cases in cases/*.case: small files that say what a comparison must find, and what not.
 
 # Everything behind a # is a remark.
-[mpstat_linux / 0 / usr_pct]           stat / instance / field; an empty instance for stats of one row
+[mpstat_linux / 0 / usr_pct]           stat / instance / field; no instance for stats of one row; 0..63: 64 instances
 baseline  1.00 2.00 1.50 x 20          these values, twenty times over; - is a missing value
 incident  about 98.00 +- 1.00 x 60     sixty values that scatter around 98
+baseline  whole about 1.30 +- 0.40 x 60        the same, printed without digits
+baseline  10 20 30 20 x 5 each 60 +- 1.00      each value for a minute, the four minutes five times over
+incident  from 20.00 to 60.00 +- 1.00 x 60     sixty values that rise
 
-[expected]                             all findings, the first first, then all series that stand apart
-finding    mpstat_linux / 0 / usr_pct  level up worse
+[expected]                             all groups of findings; the first one of the file stands first. Then what stands apart.
+finding    mpstat_linux / 0 / usr_pct  level up worse                a|b: either kind
+group      mpstat_linux / usr_pct  61 of 64  level up
 appeared   pidstat_linux / 7/yes / cpu_pct
 vanished   ...
 thin       ...
 unchanged  3
-sentence   CPU 0 %usr (mpstat) rose from ...      the sentence of the first finding
+sentence   CPU 0 %usr (mpstat) rose from ...      how the sentence of the first group begins
 """
 
 import re
 import zlib
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from normstat.baseline.compare import FloatArray, InstanceInput, Outcome, SeriesId, StatInput, compare_stat, rank
-from normstat.baseline.report import describe_finding
-from normstat.stats.catalogue import load_catalogue
+from normstat.baseline.records import Group, HostComparison
+from normstat.baseline.summary import FloatArray
+from tests.baseline.sides import compare_values
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.case"))
 ABOUT = re.compile(r"about (\S+) \+- (\S+) x (\d+)")
+RAMP = re.compile(r"from (\S+) to (\S+) \+- (\S+) x (\d+)")
+MANY = re.compile(r"(\d+)\.\.(\d+)")
 
 
 @dataclass
 class Case:
-    sides: dict[str, dict[str, FloatArray]] = field(default_factory=lambda: defaultdict(dict))
+    # Stat, instance and field -> side -> values.
+    sides: dict[tuple[str, str, str], dict[str, FloatArray]] = field(default_factory=lambda: defaultdict(dict))
     expected: list[str] = field(default_factory=list)
     sentence: str = ""
 
 
 def read_values(text: str, name: str) -> FloatArray:
     """The values that a line stands for, with the digits of the field."""
+    # Scattered, and the same every time.
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    if text.startswith("whole "):
+        return np.round(read_values(text.removeprefix("whole "), name))
+    if " each " in text:
+        text, _, each = text.partition(" each ")
+        n, _, width = each.partition(" +- ")
+        values = np.repeat(read_values(text, name), int(n))
+        return np.round(values + random.normal(0, float(width or 0), len(values)), 2)
     if about := ABOUT.fullmatch(text):
-        middle, width, n = float(about[1]), float(about[2]), int(about[3])
-        # Scattered, and the same every time.
-        noise = np.random.default_rng(zlib.crc32(name.encode())).normal(0, width, n)
-        return np.round(middle + noise, 2)
+        return np.round(float(about[1]) + random.normal(0, float(about[2]), int(about[3])), 2)
+    if ramp := RAMP.fullmatch(text):
+        n = int(ramp[4])
+        return np.round(np.linspace(float(ramp[1]), float(ramp[2]), n) + random.normal(0, float(ramp[3]), n), 2)
     words, _, times = text.partition(" x ")
-    values = [np.nan if word == "-" else float(word) for word in words.split()]
-    return np.tile(np.array(values, dtype=np.float64), int(times or 1))
+    return np.tile(np.array([np.nan if word == "-" else float(word) for word in words.split()]), int(times or 1))
+
+
+def names_of(text: str) -> Iterator[tuple[str, str, str]]:
+    stat, *instance, key = (part.strip() for part in text.strip("[]").split(" / "))
+    if instance and (many := MANY.fullmatch(instance[0])):
+        yield from ((stat, str(number), key) for number in range(int(many[1]), int(many[2]) + 1))
+    else:
+        yield stat, instance[0] if instance else "", key
 
 
 def read_case(path: Path) -> Case:
@@ -55,55 +79,70 @@ def read_case(path: Path) -> Case:
     for line in path.read_text().splitlines():
         text = line.split("#")[0].strip()
         if text.startswith("["):
-            series = " / ".join(part.strip() for part in text.strip("[]").split(" / "))
-        elif series == "expected" and text.startswith("sentence"):
+            series = text
+        elif series == "[expected]" and text.startswith("sentence"):
             case.sentence = text.removeprefix("sentence").strip()
-        elif series == "expected" and text:
+        elif series == "[expected]" and text:
             case.expected.append(" ".join(text.split()))
         elif text:
             side, _, values = text.partition(" ")
             assert side in {"baseline", "incident"}, f"{path.name}: {line!r} is neither baseline nor incident"
-            case.sides[series][side] = read_values(" ".join(values.split()), series + side)
+            for name in names_of(series):
+                case.sides[name][side] = read_values(" ".join(values.split()), " / ".join(filter(None, name)) + side)
     assert case.expected, f"{path.name} expects nothing"
     return case
 
 
-def compare_case(case: Case) -> Outcome:
-    """Each series is compared in a stat of its own field; instances of a field stand together, as they do in a table."""
-    fields: dict[tuple[str, str], list[InstanceInput]] = defaultdict(list)
-    nothing = np.empty(0)
-    for name, sides in case.sides.items():
-        stat, instance, key = name.split(" / ") if name.count(" / ") == 2 else (name.split(" / ")[0], "", name.split(" / ")[-1])
-        left, right = sides.get("baseline", nothing), sides.get("incident", nothing)
-        fields[stat, key].append(InstanceInput(instance, left.reshape(-1, 1), right.reshape(-1, 1)))
-    return rank(
-        compare_stat(StatInput(stat, [next(f for f in load_catalogue().stats[stat][1].fields if f.key == key)], instances))
-        for (stat, key), instances in fields.items()
-    )
+def compare_case(case: Case) -> HostComparison:
+    stats: dict[str, tuple[dict[tuple[str, str], FloatArray], dict[tuple[str, str], FloatArray]]] = defaultdict(lambda: ({}, {}))
+    for (stat, instance, key), sides in case.sides.items():
+        for number, side in enumerate(("baseline", "incident")):
+            if side in sides:
+                stats[stat][number][instance, key] = sides[side]
+    return compare_values(stats)
 
 
-def write_name(series: SeriesId) -> str:
-    return " / ".join(part for part in (series.stat, series.instance, series.field.key) if part)
+def write_name(stat: str, instance: str, key: str) -> str:
+    return " / ".join(filter(None, (stat, instance, key)))
 
 
-def write_outcome(outcome: Outcome) -> list[str]:
-    verdicts = {True: " worse", False: " better", None: ""}
+def write_group(group: Group) -> str:
+    verdict = {True: " worse", False: " better", None: ""}[group.is_worse]
+    what = f"{group.kind} {group.direction}{verdict}"
+    if group.n_members > 1:
+        return f"group {group.stat} / {group.field} {group.n_members} of {group.n_instances} {what}"
+    return f"finding {write_name(group.stat, group.instances[0], group.field)} {what}"
+
+
+def write_outcome(found: HostComparison) -> list[str]:
+    sides = {"incident": "appeared", "baseline": "vanished"}
     return [
-        *(f"finding {write_name(f.series)} {f.kind} {f.direction}{verdicts[f.is_worse]}" for f in outcome.findings),
-        *(f"{'appeared' if s.side == 'incident' else 'vanished'} {write_name(s.series)}" for s in outcome.one_sided),
-        *(f"thin {write_name(s.series)}" for s in outcome.thin),
-        *([f"unchanged {outcome.n_unchanged}"] if outcome.n_unchanged else []),
+        *map(write_group, found.groups),
+        *(f"{sides[item.side]} {write_name(item.stat, item.instance, item.field)}" for item in found.one_sided),
+        *(f"thin {write_name(item.stat, item.instance, item.field)}" for item in found.thin),
+        *([f"unchanged {found.n_unchanged}"] if found.n_unchanged else []),
     ]
+
+
+def is_as(line: str, expected: str) -> bool:
+    """Whether a line is one of those that are meant."""
+    words, wanted = line.split(), expected.split()
+    return len(words) == len(wanted) and all(word in choice.split("|") for word, choice in zip(words, wanted, strict=True))
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_case(path: Path) -> None:
     case = read_case(path)
-    outcome = compare_case(case)
-    assert write_outcome(outcome) == case.expected
+    found = compare_case(case)
+    lines = write_outcome(found)
+    told = "\n".join(["found:", *lines, *(group.sentence for group in found.groups)])
+    assert len(lines) == len(case.expected), told
+    assert is_as(lines[0], case.expected[0]), told
+    for line in case.expected:
+        assert sum(is_as(other, line) for other in lines) == 1, f"{line}\n{told}"
     if case.sentence:
-        assert describe_finding(outcome.findings[0]) == case.sentence
+        assert found.groups[0].sentence.startswith(case.sentence)
 
 
 def test_there_are_cases() -> None:
-    assert len(CASES) >= 10
+    assert len(CASES) >= 20
