@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baseline.like_hours import slot_of
 from normstat.baseline.packing import BrokenBytes
-from normstat.baseline.pieces import SHORT_BASELINE_S
 from normstat.baseline.profile_body import BAND, BandStep, find_in_band, unpack_band
 from normstat.baseline.profiling import before
 from normstat.baseline.stored_profile import Wanted, find_wanted
@@ -32,6 +31,8 @@ HOUR: Final = timedelta(hours=1)
 # Nobody sees the hours of a longer window.
 MOST_STEPS: Final = 2000
 DIGITS: Final = 9
+# Samples of so much time are read where there is no profile yet.
+MOST_READ_S: Final = 2 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ async def _read_samples(
     effective = before(wanted.effective, datetime.now(UTC))
     if not effective:
         return _to_record(wanted, field, [], "Nothing of the baseline counts for this host so far.", is_seasonal=False)
-    if length_s(effective) > SHORT_BASELINE_S:
+    if length_s(effective) > MOST_READ_S:
         return _to_record(wanted, field, [], "The profile of the baseline is still being made.", is_seasonal=False)
     found = await list_instances(session, wanted.key.host_id, stat.id, names=[request.instance])
     values: list[np.ndarray] = []

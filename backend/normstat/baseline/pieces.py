@@ -27,7 +27,7 @@ PER_HOUR: Final = 3
 # A shorter piece stands for a short baseline, which has no other ones.
 PER_SHORT_PIECE: Final = 16
 # Baselines shorter than this are cut into pieces of half an hour at most.
-SHORT_BASELINE_S: Final = 2 * HOUR_S
+SHORT_BASELINE_S: Final = 4 * HOUR_S
 # From hour to hour windows begin at other minutes: else they would all meet the job that runs at the full hour, or none.
 TURN: Final = 0.6180339887
 

@@ -15,7 +15,7 @@ from normstat.baseline.assemble import Assembled, StatPieces, TooShort, assemble
 from normstat.baseline.like_hours import describe, find_slots, slot_of
 from normstat.baseline.packing import BrokenBytes, Sections, pack_sections
 from normstat.baseline.piece_making import StatRows, join_fields, make_piece
-from normstat.baseline.pieces import TYPES, PackedPiece, Piece, pack_piece, piece_spans, rebase, window_starts
+from normstat.baseline.pieces import SHORT_BASELINE_S, TYPES, PackedPiece, Piece, pack_piece, piece_spans, rebase, window_starts
 from normstat.baseline.profile_body import BAND, find_in_band, make_band, pack_profile, unpack_band, unpack_profile
 from normstat.baseline.summary import Summary, summarise
 from normstat.baseline.windows import length_s
@@ -260,7 +260,7 @@ def test_spans_hold_every_instant_once(start_minute: int, n_minutes: int, gap: i
     spans = piece_spans((first, second))
     assert length_s(spans) == length_s((first, second))
     assert all(one.end <= other.start for one, other in pairwise(spans))
-    longest = 1800 if length_s(spans) < 7200 else 3600
+    longest = 1800 if length_s(spans) < SHORT_BASELINE_S else 3600
     for span in spans:
         assert span.length_s <= longest
         assert span.start.hour == (span.end - timedelta(microseconds=1)).hour

@@ -34,27 +34,27 @@ from tests.baseline.profiled import (
 
 
 async def test_what_is_added_later_is_as_from_scratch(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 4 * 3600, 10))
-    baseline_id = await create(sessions, hours(START, 3))
+    await store(sessions, START, np.arange(0, 5 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 4))
     assert await load(sessions, baseline_id) is None
     assert await make(sessions) == 1
     first = await loaded(sessions, baseline_id)
     assert {key.instance for key in first.series} == set(CPUS)
-    assert first.n_samples == 3 * 360 * 3
-    assert first.windows == (hours(START, 3),)
+    assert first.n_samples == 4 * 360 * 3
+    assert first.windows == (hours(START, 4),)
     assert (first.is_seasonal, first.seasonal_note) == (False, "")
-    assert (await job(sessions)) == ("done", 4, 4, "")
+    assert (await job(sessions)) == ("done", 5, 5, "")
     async with sessions() as session:
         before = dict((await session.execute(select(ProfilePiece.start_at, ProfilePiece.made_at))).all())
     async with open_write_session(sessions) as session:
-        await update_baseline(session, baseline_id, BaselineChange("ann", windows=(hours(START, 4),)))
+        await update_baseline(session, baseline_id, BaselineChange("ann", windows=(hours(START, 5),)))
     assert await load(sessions, baseline_id) is None
     assert await make(sessions) == 1
     async with sessions() as session:
         after = dict((await session.execute(select(ProfilePiece.start_at, ProfilePiece.made_at))).all())
     # Only the new hour was read.
     assert {start: after[start] for start in before} == before
-    assert len(after) == 4
+    assert len(after) == 5
     added = await loaded(sessions, baseline_id)
     await forget_all(sessions)
     assert await load(sessions, baseline_id) is None
@@ -69,7 +69,7 @@ async def test_late_samples_make_it_stale_and_then_right(sessions: Sessions) -> 
     before = await loaded(sessions, baseline_id)
     await store(sessions, START, np.arange(5400, 5460), seed=1, load=80)
     assert await load(sessions, baseline_id) is None
-    assert await n_pieces(sessions) == 2
+    assert await n_pieces(sessions) == 5
     assert await make(sessions) == 1
     after = await loaded(sessions, baseline_id)
     assert after.n_samples == before.n_samples + 180
@@ -137,11 +137,11 @@ async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: p
     monkeypatch.setattr(profiling, "read_piece", die)
     with pytest.raises(asyncio.CancelledError):
         await make(sessions)
-    assert (await job(sessions))[:3] == ("working", 1, 4)
+    assert (await job(sessions))[:3] == ("working", 1, 7)
     assert await n_pieces(sessions) == 1
     assert await load(sessions, baseline_id) is None
     assert await make(sessions) == 1
-    assert n_read == 4
+    assert n_read == 7
     # A run that has no time does one thing at least never twice.
     assert await run_profiles(sessions, budget_s=0) == 0
     assert (await loaded(sessions, baseline_id)).n_samples == 3 * 360 * 3

@@ -140,7 +140,7 @@ async def test_pieces_that_no_baseline_has_are_forgotten(sessions: Sessions) -> 
     async with open_write_session(sessions) as session:
         await update_baseline(session, baseline_id, BaselineChange("ann", windows=(hours(START, 2),)))
     await make(sessions)
-    assert await n_pieces(sessions) == 2
+    assert await n_pieces(sessions) == 4
     async with sessions() as session:
         assert set(await session.scalars(select(Profile.version))) == {2}
 
