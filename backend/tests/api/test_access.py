@@ -68,6 +68,7 @@ POLICY = {
     "updateHostGroup": Role.OPERATOR,
     "deleteHostGroup": Role.OPERATOR,
     "compare": Role.VIEWER,
+    "compareWithProgress": Role.VIEWER,
     "reportComparison": Role.VIEWER,
     "reportNumbers": Role.VIEWER,
     "listComparisons": Role.VIEWER,

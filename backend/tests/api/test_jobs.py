@@ -61,6 +61,7 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "retention",
         "rollups",
         "keep_baselines",
+        "profiles",
         "note_sizes",
         "keep_columnstores",
     }
