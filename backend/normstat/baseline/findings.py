@@ -45,6 +45,7 @@ AT_LIMIT: Final = 0.25
 MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
 QUARTER: Final = MIDDLE // 2
+NOISE: Final = 1e-6
 ENDS: Final = (TOP, HIGH, BOTTOM, LOW, HOLLOW)
 MOVEMENTS: Final = (STEP, JITTER, STILL)
 # What moves more because one of its ends does, is told by that end, if it is at least so surprising.

@@ -30,6 +30,8 @@ FOLLOW: Final = len(KINDS)
 LEAST_BASELINE: Final = 5
 LEAST_INCIDENT: Final = 1
 MOST_MISSING: Final = 0.1
+# What moves by the last digit that a tool prints is hardly worth a look.
+ONE_STEP_FACTOR: Final = 0.6
 # As many windows as this count as much as what all series leave unexplained.
 FOLLOW_POOL: Final = 16.0
 
@@ -140,11 +142,19 @@ def judge(profile: HostProfile, window: Summary, event_size: FloatArray, bins: F
             explained = np.nan_to_num(1 - np.minimum(1, np.abs(left) / np.abs(shift))).astype(np.float32)
     times = _ratio(change, yardstick)
     surprise = known.calibration.surprise(times, profile.families)
+    surprise[:, _is_one_step(window, profile.whole, traits)] *= ONE_STEP_FACTOR
     # What was always there and is gone can be judged by that.
     is_gone = (window.n == 0) & (window.n_reports > 0) & (profile.whole.missing < MOST_MISSING)
     can_judge = (profile.whole.n >= LEAST_BASELINE) & ((window.n >= LEAST_INCIDENT) | is_gone)
     score = np.where(can_judge, combine(surprise, times, explained, _steadiness(window, profile.whole), n_window), 0)
     return Judged(window, change, yardstick, surprise, explained, score, can_judge)
+
+
+def _is_one_step(window: Summary, whole: Summary, traits: Traits) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether nothing of the distribution moved farther than the tool's last digit. Shape: (n_series,)"""
+    apart = np.abs(window.quantiles[:, 1:-1] - whole.quantiles[:, 1:-1]).max(axis=1)
+    is_there = (window.missing <= whole.missing + MOST_MISSING) & ~traits.is_event
+    return np.asarray((traits.digit > 0) & (apart <= 1.5 * traits.digit) & is_there, np.bool_)
 
 
 def _steadiness(window: Summary, whole: Summary) -> Float32Array:

@@ -5,6 +5,7 @@ counts of bytes as well as for hundredths of a percentage. A window's summary is
 read once, for whichever window they belong to, and a baseline is remembered as the summaries of its windows.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Final
@@ -189,12 +190,14 @@ def _without_gaps(values: Float32Array, known: npt.NDArray[np.bool_]) -> Float32
 
 def _parts(values: Float32Array) -> Float32Array:
     n_rows, width = values.shape
-    length = width // N_PARTS
-    if length == 0:
-        return np.full((n_rows, N_PARTS), np.nan, np.float32)
-    parts = np.sort(values[:, width - N_PARTS * length :].reshape(n_rows * N_PARTS, length), axis=1)
-    n = (~np.isnan(parts)).sum(axis=1)
-    return pick_quantiles(parts, n, np.array([0.5]))[:, 0].reshape(n_rows, N_PARTS)
+    medians = np.full((n_rows, N_PARTS), np.nan, np.float32)
+    # Few samples too are all in some part.
+    bounds = np.linspace(0, width, N_PARTS + 1).astype(np.intp).tolist() if width >= N_PARTS else []
+    for part, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        ordered = np.sort(values[:, begin:end], axis=1)
+        n = (~np.isnan(ordered)).sum(axis=1)
+        medians[:, part] = pick_quantiles(ordered, n, np.array([0.5]))[:, 0]
+    return medians
 
 
 def _merge_quantiles(functions: Sequence[Float32Array], counts: IntArray, probabilities: FloatArray) -> Float32Array:

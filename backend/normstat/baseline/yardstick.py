@@ -108,6 +108,9 @@ def measure(window: Summary, whole: Summary, ends: Ends, digit: FloatArray, trai
         result[PART] = np.nanmax(np.abs(window.parts - whole.median[:, None]), axis=1)
     result[TREND] = _onset(window.parts)
     result[HOLLOW] = np.abs(hollow_of(window, traits) - hollow_of(whole, traits))
+    # How often there is an event and how large it is says all of a series that knows events only.
+    for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW):
+        result[kind, traits.is_event] = 0
     return result
 
 
@@ -123,7 +126,9 @@ def hollow_of(window: Summary, traits: Traits) -> Float32Array:
     median = window.median + level
     point = HOLLOW_PART * median - level
     share = ranks_of(window.quantiles, point[:, None])[:, 0]
-    return np.where((median > 0) & (window.quantiles[:, 0] + level >= -1e-6 * np.abs(level)), share, 0).astype(np.float32)
+    # A series of few steps has such samples anyway.
+    is_fine = HOLLOW_PART * median >= traits.digit
+    return np.where(is_fine & (median > 0) & (window.quantiles[:, 0] + level >= -1e-6 * np.abs(level)), share, 0).astype(np.float32)
 
 
 def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
