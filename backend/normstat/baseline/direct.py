@@ -8,8 +8,8 @@ import numpy as np
 
 from normstat.baseline.bins import Edges, choose_edges, fill_bins
 from normstat.baseline.follow import learn, log_scale_of, to_log, window_middles
-from normstat.baseline.host_profile import HostProfile, Judged, Knowledge, judge, learn_length
-from normstat.baseline.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
+from normstat.baseline.host_profile import HostProfile, Judged, judge, learn_length
+from normstat.baseline.summary import Float32Array, FloatArray, IntArray, concatenate, summarise
 from normstat.baseline.traits import BoolArray, digits_of, levels_of, looks_like_percent, traits_of
 
 MOST_WINDOWS: Final = 32
@@ -23,7 +23,8 @@ LEAST_WINDOWS: Final = 4
 class Block:
     """Series that share their instants. Missing: NaN; `digit` and `is_percent` None where nobody knows, then they are guessed.
 
-    Shape: times_baseline (n,), times_incident (m,), seconds, ascending; baseline (n_series, n), incident (n_series, m), the rest (n_series,)
+    Shape: times_baseline (n,), times_incident (m,), seconds, ascending; baseline (n_series, n), incident (n_series, m),
+    the rest (n_series,)
     """
 
     times_baseline: FloatArray
@@ -69,7 +70,8 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
             [fill_bins(item, block.times_incident, edges[1]) for item, block in zip(now, blocks, strict=True)]
         )
         bins, bins_now = bins[:, ~np.isnan(bins).all(axis=0)], bins_now[:, ~np.isnan(bins_now).all(axis=0)]
-        added = log_scale_of(bins, traits)
+        # A baseline without any value has no bins.
+        added = log_scale_of(bins, traits) if bins.shape[1] else added
         learned = learn(to_log(bins, added))
         bins_now = to_log(bins_now, added)
         if learned is not None and bins_now.shape[1]:
@@ -86,7 +88,7 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
 
 
 def cut(n: int, n_wanted: int) -> list[slice]:
-    """The windows of a baseline of n reports for an incident of so many: at most an eighth of it, overlapping by half if need be."""
+    """Windows of a baseline of n reports for an incident of so many: at most an eighth of it, overlapping by half if need be."""
     length = max(1, min(n_wanted, max(n // LARGEST_PART, min(LEAST_WINDOW, n // LEAST_WINDOWS))))
     n_windows = int(np.clip(2 * n // length - 1, 1, MOST_WINDOWS))
     starts = np.unique(np.linspace(0, n - length, n_windows).astype(np.intp))
@@ -99,9 +101,9 @@ def relative(values: FloatArray, level: FloatArray) -> Float32Array:
 
 
 def event_size_of(distances: Float32Array) -> FloatArray:
-    """How far the samples are from the level when they are not there: the mean; 0 where all are. Shape: (n_series, n) -> (n_series,)"""
+    """How far the samples are from the level when not at it: the mean; 0 where all are. Shape: (n_series, n) -> (n_series,)"""
     sizes = np.abs(np.nan_to_num(distances))
-    return sizes.sum(axis=1, dtype=np.float64) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
+    return np.asarray(sizes.sum(axis=1, dtype=np.float64) / np.maximum(np.count_nonzero(sizes, axis=1), 1), np.float64)
 
 
 def _spread(number: int, n_windows: int, n_pieces: int) -> int:

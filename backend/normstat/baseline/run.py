@@ -120,11 +120,12 @@ async def _to_task(session: AsyncSession, request: ComparisonRequest, host: str)
     divisor = None
     if request.divisor is not None:
         parse_divisor(request.divisor)
-        divisor = Divisor(
-            request.divisor,
-            await read_rate(session, other_id, request.divisor, windows),
-            await read_rate(session, host_id, request.divisor, (incident,)),
-        )
+        sides = [(other_id, windows), (host_id, (incident,))]
+        rates = [await read_rate(session, of, request.divisor, some) for of, some in sides]
+        for side, rate in zip(("baseline", "incident"), rates, strict=True):
+            if not rate.values.any():
+                raise NoData(f"The divisor {request.divisor} of {host} is nothing all the time of the {side}", {"host": host})
+        divisor = Divisor(request.divisor, *rates)
     mutes: Mutes = [(mute.stat, mute.field, mute.instance) for mute in await list_mutes(session, host)]
     return Task(host, host_id, incident, other_id, windows, profile, version, divisor, mutes)
 

@@ -23,6 +23,8 @@ N_PIECES: Final = 120
 SECOND_US: Final = 1_000_000
 # A distance of more usual intervals than this is a gap, and not covered.
 GAP_FACTOR: Final = 3
+# Of pieces with few samples most distances may be those between pieces.
+PIECE_QUANTILE: Final = 0.1
 # What one page foretells may be wrong by so much before it is counted exactly.
 ROUGHLY: Final = 1.2
 # An instance that is in fewer of the reports comes and goes: its samples are looked at, not the reports without it.
@@ -56,6 +58,10 @@ class StatSide:
         distances = np.diff(self.times_s)
         if len(distances) == 0:
             return 0.0
+        if self.n_rows_skipped:
+            # Evenly spaced pieces stand for the rest; between them the distances are large.
+            interval = float(np.quantile(distances, PIECE_QUANTILE))
+            return interval * len(self.times_s) * (self.n_rows + self.n_rows_skipped) / self.n_rows
         usual = float(np.median(distances))
         return float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual)
 
