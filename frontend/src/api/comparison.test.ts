@@ -85,9 +85,16 @@ describe("a comparison", () => {
 
   it("that is refused is not asked for again", async () => {
     const refusal = { error: { code: "no_data", message: "no samples", details: {}, request_id: "r" } };
-    const asked = serve({ "/comparison/stream": () => new Response(JSON.stringify(refusal), { status: 404 }) });
-    await expect(client().fetchQuery(comparisonQuery(INPUTS))).rejects.toBeInstanceOf(ApiError);
-    expect(asked).toEqual(["/comparison/stream"]);
+    const line = `${JSON.stringify({ progress: { done: 1, total: 2, what: "web1" } })}\n${JSON.stringify(refusal)}\n`;
+    for (const stream of [() => new Response(JSON.stringify(refusal), { status: 404 }), () => pieces(line, 30)]) {
+      const asked = serve({ "/comparison/stream": stream });
+      const error: unknown = await client()
+        .fetchQuery(comparisonQuery(INPUTS))
+        .catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ status: 404, code: "no_data", message: "no samples", requestId: "r" });
+      expect(asked).toEqual(["/comparison/stream"]);
+    }
   });
 
   it("is asked for by all of its inputs, and so is its report", () => {

@@ -2,7 +2,18 @@
 
 import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
 import type { ComparisonInputs } from "../logic/against";
-import type { BandInfo, Comparison, Kept, KeptInfo, KeptList, KeptUpdate, MuteCreate, MuteInfo, MuteList } from "../logic/api";
+import type {
+  BandInfo,
+  ErrorBody,
+  Comparison,
+  Kept,
+  KeptInfo,
+  KeptList,
+  KeptUpdate,
+  MuteCreate,
+  MuteInfo,
+  MuteList,
+} from "../logic/api";
 import { toIso, type Window } from "../logic/time";
 import { addressOf, ApiError, type Params, request, requestLines } from "./client";
 
@@ -50,6 +61,18 @@ function isResult(line: unknown): line is { readonly result: Comparison } {
   return typeof line === "object" && line !== null && "result" in line;
 }
 
+/** What a stream says when it ends without an answer: it has begun as a success, so the status is that of the refusal. */
+const REFUSALS: Readonly<Record<string, number>> = { bad_request: 400, not_found: 404, no_data: 404, conflict: 409 };
+
+function toRefusal(line: unknown): ApiError | null {
+  if (typeof line !== "object" || line === null || !("error" in line)) {
+    return null;
+  }
+  const { code, message, request_id } = line.error as Pick<ErrorBody["error"], "code" | "message" | "request_id">;
+  const status = REFUSALS[code];
+  return status === undefined ? null : new ApiError(status, code, message, request_id);
+}
+
 /** What the server refuses it refuses again; for everything else there is the plain route. */
 function isRefused(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
@@ -69,6 +92,11 @@ async function compare(
         onProgress(line.progress);
       } else if (isResult(line)) {
         found.push(line.result);
+      } else {
+        const refusal = toRefusal(line);
+        if (refusal !== null) {
+          throw refusal;
+        }
       }
     });
   } catch (error) {
