@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat.baseline.direct import Block, compare_blocks
+from normstat.baseline.host_profile import LEAST_BASELINE
 from normstat.baseline.long_csv import LongTable, names_of
 from normstat.baseline.series_compare import Verdict, families_of, verdicts_of
 from normstat.baseline.summary import FloatArray
@@ -36,7 +37,8 @@ def compare_tables(baseline: LongTable, incident: LongTable) -> list[MetricScore
     before, now = baseline.series(), incident.series()
     nothing: Samples = (NOTHING, NOTHING)
     series = {name: (before.get(name, nothing), now.get(name, nothing)) for name in names}
-    known = [name for name in names if np.isfinite(series[name][0][1]).any()]
+    # With fewer samples of what is normal a metric is not judged, and must not be in the way of the others.
+    known = [name for name in names if np.isfinite(series[name][0][1]).sum() >= LEAST_BASELINE]
     scores: list[MetricScore] = []
     if known:
         groups = _alike({name: series[name] for name in known})

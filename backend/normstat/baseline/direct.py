@@ -52,7 +52,8 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
     )
     # Windows of all blocks at the same share of the baseline, so that one yardstick is one window of the host.
     cuts = [cut(distances.shape[1], block.incident.shape[1]) for distances, block in zip(before, blocks, strict=True)]
-    n_windows = min(map(len, cuts))
+    # A stat with few reports repeats its windows, so that it does not take those of the others.
+    n_windows = max(map(len, cuts))
     windows = [
         concatenate(
             [

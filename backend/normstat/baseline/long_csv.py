@@ -23,6 +23,7 @@ MISSING_VALUES: Final = ("", "nan", "null", "none", "na", "n/a", "-")
 # The size of a number tells its unit: seconds until the year 5138, then milliseconds, and so on.
 EPOCH_UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 MOST_SHOWN: Final = 5
+MOST_VALUE: Final = 1e30
 
 FloatArray = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -116,8 +117,9 @@ def _read_values(texts: pa.StringArray) -> tuple[FloatArray, np.ndarray[tuple[in
     except pa.ArrowInvalid:
         numbers = np.array([_to_float(text) for text in texts.to_pylist()])
         is_good = ~np.isnan(numbers) | is_missing
-    # Infinity is no sample: nothing can be said of how far it is from anything.
-    return np.where(np.isfinite(numbers), numbers, np.nan), is_good & ~np.isinf(numbers)
+    # Infinity, and what is nearly that, is no sample: nothing can be said of how far it is from anything.
+    is_endless = np.abs(numbers) > MOST_VALUE
+    return np.where(is_endless, np.nan, numbers), is_good & ~is_endless
 
 
 def _to_float(text: str) -> float:
