@@ -68,7 +68,7 @@ describe("a comparison", () => {
     const lines = [{ progress }, { result: madeComparison(2) }].map((line) => `${JSON.stringify(line)}\n`).join("");
     const asked = serve({ "/comparison/stream": () => pieces(lines, 1000) });
     const queries = client();
-    expect((await queries.fetchQuery(comparisonQuery(INPUTS))).n_groups).toBe(2);
+    expect((await queries.query(comparisonQuery(INPUTS))).n_groups).toBe(2);
     expect(queries.getQueryData(progressQuery(INPUTS).queryKey)).toEqual(progress);
     expect(asked).toEqual(["/comparison/stream"]);
   });
@@ -78,7 +78,7 @@ describe("a comparison", () => {
     const broken = `${JSON.stringify({ error: { code: "internal", message: "fell over", request_id: "r" } })}\n`;
     for (const stream of [() => new Response("away", { status: 502 }), () => pieces(broken, 50), () => pieces("", 1)]) {
       const asked = serve({ "/comparison/stream": stream, "/comparison": plain });
-      expect((await client().fetchQuery(comparisonQuery(INPUTS))).n_groups).toBe(1);
+      expect((await client().query(comparisonQuery(INPUTS))).n_groups).toBe(1);
       expect(asked).toEqual(["/comparison/stream", "/comparison"]);
     }
   });
@@ -89,7 +89,7 @@ describe("a comparison", () => {
     for (const stream of [() => new Response(JSON.stringify(refusal), { status: 404 }), () => pieces(line, 30)]) {
       const asked = serve({ "/comparison/stream": stream });
       const error: unknown = await client()
-        .fetchQuery(comparisonQuery(INPUTS))
+        .query(comparisonQuery(INPUTS))
         .catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(ApiError);
       expect(error).toMatchObject({ status: 404, code: "no_data", message: "no samples", requestId: "r" });
