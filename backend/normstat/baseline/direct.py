@@ -85,7 +85,10 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
     profile = HostProfile(traits, whole, families, [known], follow, added, edges[0][1] if edges else 0.0)
     event_size = np.concatenate([event_size_of(distances) for distances in now])
     # The yardstick was made for windows of just this length.
-    return profile, judge(profile, concatenate([summarise(distances) for distances in now]), event_size, bins_now, 1.0)
+    window = concatenate(
+        [summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(now, cuts, strict=True)]
+    )
+    return profile, judge(profile, window, event_size, bins_now, 1.0)
 
 
 def cut(n: int, n_wanted: int) -> list[slice]:

@@ -82,8 +82,9 @@ class Totals:
 
 def totals_of(profile: HostProfile, window: Summary) -> Totals:
     """What there is of each series' field, from the summaries of all its instances."""
-    presence = np.maximum(1 - profile.whole.missing, 1 - window.missing).astype(np.float64)
-    mean = np.abs(np.nan_to_num(profile.whole.mean) + profile.traits.level) * (1 - profile.whole.missing)
+    away, away_now = (np.nan_to_num(side.missing, nan=1.0) for side in (profile.whole, window))
+    presence = np.maximum(1 - away, 1 - away_now).astype(np.float64)
+    mean = np.abs(np.nan_to_num(profile.whole.mean) + profile.traits.level) * (1 - away)
     sums = np.bincount(profile.families, weights=mean, minlength=int(profile.families.max(initial=-1)) + 1).astype(np.float64)
     return Totals(sums[profile.families], presence)
 

@@ -21,6 +21,7 @@ from normstat.baseline.yardstick import (
     measure,
     nearly_largest,
     nearly_largest_of_others,
+    own_ranks_of,
     yardstick_of,
 )
 
@@ -103,7 +104,8 @@ def learn_length(
     Shape: left (n_windows, n_series), absolute, in deviations. Raises: ValueError without windows
     """
     ends, digit = ends_of(windows, traits), least_digit(traits)
-    changes = np.stack([measure(window, whole, ends, digit, traits) for window in windows])
+    own_ranks = own_ranks_of(whole)
+    changes = np.stack([measure(window, whole, ends, digit, traits, own_ranks) for window in windows])
     usual = Usual(length_s, n_disjoint, nearly_largest(changes), ends)
     n_window = np.median([window.n_reports for window in windows], axis=0)
     normal = _normal(changes, yardstick_of(usual, whole, traits, n_window))

@@ -89,6 +89,7 @@ def judge_stored(loaded: LoadedProfile, incident: Window, stats: Mapping[str, St
     for row, key in enumerate(keys):
         rows_of.setdefault(key.stat, []).append(row)
     windows, sizes, bins, order = [], [], [], []
+    longest_s = max(known.usual.length_s for known in profile.lengths)
     n_bins = max(1, round(incident.length_s / profile.bin_s)) if profile.bin_s else 1
     edges: Edges = (incident.start.timestamp(), profile.bin_s or 1.0, n_bins)
     for name, rows in rows_of.items():
@@ -96,7 +97,9 @@ def judge_stored(loaded: LoadedProfile, incident: Window, stats: Mapping[str, St
         pairs = [(keys[row].instance, keys[row].field) for row in rows]
         for some, distances, n_reports, times in _distances(now, pairs, profile, rows):
             order += some
-            windows.append(summarise(distances, n_reports))
+            # An incident longer than all windows of the profile is as wide as its pieces of their length.
+            piece = round(n_reports * longest_s / incident.length_s) if times is not None else 0
+            windows.append(summarise(distances, n_reports, piece or None))
             sizes.append(event_size_of(distances))
             nothing = np.full((len(some), n_bins), np.nan, np.float32)
             bins.append(nothing if times is None else fill_bins(distances, times, edges))

@@ -43,6 +43,8 @@ class Summary:
     top: Float32Array
     bottom: Float32Array
     mean: Float32Array
+    # How wide the middle half of the samples is; of a window longer than those it is held against: the median of its pieces.
+    width: Float32Array
     # The root of the mean square of the distances from the level.
     deviation: Float32Array
     # How far neighbours are from each other, and the share of neighbours that are equal.
@@ -63,16 +65,16 @@ class Summary:
 
     @property
     def missing(self) -> Float32Array:
-        """Share of the reports that have no value of the series."""
-        return np.asarray(1 - self.n / np.maximum(self.n_reports, 1), np.float32)
+        """Share of the reports that have no value of the series. Missing: NaN where nothing was reported at all."""
+        return np.asarray(1 - self.n / np.where(self.n_reports > 0, self.n_reports, np.nan), np.float32)
 
     def take(self, rows: npt.NDArray[np.intp] | slice) -> "Summary":
         """The summary of some of the series."""
         return Summary(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-def summarise(values: Float32Array, n_reports: int | None = None) -> Summary:
-    """What a window looks like.
+def summarise(values: Float32Array, n_reports: int | None = None, piece: int | None = None) -> Summary:
+    """What a window looks like. `piece`: reports in the windows that it will be held against.
 
     Shape: values (n_series, n_reports), distances from the level in the order of time. Missing: NaN.
     """
@@ -90,13 +92,15 @@ def summarise(values: Float32Array, n_reports: int | None = None) -> Summary:
     with np.errstate(invalid="ignore"):
         mean = np.nansum(values, axis=1, dtype=np.float64) / np.where(n > 0, n, np.nan)
         deviation = np.sqrt(np.nansum(values.astype(np.float64) ** 2, axis=1) / np.where(n > 0, n, np.nan))
+    quantiles = pick_quantiles(ordered, n, PROBABILITIES)
     return Summary(
         n=n,
         n_reports=reports,
-        quantiles=pick_quantiles(ordered, n, PROBABILITIES),
+        quantiles=quantiles,
         top=_end_mean(ordered, n, is_top=True),
         bottom=_end_mean(ordered, n, is_top=False),
         mean=mean.astype(np.float32),
+        width=_middle_half(quantiles) if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
         deviation=deviation.astype(np.float32),
         step_quantiles=pick_quantiles(np.sort(steps, axis=1), n_steps, STEP_PROBABILITIES),
         still=still.astype(np.float32),
@@ -124,6 +128,7 @@ def merge(summaries: Sequence[Summary]) -> Summary:
         top=_extreme([summary.top for summary in summaries], np.fmax),
         bottom=_extreme([summary.bottom for summary in summaries], np.fmin),
         mean=_weighted([summary.mean for summary in summaries], counts),
+        width=_weighted([summary.width for summary in summaries], counts),
         deviation=np.sqrt(_weighted([summary.deviation**2 for summary in summaries], counts)),
         step_quantiles=_merge_quantiles([summary.step_quantiles for summary in summaries], steps, STEP_PROBABILITIES),
         still=_weighted([summary.still for summary in summaries], steps),
@@ -186,6 +191,22 @@ def _without_gaps(values: Float32Array, known: npt.NDArray[np.bool_]) -> Float32
     """Each row's samples moved together, in their order, the missing behind them."""
     order = np.argsort(~known, axis=1, kind="stable")
     return np.take_along_axis(values, order, axis=1)
+
+
+def _middle_half(quantiles: Float32Array) -> Float32Array:
+    quarter = MIDDLE // 2
+    return np.asarray(quantiles[:, -1 - quarter] - quantiles[:, quarter], np.float32)
+
+
+def _width_of_pieces(values: Float32Array, piece: int) -> Float32Array:
+    """A series that drifts is wider the longer one looks: only windows of one length can be held against each other."""
+    n_rows, n_pieces = len(values), values.shape[1] // piece
+    ordered = np.sort(values[:, : n_pieces * piece].reshape(n_rows * n_pieces, piece), axis=1)
+    n = (~np.isnan(ordered)).sum(axis=1)
+    ends = pick_quantiles(ordered, n, np.array([0.25, 0.75]))
+    widths = np.sort((ends[:, 1] - ends[:, 0]).reshape(n_rows, n_pieces), axis=1)
+    known = (~np.isnan(widths)).sum(axis=1)
+    return np.asarray(widths[np.arange(n_rows), np.maximum(known - 1, 0) // 2], np.float32)
 
 
 def _parts(values: Float32Array) -> Float32Array:

@@ -36,7 +36,7 @@ TAIL_SHARE: Final = 0.02
 # The experience with all families counts as much as so many windows in the tail.
 POOL_WEIGHT: Final = 10.0
 LEAST_TAIL: Final = 0.1
-MOST_TAIL: Final = 1.0
+MOST_TAIL: Final = 0.7
 # The kind behind those of a series by itself: against what the load explains.
 FOLLOW: Final = len(KINDS)
 # Kinds that move together tell one story; a second story makes the first one surer.
@@ -105,7 +105,9 @@ def calibrate(times: Float32Array, families: IntArray) -> Calibration:
     return Calibration(np.maximum(threshold, 1.0), np.clip(tail, LEAST_TAIL, MOST_TAIL))
 
 
-def combine(surprise: FloatArray, times: Float32Array, explained: Float32Array, steady: Float32Array, n_window: FloatArray) -> FloatArray:
+def combine(
+    surprise: FloatArray, times: Float32Array, explained: Float32Array, steady: Float32Array, n_window: FloatArray
+) -> FloatArray:
     """One number for each series: what surprises most, a little more where several things do.
 
     Less where the load explains it, and where a large part of all series stands elsewhere from the first sample on: then the baseline is of

@@ -19,7 +19,22 @@ from normstat.baseline.summary import MIDDLE, N_PARTS, Float32Array, FloatArray,
 # `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out; `trend`:
 # what comes later in the window against what came before;
 # `hollow`: how many samples fall to a part of the window's own median, whatever the load.
-KINDS: Final = ("value", "order", "spread", "top", "bottom", "low", "high", "step", "jitter", "still", "missing", "part", "trend", "hollow")
+KINDS: Final = (
+    "value",
+    "order",
+    "spread",
+    "top",
+    "bottom",
+    "low",
+    "high",
+    "step",
+    "jitter",
+    "still",
+    "missing",
+    "part",
+    "trend",
+    "hollow",
+)
 VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND, HOLLOW = range(len(KINDS))
 # In the unit of the series; the others are shares or logarithms of ratios.
 IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
@@ -82,14 +97,17 @@ class Usual:
     ends: Ends
 
 
-def measure(window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits) -> Float32Array:
+def measure(
+    window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits, own_ranks: Float32Array | None = None
+) -> Float32Array:
     """How far a window lies from the whole, kind by kind. Missing: NaN where one of them has no samples.
 
-    Shape: -> (n_kinds, n_series)
+    `own_ranks`: what own_ranks_of gives of the whole, for who measures many windows. Shape: -> (n_kinds, n_series)
     """
     inner = slice(1, -1)
+    own_ranks = own_ranks_of(whole) if own_ranks is None else own_ranks
     value = np.abs(window.quantiles[:, inner] - whole.quantiles[:, inner]).mean(axis=1)
-    ranks = ranks_of(window.quantiles, whole.quantiles[:, inner]) - ranks_of(whole.quantiles, whole.quantiles[:, inner])
+    ranks = ranks_of(window.quantiles, whole.quantiles[:, inner]) - own_ranks
     result = np.empty((len(KINDS), len(whole)), np.float32)
     # Events are too rare for quantiles: how often there is one counts, and how large they are shows at the ends.
     often = np.abs(window.away - whole.away) * np.maximum(traits.event_size, digit)
@@ -120,6 +138,11 @@ def _onset(parts: Float32Array) -> Float32Array:
     return np.asarray(np.max(differences, axis=0), np.float32)
 
 
+def own_ranks_of(whole: Summary) -> Float32Array:
+    """Where the inner quantiles of a distribution lie in itself: ties move them. Shape: (n_series, N_QUANTILES - 2)"""
+    return ranks_of(whole.quantiles, whole.quantiles[:, 1:-1])
+
+
 def hollow_of(window: Summary, traits: Traits) -> Float32Array:
     """The share of samples below a part of the window's own median. Missing: 0 for series that are negative or mostly nothing."""
     level = traits.level.astype(np.float32)
@@ -145,9 +168,7 @@ def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
 
 def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
     """The logarithm of the width of the middle half, a digit added so that nothing is infinitely narrow."""
-    quarter = MIDDLE // 2
-    width = window.quantiles[:, -1 - quarter] - window.quantiles[:, quarter]
-    return np.log(width + digit).astype(np.float32)
+    return np.asarray(np.log(window.width + digit), np.float32)
 
 
 def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
