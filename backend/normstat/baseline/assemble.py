@@ -131,7 +131,7 @@ class _Index:
     def find_windows(self) -> dict[int, list[float]]:
         """Where the windows of each length begin that are looked at; lengths of which there are too few are left out."""
         most = MOST_WINDOWS if self.n_series <= MANY_SERIES else MOST_WINDOWS // 2
-        found = {}
+        found: dict[int, list[float]] = {}
         for window_s in (*WINDOW_LENGTHS, HOUR_S):
             if window_s * LARGEST_PART > self.total_s * 1.01:
                 continue

@@ -29,7 +29,10 @@ def choose_edges(baseline: Sequence[FloatArray], incident: Sequence[FloatArray])
 
 
 def fill_bins(distances: Float32Array, times: FloatArray, edges: Edges) -> Float32Array:
-    """The mean of each series in each bin. Missing: NaN. Shape: distances (n_series, n), times (n,) ascending -> (n_series, n_bins)"""
+    """The mean of each series in each bin. Missing: NaN.
+
+    Shape: distances (n_series, n), times (n,) ascending -> (n_series, n_bins)
+    """
     start, length, n_bins = edges
     result = np.full((len(distances), n_bins), np.nan, np.float32)
     if len(times) == 0:

@@ -2,9 +2,9 @@
 
 On a host nearly all series follow a few things: how many users there are, which job runs. The baseline shows how: its series,
 averaged over short bins of time, are written as a few common factors and what is left. In the incident the factors are
-estimated anew, from all series together, so that one culprit hardly moves them; what is left of a series then is what the load does not
-explain. That finds a shift which lies within the usual swing of the load, and it tells the one series that grew more than the load
-from the hundreds that grew with it.
+estimated anew, from all series together, so that one culprit hardly moves them; what is left of a series then is what the load
+does not explain. That finds a shift which lies within the usual swing of the load, and it tells the one series that grew more
+than the load from the hundreds that grew with it.
 """
 
 from dataclasses import dataclass
@@ -44,14 +44,15 @@ class Follow:
     @property
     def n_factors(self) -> int:
         """How many things the series follow; 0 where each goes its own way."""
-        return self.loadings.shape[1]
+        return int(self.loadings.shape[1])
 
 
 def log_scale_of(bins: Float32Array, traits: Traits) -> Float32Array:
-    """What is added to each series before its logarithm is taken, as a distance from its level. Missing: NaN for series that stay linear.
+    """What is added to each series before its logarithm is taken, as a distance from its level. Missing: NaN for series that
+    stay linear.
 
-    What grows with the load mostly grows in proportion to it, or to a power of it: in logarithms that is a straight line, beyond what
-    the baseline shows as well. Shape: bins (n_series, n_bins), distances from the level -> (n_series,)
+    What grows with the load mostly grows in proportion to it, or to a power of it: in logarithms that is a straight line, beyond
+    what the baseline shows as well. Shape: bins (n_series, n_bins), distances from the level -> (n_series,)
     """
     lowest = np.fmin.reduce(bins, axis=1) + traits.level
     small = np.maximum(np.maximum(0.1 * traits.size, traits.digit), 0.1 * traits.scale)
@@ -69,8 +70,8 @@ def to_log(bins: Float32Array, added: Float32Array) -> Float32Array:
 def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
     """How the series go together, and what is left of each bin when the other half of the bins explains it.
 
-    Missing: None where the baseline has too few bins, or nothing is common to its series. Shape: bins (n_series, n_bins), the second
-    of what is returned as well
+    Missing: None where the baseline has too few bins, or nothing is common to its series. Shape: bins (n_series, n_bins), the
+    second of what is returned as well
     """
     n_bins = bins.shape[1]
     if n_bins < LEAST_BINS or len(bins) < 3:
@@ -94,7 +95,8 @@ def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
 
 
 def unexplained(follow: Follow, bins: Float32Array) -> tuple[Float32Array, Float32Array, float]:
-    """What the load does not explain of each series' shift, the shift itself (both in deviations), and how far the load is beyond the usual.
+    """What the load does not explain of each series' shift, the shift itself (both in deviations), and how far the load is
+    beyond the usual.
 
     The last: 1 where the factors stay within what the baseline shows, twice as far out 2. Shape: bins (n_series, n_bins)
     """
@@ -142,7 +144,7 @@ def _count_factors(standard: Float32Array) -> int:
     random = np.random.default_rng(0)
     by_chance = 0.0
     for _ in range(N_SHIFTS):
-        shifts = random.integers(0, n_bins, n_series)
+        shifts = np.asarray(random.integers(0, n_bins, n_series))
         places = (np.arange(n_bins)[None, :] + shifts[:, None]) % n_bins
         by_chance = max(by_chance, float(_strengths(np.take_along_axis(standard, places, axis=1))[0]))
     most = min(MOST_FACTORS, n_bins // BINS_PER_FACTOR, n_series // 3)

@@ -41,8 +41,8 @@ FOLLOW_POOL: Final = 16.0
 class Knowledge:
     """What is known of windows of one length.
 
-    Shape: unexplained (n_series,): how far the medians of windows lie from what the load explains, in deviations of `Follow`. Missing:
-    None where nothing is common to the series
+    Shape: unexplained (n_series,): how far the medians of windows lie from what the load explains, in deviations of `Follow`.
+    Missing: None where nothing is common to the series
     """
 
     usual: Usual
@@ -54,8 +54,8 @@ class Knowledge:
 class HostProfile:
     """All series of a host in a baseline, in the order of whoever made it.
 
-    Shape: families (n_series,), codes of the series that are alike (the same field of all CPUs); added (n_series,): see follow.to_log
-    `bin_s`: length of the bins in which series are compared with each other
+    Shape: families (n_series,), codes of the series that are alike (the same field of all CPUs); added (n_series,): see
+    follow.to_log `bin_s`: length of the bins in which series are compared with each other
     """
 
     traits: Traits
@@ -99,13 +99,14 @@ def learn_length(
     n_disjoint: float,
     left: Float32Array | None,
 ) -> Knowledge:
-    """What windows of one length of a baseline do by themselves; `left`: what the load leaves unexplained in windows of that length.
+    """What windows of one length of a baseline do by themselves; `left`: what the load leaves unexplained in windows of that
+    length.
 
     Shape: left (n_windows, n_series), absolute, in deviations. Raises: ValueError without windows
     """
     ends, digit = ends_of(windows, traits), least_digit(traits)
     own_ranks = own_ranks_of(whole)
-    changes = np.stack([measure(window, whole, ends, digit, traits, own_ranks) for window in windows])
+    changes = np.stack([measure(window, whole, ends, digit, traits, own_ranks=own_ranks) for window in windows])
     usual = Usual(length_s, n_disjoint, nearly_largest(changes), ends)
     n_window = np.median([window.n_reports for window in windows], axis=0)
     normal = _normal(changes, yardstick_of(usual, whole, traits, n_window))
@@ -164,7 +165,7 @@ def _steadiness(window: Summary, whole: Summary) -> Float32Array:
     away = np.abs(window.parts - whole.median[:, None])
     farthest = np.fmax.reduce(away, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(np.minimum(1, away[:, 0] / farthest)).astype(np.float32)
+        return np.asarray(np.nan_to_num(np.minimum(1, away[:, 0] / farthest)), np.float32)
 
 
 def at_length(lengths: Sequence[Knowledge], length_s: float) -> Knowledge:
@@ -241,4 +242,4 @@ def _put_largest(normal: Float32Array, changes: Float32Array, by_others: Float32
 
 def _ratio(change: Float32Array, yardstick: Float32Array) -> Float32Array:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(change / yardstick, nan=0.0, posinf=0.0).astype(np.float32)
+        return np.asarray(np.nan_to_num(change / yardstick, nan=0.0, posinf=0.0), np.float32)

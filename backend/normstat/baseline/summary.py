@@ -33,7 +33,8 @@ IntArray = npt.NDArray[np.int64]
 class Summary:
     """One window of many series. Missing: NaN where a series has no sample in it; distances from the series' level.
 
-    Shape: all (n_series,), but `quantiles` (n_series, N_QUANTILES) and `step_quantiles` (n_series, N_STEP_QUANTILES), `parts` (n_series, N_PARTS)
+    Shape: all (n_series,), but `quantiles` (n_series, N_QUANTILES) and `step_quantiles` (n_series, N_STEP_QUANTILES), `parts`
+    (n_series, N_PARTS)
     """
 
     n: IntArray
@@ -110,7 +111,8 @@ def summarise(values: Float32Array, n_reports: int | None = None, piece: int | N
 
 
 def merge(summaries: Sequence[Summary]) -> Summary:
-    """The summary of all windows together, as good as their quantile functions tell; ends are the outermost ones' means, parts are lost.
+    """The summary of all windows together, as good as their quantile functions tell; ends are the outermost ones' means, parts
+    are lost.
 
     Raises: ValueError for no summaries
     """
@@ -168,7 +170,7 @@ def pick_quantiles(ordered: Float32Array, n: IntArray, probabilities: FloatArray
 
 def count_at_end(n: IntArray) -> IntArray:
     """How many of n samples are their upper or lower end."""
-    return np.maximum(1, np.rint(END_SHARE * n).astype(np.int64))
+    return np.asarray(np.maximum(1, np.rint(END_SHARE * n).astype(np.int64)), np.int64)
 
 
 def _end_mean(ordered: Float32Array, n: IntArray, *, is_top: bool) -> Float32Array:

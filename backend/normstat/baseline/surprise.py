@@ -1,9 +1,9 @@
 """How surprising a change is: the chance that a normal window of such a series shows one as large.
 
-Twice the usual change means much for a series that never does it and little for one with heavy tails. So each window of the baseline
-is measured by the others as the incident is by all of them, and what comes out for all series of a family (the same field of all CPUs,
-all disks) is what normal windows do. Beyond the largest ones a Pareto tail is fitted to them: families with heavy tails have to go farther.
-Few windows are pulled towards what all families show.
+Twice the usual change means much for a series that never does it and little for one with heavy tails. So each window of the
+baseline is measured by the others as the incident is by all of them, and what comes out for all series of a family (the same
+field of all CPUs, all disks) is what normal windows do. Beyond the largest ones a Pareto tail is fitted to them: families with
+heavy tails have to go farther. Few windows are pulled towards what all families show.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,8 @@ SIZE_WEIGHT: Final = 36.0
 # A baseline of another time: where so many of all series are off by so many times the usual change.
 OFF_TIMES: Final = 4.0
 OFF_SHARE: Final = 0.2
-# Something that began within the window as surprisingly as this, and twice as much, makes what stood there all the time less likely.
+# Something that began within the window as surprisingly as this, and twice as much, makes what stood there all the time less
+# likely.
 LEAST_ONSET: Final = 3.5
 # As many series that are not off are taken for granted, so that few series say little of the baseline.
 QUIET_SERIES: Final = 9
@@ -77,7 +78,7 @@ class Calibration:
         ratio = np.maximum(times, 1e-9) / threshold
         at_threshold = -np.log10(TAIL_SHARE)
         beyond = np.log10(np.maximum(ratio, 1)) / tail
-        return np.where(ratio < 1, ratio * at_threshold, at_threshold + beyond).astype(np.float64)
+        return np.asarray(np.where(ratio < 1, ratio * at_threshold, at_threshold + beyond), np.float64)
 
     def with_kind(self, other: "Calibration") -> "Calibration":
         """The kinds of both, in their order."""
@@ -89,7 +90,7 @@ def calibrate(times: Float32Array, families: IntArray) -> Calibration:
 
     Shape: times (n_windows, n_kinds, n_series), each window measured by the others; families (n_series,) codes from 0 on
     """
-    n_windows, n_kinds, _ = times.shape
+    n_kinds = times.shape[1]
     n_families = int(families.max(initial=-1)) + 1
     threshold = np.ones((n_kinds, n_families), np.float32)
     tail = np.full((n_kinds, n_families), 0.2, np.float32)
@@ -110,9 +111,9 @@ def combine(
 ) -> FloatArray:
     """One number for each series: what surprises most, a little more where several things do.
 
-    Less where the load explains it, and where a large part of all series stands elsewhere from the first sample on: then the baseline is of
-    another time, and what began within the window says more. Of few samples nothing can be very surprising: there the size of the
-    change counts as well.
+    Less where the load explains it, and where a large part of all series stands elsewhere from the first sample on: then the
+    baseline is of another time, and what began within the window says more. Of few samples nothing can be very surprising: there
+    the size of the change counts as well.
 
     Shape: surprise, times (n_kinds, n_series), explained, steady (0..1), n_window (n_series,) -> (n_series,)
     """

@@ -11,6 +11,8 @@ MOST_DECIMALS: Final = 4
 # Values looked at to find the digits: more do not print other ones.
 DIGIT_SAMPLES: Final = 200
 ALMOST_WHOLE: Final = 1e-6
+# What arithmetic leaves of eight-byte floats.
+LAST_BITS: Final = 1e-13
 MOST_PERCENT: Final = 100.0
 # Of a series whose unit nobody named, only one that comes this near to 100 is taken for a percentage.
 NEAR_FULL: Final = 90.0
@@ -19,7 +21,10 @@ BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 def levels_of(values: FloatArray) -> FloatArray:
-    """The median of each series, to which all else is measured. Missing: 0 where there is no sample. Shape: (n_series, n) -> (n_series,)"""
+    """The median of each series, to which all else is measured. Missing: 0 where there is no sample.
+
+    Shape: (n_series, n) -> (n_series,)
+    """
     ordered = np.sort(values, axis=1)
     n = (~np.isnan(values)).sum(axis=1)
     rows = np.arange(len(values))
@@ -35,7 +40,7 @@ def digits_of(values: FloatArray) -> FloatArray:
     digits = np.zeros(len(values))
     for decimals in range(MOST_DECIMALS, -1, -1):
         scaled = some * 10.0**decimals
-        is_whole = (np.abs(scaled - np.rint(scaled)) <= ALMOST_WHOLE * np.maximum(1.0, np.abs(scaled))).all(axis=1)
+        is_whole = (np.abs(scaled - np.rint(scaled)) <= np.maximum(ALMOST_WHOLE, LAST_BITS * np.abs(scaled))).all(axis=1)
         digits[is_whole] = 10.0**-decimals
     return digits
 

@@ -1,23 +1,24 @@
-"""How much a series changes by itself: read off the windows of its baseline, pulled towards what all series show, never absurdly small.
+"""How much a series changes by itself: read off the windows of its baseline, pulled towards what all series show, never absurdly
+small.
 
 Each window of the baseline is compared with the whole baseline exactly as an incident is. So noise, autocorrelation, jobs that run
 every five minutes, heavy tails and rounding are in the yardstick, and no distribution is assumed.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from normstat.baseline.summary import MIDDLE, N_PARTS, Float32Array, FloatArray, Summary
+from normstat.baseline.summary import Float32Array, FloatArray, Summary
 
 # What a change is looked for in. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
 # move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples lie beyond the
-# baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal neighbours;
-# `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out; `trend`:
-# what comes later in the window against what came before;
+# baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal
+# neighbours; `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out;
+# `trend`: what comes later in the window against what came before;
 # `hollow`: how many samples fall to a part of the window's own median, whatever the load.
 KINDS: Final = (
     "value",
@@ -75,7 +76,10 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What windows of a length show usually. Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms."""
+    """What windows of a length show usually.
+
+    Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms.
+    """
 
     top: Float32Array
     bottom: Float32Array
@@ -87,8 +91,8 @@ class Ends:
 class Usual:
     """What windows of one length do by themselves.
 
-    Shape: change (n_kinds, n_series): between the 90 % quantile of the windows and the largest. Missing: NaN where no window shows it.
-    `n_disjoint`: how many windows of that length the baseline holds side by side
+    Shape: change (n_kinds, n_series): between the 90 % quantile of the windows and the largest. Missing: NaN where no window
+    shows it. `n_disjoint`: how many windows of that length the baseline holds side by side
     """
 
     length_s: float
@@ -98,7 +102,7 @@ class Usual:
 
 
 def measure(
-    window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits, own_ranks: Float32Array | None = None
+    window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits, *, own_ranks: Float32Array | None = None
 ) -> Float32Array:
     """How far a window lies from the whole, kind by kind. Missing: NaN where one of them has no samples.
 
@@ -163,7 +167,7 @@ def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
     upto = (function[:, None, :] <= points[:, :, None]).sum(axis=2)
     ranks = ((below + upto) / (2 * function.shape[1])).astype(np.float32)
     ranks[np.isnan(function[:, 0])] = np.nan
-    return ranks
+    return np.asarray(ranks, np.float32)
 
 
 def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
@@ -174,7 +178,7 @@ def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
 def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
     """The logarithm of the usual movement between neighbours, the largest tenth left out."""
     movement = window.step_quantiles[:, 1:-2].mean(axis=1)
-    return np.log(movement + digit / 2).astype(np.float32)
+    return np.asarray(np.log(movement + digit / 2), np.float32)
 
 
 def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
@@ -276,7 +280,7 @@ def _ordered(changes: Float32Array) -> tuple[Float32Array, np.ndarray]:
 
 def _from_top(ordered: Float32Array, place: np.ndarray) -> Float32Array:
     # Counted from the top, so that windows without samples, which lie below, change nothing.
-    return np.take_along_axis(ordered, np.maximum(len(ordered) - 1 - place, 0)[None], axis=0)[0]
+    return np.asarray(np.take_along_axis(ordered, np.maximum(len(ordered) - 1 - place, 0)[None], axis=0)[0], np.float32)
 
 
 def _nanmedian(arrays: Sequence[Float32Array]) -> Float32Array:
