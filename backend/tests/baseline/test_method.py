@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from normstat.baseline.series_compare import Verdict, compare_arrays
 from normstat.baseline.summary import FloatArray
+from normstat.baseline.traits import looks_like_percent
 
 N_BASELINE, N_INCIDENT, N_SERIES = 240, 60, 12
 seeds = st.integers(0, 2**31)
@@ -73,7 +74,9 @@ def test_larger_units_change_little(seed: int, factor: float) -> None:
     random = np.random.default_rng(seed)
     before, now = (side[rows] + random.uniform(0, 1e-5, (len(rows), side.shape[1])) for side in (before, now))
     plain, scaled = compare(before, now), compare(before * factor, now * factor)
-    np.testing.assert_allclose(plain[0], scaled[0], rtol=0.02, atol=0.05)
+    # What happens to end between 90 and 100 in one of the units is taken for a percentage there.
+    is_other = ~(looks_like_percent(before) | looks_like_percent(before * factor))
+    np.testing.assert_allclose(plain[0][is_other], scaled[0][is_other], rtol=0.02, atol=0.05)
 
 
 @settings(max_examples=25)
