@@ -8,15 +8,15 @@ from typing import Annotated
 import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.comparison_answer import answer
 from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.comparison_schemas import Comparison
 from normstat.api.deps import NEEDS_VIEWER, ReadSession, State
 from normstat.api.handlers import guarded_answers, request_id_of, text_answers
+from normstat.api.state import AppState
 from normstat.errors import BadRequest, NoData, NormstatError, NotFound
-from normstat.settings import Settings
+from normstat.store.session import open_read_session
 
 router = APIRouter(prefix="/comparison", tags=["comparison"], dependencies=[NEEDS_VIEWER])
 
@@ -39,19 +39,17 @@ async def compare(inputs: Annotated[ComparisonInputs, Query()], state: State, se
         " or `error`",
     ),
 )
-async def compare_with_progress(
-    inputs: Annotated[ComparisonInputs, Query()], request: Request, state: State, session: ReadSession
-) -> StreamingResponse:
+async def compare_with_progress(inputs: Annotated[ComparisonInputs, Query()], request: Request, state: State) -> StreamingResponse:
     """Compares, and tells how far it is meanwhile."""
     inputs.require_against()
-    lines = _lines(state.settings, session, inputs, request_id_of(request))
+    lines = _lines(state, inputs, request_id_of(request))
     # A proxy that waits for more would keep the progress back.
     return StreamingResponse(
         lines, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     )
 
 
-async def _lines(settings: Settings, session: AsyncSession, inputs: ComparisonInputs, request_id: str) -> AsyncGenerator[bytes]:
+async def _lines(state: AppState, inputs: ComparisonInputs, request_id: str) -> AsyncGenerator[bytes]:
     steps: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def tell(done: int, total: int, what: str) -> None:
@@ -59,7 +57,9 @@ async def _lines(settings: Settings, session: AsyncSession, inputs: ComparisonIn
 
     async def work() -> bytes:
         try:
-            result = await answer(settings, session, inputs, tell)
+            # A session of its own: that of a route ends when the route returns, before the first line.
+            async with open_read_session(state.sessions) as session:
+                result = await answer(state.settings, session, inputs, tell)
         except NormstatError as error:
             told = {"code": error.code, "message": error.message, "details": dict(error.details), "request_id": request_id}
             return _to_line({"error": told})
