@@ -156,8 +156,10 @@ def judge(profile: HostProfile, window: Summary, event_size: FloatArray, bins: F
 def _is_one_step(window: Summary, whole: Summary, traits: Traits) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether nothing of the distribution moved farther than the tool's last digit. Shape: (n_series,)"""
     apart = np.abs(window.quantiles[:, 1:-1] - whole.quantiles[:, 1:-1]).max(axis=1)
-    is_there = (window.missing <= whole.missing + MOST_MISSING) & ~traits.is_event
-    return np.asarray((traits.digit > 0) & (apart <= 1.5 * traits.digit) & is_there, np.bool_)
+    is_there = ~(window.missing > whole.missing + MOST_MISSING)
+    # Events of a count are new ones; those of a number with digits behind the point are its rounding.
+    is_rounding = ~traits.is_event | (traits.digit < 1)
+    return np.asarray((traits.digit > 0) & (apart <= 1.5 * traits.digit) & is_there & is_rounding, np.bool_)
 
 
 def _steadiness(window: Summary, whole: Summary) -> Float32Array:

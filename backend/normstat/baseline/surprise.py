@@ -45,14 +45,9 @@ SECOND_SHARE: Final = 0.2
 # What kinds of change tell of a culprit more often than of chance counts more; found on half of the cases (docs/comparison.md).
 WEIGHTS: Final = (0.75, 0.75, 1.1, 1.0, 0.75, 1.0, 0.75, 1.15, 0.75, 1.1, 1.0, 1.15, 1.15, 1.1, 1.15)
 SIZE_WEIGHT: Final = 36.0
-# A baseline of another time: where so many of all series are off by so many times the usual change.
-OFF_TIMES: Final = 4.0
-OFF_SHARE: Final = 0.2
 # Something that began within the window as surprisingly as this, and twice as much, makes what stood there all the time less
 # likely.
 LEAST_ONSET: Final = 3.5
-# As many series that are not off are taken for granted, so that few series say little of the baseline.
-QUIET_SERIES: Final = 9
 STALE_SHARE: Final = 0.45
 # Shares end at 1: beyond that they cannot tell a large change from a huge one.
 MOST_OF_SHARES: Final = 6.0
@@ -111,9 +106,9 @@ def combine(
 ) -> FloatArray:
     """One number for each series: what surprises most, a little more where several things do.
 
-    Less where the load explains it, and where a large part of all series stands elsewhere from the first sample on: then the
-    baseline is of another time, and what began within the window says more. Of few samples nothing can be very surprising: there
-    the size of the change counts as well.
+    Less where the load explains it. Where something surprising began within the window, what stood elsewhere from its first sample
+    on is less likely the cause: the baseline may be of another time. Of few samples nothing can be very surprising: there the size
+    of the change counts as well.
 
     Shape: surprise, times (n_kinds, n_series), explained, steady (0..1), n_window (n_series,) -> (n_series,)
     """
@@ -126,12 +121,8 @@ def combine(
     sizes[shares] = 0
     result += SIZE_WEIGHT / (n_window + 1) * sizes * weights
     result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained
-    # Of the others: one series of a few must not make its own baseline one of another time.
-    off = times[VALUE] >= OFF_TIMES
-    is_off = np.minimum(1.0, (off.sum() - off) / (len(off) + QUIET_SERIES) / OFF_SHARE)
     onset = float(np.max(result[TREND] * (1 - steady), initial=0))
-    begun = min(1.0, max(0.0, (onset - LEAST_ONSET) / LEAST_ONSET))
-    stale = STALE_SHARE * np.maximum(is_off, begun) * np.nan_to_num(steady)
+    stale = STALE_SHARE * min(1.0, max(0.0, (onset - LEAST_ONSET) / LEAST_ONSET)) * np.nan_to_num(steady)
     result[[kind for kind in range(n_kinds) if kind not in (TREND, MISSING)]] *= 1 - stale
     groups = np.stack([result[[kind for kind in group if kind < n_kinds]].max(axis=0) for group in GROUPS])
     groups.sort(axis=0)

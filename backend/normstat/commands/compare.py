@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 from pydantic import ValidationError
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.comparison_answer import answer
 from normstat.api.comparison_inputs import ComparisonInputs
@@ -14,9 +13,9 @@ from normstat.api.comparison_schemas import Comparison
 from normstat.baseline.csv_compare import compare_tables
 from normstat.baseline.long_csv import LongTable, read_long_csv
 from normstat.commands.in_database import exit_with, print_table, run_or_exit
-from normstat.errors import BadRequest, NormstatError, NotFound
+from normstat.errors import BadRequest, NormstatError
 from normstat.settings import load_settings
-from normstat.store.baselines import list_baselines
+from normstat.store.baselines import find_baseline
 from normstat.store.session import make_engine, make_sessions, open_read_session
 from normstat.store.user_specs import refresh_catalogue
 
@@ -67,7 +66,7 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comp
         sessions = make_sessions(engine)
         async with open_read_session(sessions) as session:
             await refresh_catalogue(session)
-            found = None if baseline is None else await _find(session, baseline)
+            found = None if baseline is None else (await find_baseline(session, baseline)).id
             try:
                 inputs = ComparisonInputs.model_validate({**given, "baseline": found})
             except ValidationError as error:
@@ -76,17 +75,6 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comp
             return await answer(settings, session, inputs)
     finally:
         await engine.dispose()
-
-
-async def _find(session: AsyncSession, name: str) -> int:
-    """The id of a baseline, by its name or number."""
-    baselines = await list_baselines(session)
-    for baseline in baselines:
-        if baseline.name == name:
-            return baseline.id
-    if name.isdecimal() and any(baseline.id == int(name) for baseline in baselines):
-        return int(name)
-    raise NotFound(f"There is no baseline {name}; `normstat baseline list` names them")
 
 
 def _print(result: Comparison) -> None:
