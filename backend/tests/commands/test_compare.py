@@ -55,7 +55,7 @@ async def test_a_host_against_a_baseline_by_its_name(database_url: str, sessions
     code, out, _ = await run(database_url, *INCIDENT, "--baseline-from", FROM, "--baseline-to", MIDDLE, "--json")
     assert (code, json.loads(out)["against"]["kind"]) == (0, "window")
     for arguments, message in (
-        ((*INCIDENT, "--baseline", "loud days"), "There is no baseline loud days"),
+        ((*INCIDENT, "--baseline", "loud days"), "There is no baseline 'loud days'"),
         (INCIDENT, "exactly one of"),
         (("--host", "web1", "--from", "noon", "--to", TO, "--ago", "day"), "start:"),
         (("--host", "web9", "--from", FROM, "--to", TO, "--ago", "day"), "no host 'web9'"),
