@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from normstat.api import schemas
+from normstat.api.comparison_schemas import Comparison
 from normstat.auth.roles import Role
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, START, VMSTAT, frames_of, send
@@ -110,14 +111,14 @@ async def test_baselines_and_comparison(reader: httpx.AsyncClient) -> None:
     incident = {"host": HOST, "start": "2026-11-21T10:00:30Z", "end": "2026-11-21T10:01:00Z"}
     by_id = await reader.get("/api/v1/comparison", params=incident | {"baseline": info.id})
     assert by_id.status_code == 200, by_id.text
-    comparison = schemas.Comparison.model_validate(by_id.json())
-    assert comparison.baseline_info is not None
-    assert comparison.baseline_info.name == "quiet"
+    comparison = Comparison.model_validate(by_id.json())
+    assert comparison.against.baseline_id == info.id
+    assert comparison.against.name == "baseline quiet"
     assert comparison.n_series > 0
     given = {"baseline_start": "2026-11-21T10:00:00Z", "baseline_end": "2026-11-21T10:00:30Z"}
-    by_window = schemas.Comparison.model_validate((await reader.get("/api/v1/comparison", params=incident | given)).json())
-    assert by_window.baseline_info is None
-    assert by_window.findings == comparison.findings
+    by_window = Comparison.model_validate((await reader.get("/api/v1/comparison", params=incident | given)).json())
+    assert by_window.against.kind == "window"
+    assert by_window.groups == comparison.groups
     for odd in ({}, {"baseline": info.id} | given, {"baseline_start": given["baseline_start"]}):
         assert_envelope(await reader.get("/api/v1/comparison", params=incident | odd), 400, "bad_request")
     assert (await reader.delete(path)).json() == {}

@@ -87,11 +87,9 @@ async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncCl
     }
     compared = await admin.get(f"{API}/comparison", params={"host": HOST} | windows)
     assert compared.status_code == 200, compared.text
-    findings = compared.json()["findings"]
-    assert {finding["field"] for finding in findings} == {
-        f"{name}_s" for name in ("login", "search", "order", "pay", "mail", "logout")
-    }
-    assert all(finding["is_worse"] for finding in findings)
+    groups = compared.json()["groups"]
+    assert {group["field"] for group in groups} == {f"{name}_s" for name in ("login", "search", "order", "pay", "mail", "logout")}
+    assert all(group["direction"] == "up" for group in groups)
 
 
 async def test_a_tool_of_several_lines_with_users_that_come_and_go(admin: httpx.AsyncClient, people: People) -> None:
