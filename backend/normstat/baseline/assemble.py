@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.baseline.direct import LARGEST_PART
 from normstat.baseline.follow import learn, log_scale_of, to_log, window_middles
 from normstat.baseline.host_profile import HostProfile, learn_length
 from normstat.baseline.pieces import HOUR_S, MINUTE_S, WINDOW_LENGTHS, PackedPiece, rebase
@@ -19,8 +20,6 @@ from normstat.baseline.traits import BoolArray, traits_of
 # Of each length, at most; half as many of a host with very many series.
 MOST_WINDOWS: Final = 64
 MANY_SERIES: Final = 4000
-# A window is at most this part of the baseline.
-LARGEST_PART: Final = 8
 LEAST_WINDOWS: Final = 4
 # Few long windows have not seen what a load does in a day, and call it unusual: a shorter length speaks for them. Of a swinging
 # load, 8 windows of an hour called 136 of 384 series of the ninth hour unusual, 24 of a quarter of an hour 7.

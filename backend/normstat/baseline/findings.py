@@ -6,10 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from normstat.baseline.host_profile import FOLLOW, HostProfile, Judged
+from normstat.baseline.host_profile import HostProfile, Judged
 from normstat.baseline.records import Direction, Finding, FindingKind, Parts, SideValues
 from normstat.baseline.sentences import Change, describe_change, name_series
-from normstat.baseline.summary import MIDDLE, N_QUANTILES, PROBABILITIES, Float32Array, FloatArray, IntArray, Summary
+from normstat.baseline.summary import MIDDLE, N_QUANTILES, PROBABILITIES, Float32Array, FloatArray, IntArray, Summary, middle_half
+from normstat.baseline.surprise import FOLLOW
 from normstat.baseline.yardstick import (
     BOTTOM,
     HIGH,
@@ -44,8 +45,6 @@ FULL_PERCENT: Final = 99.0
 AT_LIMIT: Final = 0.25
 MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
-QUARTER: Final = MIDDLE // 2
-NOISE: Final = 1e-6
 ENDS: Final = (TOP, HIGH, BOTTOM, LOW, HOLLOW)
 MOVEMENTS: Final = (STEP, JITTER, STILL)
 # What moves more because one of its ends does, is told by that end, if it is at least so surprising.
@@ -260,7 +259,8 @@ class _Kinds:
     def _describe_movement(self, best: int) -> tuple[FindingKind, float]:
         row, whole, window = self._row, self._whole, self._window
         if best == SPREAD:
-            return "spread", _width(window, row) - _width(whole, row)
+            one, other = middle_half(np.stack([whole.quantiles[row], window.quantiles[row]])).tolist()
+            return "spread", other - one
         still = float(window.still[row] - whole.still[row])
         if window.still[row] >= FROZEN and still > 0:
             return "frozen", still
@@ -301,10 +301,6 @@ class _Kinds:
         # Of few values one is the highest often, without any limit.
         is_fine = highest - float(window[row, 0]) >= MANY_DIGITS * self._digit
         return bool(is_fine and highest > float(whole[row, -1]))
-
-
-def _width(summary: Summary, row: int) -> float:
-    return float(summary.quantiles[row, -1 - QUARTER] - summary.quantiles[row, QUARTER])
 
 
 def _impact(field: Field, change: Change, usual_total: float, presence: float) -> float:

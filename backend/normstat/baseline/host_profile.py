@@ -8,9 +8,8 @@ import numpy as np
 
 from normstat.baseline.follow import Follow, unexplained
 from normstat.baseline.summary import Float32Array, FloatArray, IntArray, Summary
-from normstat.baseline.surprise import Calibration, calibrate, combine
+from normstat.baseline.surprise import FOLLOW, Calibration, calibrate, combine
 from normstat.baseline.yardstick import (
-    KINDS,
     VALUE,
     Ends,
     Traits,
@@ -25,9 +24,6 @@ from normstat.baseline.yardstick import (
     yardstick_of,
 )
 
-# All kinds of change, those of a series by itself first.
-ALL_KINDS: Final = (*KINDS, "follow")
-FOLLOW: Final = len(KINDS)
 LEAST_BASELINE: Final = 5
 LEAST_INCIDENT: Final = 1
 MOST_MISSING: Final = 0.1
@@ -109,7 +105,7 @@ def learn_length(
     changes = np.stack([measure(window, whole, ends, digit, traits, own_ranks=own_ranks) for window in windows])
     usual = Usual(length_s, n_disjoint, nearly_largest(changes), ends)
     n_window = np.median([window.n_reports for window in windows], axis=0)
-    normal = _normal(changes, yardstick_of(usual, whole, traits, n_window))
+    normal = _ratio(changes, yardstick_of(usual, whole, traits, n_window))
     others = yardstick_of(replace(usual, change=nearly_largest_of_others(changes)), whole, traits, n_window)
     _put_largest(normal, changes, others)
     calibration = calibrate(normal, families)
@@ -117,7 +113,7 @@ def learn_length(
         return Knowledge(usual, None, calibration)
     floor = _follow_floor(whole, traits, n_window)
     mine, others = (_pooled(array, len(left)) for array in (nearly_largest(left), nearly_largest_of_others(left)))
-    normal = _normal(left, np.maximum(mine, floor))
+    normal = _ratio(left, np.maximum(mine, floor))
     _put_largest(normal, left, np.maximum(others, floor))
     return Knowledge(usual, mine, calibration.with_kind(calibrate(normal[:, None, :], families)))
 
@@ -227,10 +223,6 @@ def _pooled(unexplained_usual: Float32Array, n_windows: int) -> Float32Array:
 def _follow_floor(whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
     """What a tool can tell apart, as a part of the usual size."""
     return np.asarray(floors_of(whole, traits, n_window)[VALUE] / np.maximum(traits.size, 1e-9), np.float32)
-
-
-def _normal(changes: Float32Array, yardstick: Float32Array) -> Float32Array:
-    return _ratio(changes, yardstick)
 
 
 def _put_largest(normal: Float32Array, changes: Float32Array, by_others: Float32Array) -> None:

@@ -10,7 +10,8 @@ from normstat.baseline.direct import Block, compare_blocks, event_size_of, relat
 from normstat.baseline.findings import Series
 from normstat.baseline.follow import to_log
 from normstat.baseline.host_profile import HostProfile, Judged, judge
-from normstat.baseline.samples import SPARSE_SHARE, StatSide
+from normstat.baseline.piece_making import SPARSE_SHARE
+from normstat.baseline.samples import StatSide
 from normstat.baseline.stored_profile import LoadedProfile, SeriesKey
 from normstat.baseline.summary import Float32Array, FloatArray, concatenate, summarise
 from normstat.stats.spec import Field, Kind, Storage, Worse

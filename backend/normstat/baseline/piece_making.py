@@ -44,7 +44,7 @@ def make_piece(rows: StatRows, span: Window) -> Piece:
     times_us, report = np.unique(rows.time_us, return_inverse=True)
     grid = _Grid(rows, times_us / SECOND_US, report.astype(np.int64).reshape(-1), start_s, end_s)
     parts = list(grid.make_parts())
-    covered_s, interval_s = _covered(times_us)
+    covered_us, interval_us = coverage_of(times_us)
     kept = [part for part in parts if len(part.level)]
     instance, field = _join([part.instance for part in kept], np.int64), _join([part.field for part in kept], np.int64)
     keys = Keys(
@@ -58,8 +58,8 @@ def make_piece(rows: StatRows, span: Window) -> Piece:
         _join([part.digit for part in kept], np.float64),
         len(rows.time_us),
         0,
-        covered_s,
-        interval_s,
+        covered_us / SECOND_US,
+        interval_us / SECOND_US,
     )
     if not kept:
         nothing = np.empty((0, 0), np.float32)
@@ -195,14 +195,16 @@ def _summarise_sparse(distances: Float32Array, reports: IntArray, cut: _Cut) -> 
     return summarise(values, cut.end - cut.first)
 
 
-def _covered(times_us: IntArray) -> tuple[float, float]:
-    """How many seconds the reports cover, and their usual distance."""
-    distances = np.diff(times_us)
+def coverage_of(times: IntArray | FloatArray) -> tuple[float, float]:
+    """How much time the reports cover, each up to the next one or the usual distance where that is far away, and that distance.
+
+    Units: those of the times. Shape: times (n_reports,), ascending. Missing: 0 for fewer than two reports
+    """
+    distances = np.diff(times)
     if len(distances) == 0:
         return 0.0, 0.0
     usual = float(np.median(distances))
-    covered = float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual)
-    return covered / SECOND_US, usual / SECOND_US
+    return float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual), usual
 
 
 def _leave_out(piece: Piece) -> Piece:

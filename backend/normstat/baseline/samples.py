@@ -9,6 +9,7 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baseline.piece_making import SECOND_US, coverage_of
 from normstat.baseline.piece_reading import to_rows
 from normstat.baseline.summary import FloatArray, IntArray
 from normstat.baseline.windows import Windows, length_s, thin_out
@@ -20,15 +21,10 @@ from normstat.window import Window
 
 # Where there is too much to read, this many pieces stand for the whole.
 N_PIECES: Final = 120
-SECOND_US: Final = 1_000_000
-# A distance of more usual intervals than this is a gap, and not covered.
-GAP_FACTOR: Final = 3
 # Of pieces with few samples most distances may be those between pieces.
 PIECE_QUANTILE: Final = 0.1
 # What one page foretells may be wrong by so much before it is counted exactly.
 ROUGHLY: Final = 1.2
-# An instance that is in fewer of the reports comes and goes: its samples are looked at, not the reports without it.
-SPARSE_SHARE: Final = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +58,7 @@ class StatSide:
             # Evenly spaced pieces stand for the rest; between them the distances are large.
             interval = float(np.quantile(distances, PIECE_QUANTILE))
             return interval * len(self.times_s) * (self.n_rows + self.n_rows_skipped) / self.n_rows
-        usual = float(np.median(distances))
-        return float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual)
+        return coverage_of(self.times_s)[0]
 
     def counts(self) -> IntArray:
         """Samples of each instance. Shape: (n_instances,)"""

@@ -101,7 +101,7 @@ def summarise(values: Float32Array, n_reports: int | None = None, piece: int | N
         top=_end_mean(ordered, n, is_top=True),
         bottom=_end_mean(ordered, n, is_top=False),
         mean=mean.astype(np.float32),
-        width=_middle_half(quantiles) if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
+        width=middle_half(quantiles) if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
         deviation=deviation.astype(np.float32),
         step_quantiles=pick_quantiles(np.sort(steps, axis=1), n_steps, STEP_PROBABILITIES),
         still=still.astype(np.float32),
@@ -195,7 +195,8 @@ def _without_gaps(values: Float32Array, known: npt.NDArray[np.bool_]) -> Float32
     return np.take_along_axis(values, order, axis=1)
 
 
-def _middle_half(quantiles: Float32Array) -> Float32Array:
+def middle_half(quantiles: Float32Array) -> Float32Array:
+    """How wide the middle half of each distribution is. Shape: (n_series, N_QUANTILES) -> (n_series,)"""
     quarter = MIDDLE // 2
     return np.asarray(quantiles[:, -1 - quarter] - quantiles[:, quarter], np.float32)
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.baseline.summary import MIDDLE, FloatArray, Summary
+from normstat.baseline.summary import FloatArray, Summary, middle_half
 from normstat.baseline.yardstick import EVENT_SHARE, PERCENT_LEAST_LEVEL, SD_PER_IQR, Traits
 
 MOST_DECIMALS: Final = 4
@@ -55,8 +55,7 @@ def looks_like_percent(values: FloatArray) -> BoolArray:
 
 def traits_of(whole: Summary, level: FloatArray, digit: FloatArray, is_percent: BoolArray) -> Traits:
     """What a baseline's summary, as distances from the level, says of each series. Shape: level, digit, is_percent (n_series,)"""
-    quarter = MIDDLE // 2
-    middle_half = np.nan_to_num(whole.quantiles[:, -1 - quarter] - whole.quantiles[:, quarter]) / SD_PER_IQR
+    width = np.nan_to_num(middle_half(whole.quantiles)) / SD_PER_IQR
     away = np.nan_to_num(whole.away).astype(np.float64)
     # How far it is from its level when it is not there.
     distance = np.nan_to_num(np.abs(whole.quantiles).mean(axis=1)).astype(np.float64)
@@ -65,7 +64,7 @@ def traits_of(whole: Summary, level: FloatArray, digit: FloatArray, is_percent: 
     event_size = np.where((event_size == 0) & (away > 0), furthest, event_size)
     event_size = np.where(away > 0, np.maximum(event_size, digit), 0.0)
     # The larger of both: a series that was far out once may be so again.
-    scale = np.maximum(middle_half, np.nan_to_num(whole.deviation))
+    scale = np.maximum(width, np.nan_to_num(whole.deviation))
     size = np.where(level != 0, np.abs(level), event_size)
     size = np.where(is_percent, np.maximum(np.minimum(size, MOST_PERCENT - size), PERCENT_LEAST_LEVEL), size)
     is_event = away <= 1 - EVENT_SHARE

@@ -41,9 +41,6 @@ VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART
 IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
 SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING, HOLLOW)
 RATIOS: Final = (SPREAD, JITTER)
-MOST_WINDOWS: Final = 32
-# A window of the baseline is at most this part of it.
-LARGEST_PART: Final = 8
 # As many windows count as much as the experience with all other series.
 POOL_WEIGHT: Final = 8.0
 LEVEL_FLOOR: Final = 0.01
