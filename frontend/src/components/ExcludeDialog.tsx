@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Radio, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createExclusion, EXCLUSION_KEYS } from "../api/baselines";
 import { plural } from "../logic/number";
 import { toIso, type Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
+import { NameField, NoteField } from "./NameAndNote";
 import { ErrorLine } from "./StateView";
 import { WindowInputs } from "./WindowInputs";
 
@@ -69,28 +70,8 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
               </Group>
             </Radio.Group>
           )}
-          <TextInput
-            label="Name"
-            placeholder="Backup ran into the morning"
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
-          <Textarea
-            label="Note"
-            autosize
-            minRows={2}
-            maxRows={8}
-            maxLength={10_000}
-            value={note}
-            onChange={(event) => {
-              setNote(event.currentTarget.value);
-            }}
-          />
+          <NameField placeholder="Backup ran into the morning" value={name} onChange={setName} />
+          <NoteField maxRows={8} value={note} onChange={setNote} />
           <ErrorLine error={marking.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createBaseline } from "../api/endpoints";
 import type { BaselineInfo } from "../logic/api";
 import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
+import { NameField, NoteField } from "./NameAndNote";
 import { ErrorLine } from "./StateView";
 
 interface MarkBaselineDialogProps {
@@ -47,29 +48,8 @@ export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone
             <b>{host}</b>, {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) is
             what this host normally does. Later windows are compared with it.
           </Text>
-          <TextInput
-            label="Name"
-            placeholder="Saturday morning, normal load"
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
-          <Textarea
-            label="Note"
-            placeholder="What ran, and why this counts as normal"
-            autosize
-            minRows={2}
-            maxRows={8}
-            maxLength={10_000}
-            value={note}
-            onChange={(event) => {
-              setNote(event.currentTarget.value);
-            }}
-          />
+          <NameField placeholder="Saturday morning, normal load" value={name} onChange={setName} />
+          <NoteField placeholder="What ran, and why this counts as normal" maxRows={8} value={note} onChange={setNote} />
           <ErrorLine error={marking.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

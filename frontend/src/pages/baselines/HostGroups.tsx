@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Modal, MultiSelect, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Modal, MultiSelect, Stack, Table, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { hostsQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
+import { NameField, NoteField } from "../../components/NameAndNote";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { HostGroupInfo } from "../../logic/api";
 
@@ -130,16 +131,7 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
         }}
       >
         <Stack gap="sm">
-          <TextInput
-            label="Name"
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
+          <NameField value={name} onChange={setName} />
           <MultiSelect
             label="Hosts"
             searchable
@@ -147,16 +139,7 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
             value={[...hosts]}
             onChange={setHosts}
           />
-          <Textarea
-            label="Note"
-            autosize
-            minRows={2}
-            maxLength={10_000}
-            value={note}
-            onChange={(event) => {
-              setNote(event.currentTarget.value);
-            }}
-          />
+          <NoteField value={note} onChange={setNote} />
           <ErrorLine error={saving.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Group as Row, Modal, Stack, Table, Textarea, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group as Row, Modal, Stack, Table } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonParams, deleteKept, keepComparison, keptListQuery, updateKept } from "../../api/comparison";
+import { NameField, NoteField } from "../../components/NameAndNote";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
@@ -41,27 +42,13 @@ export function KeepDialog({ of, suggested, onClose, onDone }: KeepDialogProps) 
         }}
       >
         <Stack gap="sm">
-          <TextInput
-            label="Name"
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
-          <Textarea
-            label="Note"
+          <NameField value={name} onChange={setName} />
+          <NoteField
             placeholder="What it was, and what was done about it; it stands in the report too"
-            autosize
             minRows={4}
             maxRows={14}
-            maxLength={10_000}
             value={note}
-            onChange={(event) => {
-              setNote(event.currentTarget.value);
-            }}
+            onChange={setNote}
           />
           <ErrorLine error={saving.error} />
           <Row justify="flex-end">

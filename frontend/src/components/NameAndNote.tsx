@@ -1,0 +1,45 @@
+import { Textarea, TextInput } from "@mantine/core";
+
+interface NameFieldProps {
+  readonly value: string;
+  readonly placeholder?: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** The name of what a person marks, groups or keeps: where its dialog begins. */
+export function NameField({ value, placeholder, onChange }: NameFieldProps) {
+  return (
+    <TextInput
+      label="Name"
+      placeholder={placeholder}
+      required
+      maxLength={200}
+      data-autofocus
+      value={value}
+      onChange={(event) => {
+        onChange(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+interface NoteFieldProps extends NameFieldProps {
+  readonly minRows?: number;
+  readonly maxRows?: number;
+}
+
+/** What else there is to say of it; the server takes as much. */
+export function NoteField({ minRows = 2, onChange, ...rest }: NoteFieldProps) {
+  return (
+    <Textarea
+      label="Note"
+      autosize
+      minRows={minRows}
+      maxLength={10_000}
+      {...rest}
+      onChange={(event) => {
+        onChange(event.currentTarget.value);
+      }}
+    />
+  );
+}
