@@ -26,7 +26,7 @@ JOBS ?= 3
 YIELD := nice -n 10
 
 .PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	test-fast test-backend test-agent test-up test-page test-e2e screenshot golden gen lock bench bench-compare clean
+	test-fast test-attack test-backend test-agent test-up test-page test-e2e screenshot golden gen lock bench bench-compare clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -125,7 +125,7 @@ test-databases: $(VENV)/.made
 	@cd backend && ../$(BIN)/python -m tests.debian_root
 
 test-backend: setup-dev page test-databases
-	@cd backend && $(YIELD) ../$(BIN)/pytest -n auto --dist worksteal --ignore tests/agent --ignore tests/e2e
+	@cd backend && $(YIELD) ../$(BIN)/pytest -n auto --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e
 
 # These mostly wait: many workers.
 test-agent: $(VENV)/.dev
@@ -144,7 +144,10 @@ screenshot: setup-dev page ## make the README's picture anew
 	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story
 
 test-fast: setup-dev ## the backend's quick tests, under half a minute
-	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not timescale and not shells"
+	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not timescale and not shells and not heavy"
+
+test-attack: setup-dev page test-databases ## attacks and faults, the heavy ones too (make test runs the quick ones)
+	@cd backend && ../$(BIN)/pytest --timeout 900 tests/attack
 
 golden: setup-dev ## rewrite the expected files of the captures and show the difference
 	@cd backend && ../$(BIN)/python -m tests.golden_update
