@@ -8,6 +8,9 @@ from normstat.errors import BadRequest
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
+# The years that samples, and the windows of requests, can have: half-open [EPOCH, LATEST). What lies outside is a mistake or an
+# attack, and near the ends of what datetime can hold every calculation overflows.
+LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def to_us(instant: datetime) -> int:
@@ -18,6 +21,14 @@ def to_us(instant: datetime) -> int:
 def from_us(time_us: int) -> datetime:
     """The instant of microseconds since the epoch."""
     return EPOCH + time_us * MICROSECOND
+
+
+LATEST_US: Final = to_us(LATEST)
+
+
+def clamp(instant: datetime) -> datetime:
+    """Return the instant, or the end of [EPOCH, LATEST] that is nearest to it."""
+    return min(max(instant, EPOCH), LATEST)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,10 +6,8 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, WithJsonSchema
 
 from normstat.errors import shorten
+from normstat.window import EPOCH, LATEST
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# Years that samples can have; the ends of what datetime can hold overflow as soon as a zone is applied.
-LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 EXPECTED: Final = "expected ISO 8601 with a zone (2026-11-21T10:00:00Z) or milliseconds since the epoch (1795255200000)"
 
 

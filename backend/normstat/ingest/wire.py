@@ -20,7 +20,10 @@ from normstat.errors import BadFrame, TooLarge, shorten
 MOST_FRAMES: Final = 10_000
 MOST_GZIP_MEMBERS: Final = 10_000
 LONGEST_HEADER: Final = 8192
-LARGEST_OFFSET: Final = 2**63 - 1
+# A gap is bytes that fell out of a file in a host's spool: 16 TiB is the longest file of ext4, and 32,768 times the default limit
+# of the spool. A stream of 1 PiB is a tool that prints 30 MB a second for a year. Whoever states more made the number up.
+MAX_GAP_BYTES: Final = 1 << 44
+MAX_STREAM_BYTES: Final = 1 << 50
 GZIP_WINDOW_BITS: Final = 31
 PIECE_BYTES: Final = 1 << 20
 
@@ -153,8 +156,10 @@ def _parse_frame(plain: bytes, number: int, position: int) -> tuple[Frame, int]:
         )
     kind = FrameKind(found["kind"].decode())
     offset, length = int(found["offset"]), int(found["length"])
-    if offset + length > LARGEST_OFFSET:
-        raise _bad(number, position, f"it ends at {offset + length}, and no stream is that long")
+    if kind is FrameKind.GAP and length > MAX_GAP_BYTES:
+        raise _bad(number, position, f"its gap is {length} bytes long, a host can have lost at most {MAX_GAP_BYTES}")
+    if offset + length > MAX_STREAM_BYTES:
+        raise _bad(number, position, f"it ends at offset {offset + length}, a stream has at most {MAX_STREAM_BYTES} bytes")
     begin = end + 1
     n_bytes = length if kind is FrameKind.STREAM else 0
     if begin + n_bytes > len(plain):

@@ -254,8 +254,10 @@ PLAIN_FILES: Final = """
     FROM pg_class
     WHERE relname = %(name)s AND relnamespace = %(schema)s::text::regnamespace
 """
+# The chunk of the last day that datetime can hold ends on one that it cannot.
 HYPERTABLE_FILES: Final = """
-    SELECT c.oid::int8, c.relfilenode::int8, part.is_compressed, part.range_start, part.range_end
+    SELECT c.oid::int8, c.relfilenode::int8, part.is_compressed, part.range_start,
+        least(part.range_end, '9999-12-31T23:59:59.999999Z'::timestamptz)
     FROM timescaledb_information.chunks AS part
     JOIN pg_class AS c ON c.relname = part.chunk_name AND c.relnamespace = part.chunk_schema::text::regnamespace
     WHERE part.hypertable_schema = %(schema)s AND part.hypertable_name = %(name)s

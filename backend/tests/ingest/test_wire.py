@@ -38,7 +38,7 @@ frames_of_anything = st.lists(
     st.builds(
         lambda key, offset, data, text: Frame(FrameKind.STREAM, "spec_1", key, offset, len(data), text, data),
         key=st.from_regex(r"[A-Za-z0-9._:-]{1,100}", fullmatch=True),
-        offset=st.integers(0, 2**62),
+        offset=st.integers(0, 2**49),
         data=st.binary(max_size=300),
         text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=50),
     ),
@@ -120,7 +120,7 @@ def test_bomb_is_stopped_at_the_limit() -> None:
         (b"stream vmstat_linux k/k 0 5 x\nabcde", "header"),
         (b"stream vmstat_linux " + b"k" * 101 + b" 0 5 x\nabcde", "header"),
         (b"chunk vmstat_linux k 0 5 x\nabcde", "header"),
-        (b"stream vmstat_linux k 9223372036854775807 1 x\na", "no stream is that long"),
+        (b"stream vmstat_linux k 9223372036854775807 1 x\na", "a stream has at most"),
         (b"stream vmstat_linux k 99999999999999999999 1 x\na", "header"),
         (b"stream vmstat_linux k 0 1 x\na" * 2 + b"stream iostat_linux k 1 1 x\na", "used for vmstat_linux and for iostat_linux"),
         (b"x" * 10_000, "no newline within"),

@@ -1,0 +1,139 @@
+"""Gaps are lengths that an agent merely states: nothing may be as large as such a number says."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import BadFrame
+from normstat.ingest.wire import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
+from normstat.store.backup import plan
+from normstat.store.backup.plan import Plan
+from normstat.store.host_deletion import request_deletion
+from normstat.store.models import Chunk
+from normstat.store.session import make_sessions, open_write_session
+from tests.generated import vmstat_text, vmstat_times
+from tests.ingest.rereading import reparse
+from tests.ingest.sending import Agent, gap, stream
+from tests.ingest.test_intake import assert_books_balance, query
+from tests.store.test_backup import bring, content, save
+
+BACKEND = Path(__file__).parents[2]
+# What the finding sent; a stream of this length may stand in a database of an older version.
+LONGEST = 2**63 - 2
+MEMORY_BYTES = 1 << 30
+HANG_S = 240
+
+
+def chunk_pieces(url: str) -> list[str]:
+    """The pieces of raw bytes that a backup would have."""
+    with psycopg.connect(url) as connection:
+        return [wish.key for wish in Plan(connection).wishes() if wish.table == Chunk.__tablename__]
+
+
+def back_up_in_little_memory(url: str, folder: Path) -> None:
+    """Runs the command, which dies when it wants more than a gigabyte."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "normstat", "backup", str(folder)],
+        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND), "OPENBLAS_NUM_THREADS": "1"},
+        cwd=BACKEND,
+        preexec_fn=limit,
+        capture_output=True,
+        timeout=HANG_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("kind", "offset", "length"),
+    [
+        ("gap", 0, LONGEST),
+        ("gap", 0, MAX_GAP_BYTES + 1),
+        ("gap", MAX_STREAM_BYTES, 1),
+        ("gap", 2**53, 1),
+        ("stream", MAX_STREAM_BYTES, 1),
+    ],
+)
+def test_what_no_host_can_have_had_is_refused(kind: str, offset: int, length: int) -> None:
+    body = f"{kind} vmstat_linux k {offset} {length} x\n".encode() + (b"\n" if kind == "stream" else b"")
+    with pytest.raises(BadFrame, match="at most"):
+        parse_frames(body)
+
+
+def test_the_longest_gap_is_taken() -> None:
+    frame = Frame(FrameKind.GAP, "vmstat_linux", "k", MAX_STREAM_BYTES - MAX_GAP_BYTES, MAX_GAP_BYTES, "x")
+    assert parse_frames(format_frames([frame])) == [frame]
+
+
+async def test_backup_of_a_stream_that_claims_eight_exabytes(
+    engine: AsyncEngine, database_url: str, empty_database_url: str, tmp_path: Path
+) -> None:
+    text = vmstat_text(vmstat_times(20))
+    await Agent(engine).send_file(text, key="good")
+    await Agent(engine, "mallory").send(stream(text), gap(len(text), LONGEST - len(text)))
+    back_up_in_little_memory(database_url, tmp_path / "first")
+    async with open_write_session(make_sessions(engine)) as session:
+        await request_deletion(session, "mallory", requested_by="admin")
+    back_up_in_little_memory(database_url, tmp_path / "second")
+    before = content(database_url)
+    await bring(empty_database_url, tmp_path / "second")
+    assert content(empty_database_url) == before
+
+
+async def test_reparse_of_a_stream_that_claims_eight_exabytes(engine: AsyncEngine, database_url: str) -> None:
+    text = vmstat_text(vmstat_times(20))
+    agent = Agent(engine)
+    await agent.send(stream(text), gap(len(text), LONGEST - len(text)))
+    before = query(database_url, "SELECT * FROM samples.vmstat_linux ORDER BY time")
+    done = await reparse(make_sessions(engine), database_url)
+    assert (done.state, done.n_bytes, done.n_bytes_done) == ("done", len(text), len(text))
+    assert query(database_url, "SELECT * FROM samples.vmstat_linux ORDER BY time") == before
+    assert_books_balance(database_url)
+
+
+async def test_few_bytes_far_apart_are_one_piece_of_a_backup(engine: AsyncEngine, database_url: str) -> None:
+    """A gap costs its sender nothing: pieces are counted by the bytes that are there."""
+    frames, offset = [], 0
+    for _ in range(300):
+        frames += [gap(offset, plan.WINDOW_BYTES), stream(b"x\n", offset=offset + plan.WINDOW_BYTES)]
+        offset += plan.WINDOW_BYTES + 2
+    assert await Agent(engine).send(*frames) == {"k": offset}
+    assert len(chunk_pieces(database_url)) == 1
+
+
+async def test_windows_around_gaps_hold_every_byte_once(
+    engine: AsyncEngine, database_url: str, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gaps before, within and at the ends of windows; a second backup copies only what is new."""
+    monkeypatch.setattr(plan, "WINDOW_BYTES", 1000)
+    agent = Agent(engine)
+    text = vmstat_text(vmstat_times(100))
+    offset = at = 0
+    for n_bytes, n_lost in ((1, 5000), (999, 1), (1000, 3000), (2500, 10**6), (10, 10)):
+        await agent.send(
+            stream(b"y" * (n_bytes - 1) + b"\n", "unknown_any", "holes", offset=offset),
+            gap(offset + n_bytes, n_lost, "unknown_any", "holes"),
+        )
+        offset += n_bytes + n_lost
+    for _ in range(7):
+        at = await agent.send_file(text[at : at + 700], offset=at)
+    first, _ = await save(database_url, tmp_path)
+    n_windows = len(chunk_pieces(database_url))
+    assert n_windows == max(-(-4510 // 1000), -(-at // 1000))
+    await agent.send_file(text[at:], offset=at)
+    second, _ = await save(database_url, tmp_path)
+    unchanged = {piece.key for piece in first.pieces if piece in second.pieces and piece.table == Chunk.__tablename__}
+    assert {f"chunks/0-{number}" for number in range(at // 1000)} <= unchanged
+    before = content(database_url)
+    await bring(empty_database_url, tmp_path)
+    assert content(empty_database_url) == before
