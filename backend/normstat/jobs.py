@@ -18,6 +18,7 @@ from normstat.store.hypertables import keep_columnstores
 from normstat.store.leader import try_lead
 from normstat.store.stat_tables import SCHEMA
 from normstat.store.storage_sizes import note_sizes
+from normstat.store.turns import Turns
 from normstat.store.upkeep import wish_nightly_retention
 
 log = structlog.get_logger()
@@ -31,19 +32,25 @@ PROFILES_S: Final = 25.0
 
 def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
     """All jobs with their times; not started."""
+    rollup_turns: Turns[int] = Turns("rollup_failed")
+    baseline_turns: Turns[int] = Turns("baseline_not_kept")
+    profile_turns: Turns[tuple[int, int]] = Turns("profile_failed")
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
     scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
     scheduler.add_job(wish_nightly_retention, "cron", args=[sessions], hour=1, minute=23, id="retention")
-    scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs={"budget_s": ROLLUPS_S}, minutes=1, id="rollups")
-    scheduler.add_job(keep_baselines, "interval", args=[sessions], minutes=1, id="keep_baselines")
-    scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
+    wish = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
+    scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs=wish, minutes=1, id="rollups")
+    wish = {"turns": baseline_turns}
+    scheduler.add_job(keep_baselines, "interval", args=[sessions], kwargs=wish, minutes=1, id="keep_baselines")
+    wish = {"budget_s": PROFILES_S, "turns": profile_turns}
+    scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs=wish, seconds=30, id="profiles")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler
 
 
 async def run_jobs(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], *, check_s: float = CHECK_S) -> None:
-    """Runs the scheduler whenever this process holds the lock; until cancelled."""
+    """Runs the scheduler whenever this process holds the lock; until cancelled, whatever happens."""
     while True:
         try:
             async with try_lead(engine) as leadership:
@@ -60,4 +67,7 @@ async def run_jobs(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSessio
                         log.info("jobs_stopped")
         except (DBAPIError, PoolTimeout) as error:
             log.warning("jobs_lost_database", error=type(error).__name__)
+        except Exception:
+            # A defect. Without jobs nothing is kept up, and nobody would notice for days.
+            log.exception("jobs_broken", next_try_in_s=check_s)
         await asyncio.sleep(check_s)

@@ -11,12 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baseline.recurrence import Rule, parse_rule, windows_of
 from normstat.baseline.windows import Windows
-from normstat.errors import BadRequest, NormstatError
+from normstat.errors import BadRequest
 from normstat.store import baseline_records, baselines
 from normstat.store.baseline_records import BaselineRecord, MovingRecord, RuleRecord
 from normstat.store.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
 from normstat.store.baselines import BaselineChange, BaselineDraft
 from normstat.store.session import open_read_session, open_write_session
+from normstat.store.turns import Turns
 from normstat.window import Window
 
 log = structlog.get_logger()
@@ -131,25 +132,25 @@ def to_rule(rule: RuleRecord | None, zone: str) -> Rule | None:
     return None if rule is None else Rule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, zone)
 
 
-async def keep_baselines(sessions: async_sessionmaker[AsyncSession], now: datetime | None = None) -> None:
+async def keep_baselines(
+    sessions: async_sessionmaker[AsyncSession], now: datetime | None = None, turns: Turns[int] | None = None
+) -> None:
     """The job: windows of rules, recordings that are over, and profiles that nobody asked for.
 
     All of it follows from the clock and the database, so it does not matter for how long it did not run. `now` is the clock's where
-    it is None.
+    it is None. A baseline that fails, of a time zone that this machine does not know, say, stops none of the others.
     """
+    turns = Turns("baseline_not_kept") if turns is None else turns
     at = datetime.now(UTC) if now is None else now
     async with open_read_session(sessions) as session:
-        moving = await baselines.list_moving(session)
-    for record in moving:
-        try:
-            if _find_changes(record, at) == (None, False):
+        moving = {record.id: record for record in await baselines.list_moving(session)}
+    for baseline_id in turns.order(list(moving)):
+        with turns.turn(baseline_id, baseline=baseline_id):
+            if _find_changes(moving[baseline_id], at) == (None, False):
                 continue
             async with open_write_session(sessions) as session:
                 await lock_baselines(session)
-                await _keep(session, record.id, at)
-        except NormstatError as error:
-            # Of a time zone that this machine does not know, say: the others are kept up all the same.
-            log.warning("baseline_not_kept", baseline=record.id, error=error.message)
+                await _keep(session, baseline_id, at)
         # Rules of many baselines must not keep requests waiting all at once.
         await asyncio.sleep(0)
     async with open_write_session(sessions) as session:

@@ -12,9 +12,7 @@ from typing import Final
 
 import anyio.to_thread
 import numpy as np
-import psycopg
 import structlog
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baseline.assemble import Assembled, StatPieces, TooShort, assemble
@@ -24,16 +22,16 @@ from normstat.baseline.piece_reading import read_piece
 from normstat.baseline.pieces import PackedPiece, piece_spans
 from normstat.baseline.profile_body import METHOD, pack_profile
 from normstat.baseline.windows import Windows, intersect, length_s
-from normstat.errors import NormstatError
 from normstat.query.tables import StatRef, list_host_stats
 from normstat.stats.spec import Kind
 from normstat.stats.timeline import require_zone
 from normstat.store import profiles
 from normstat.store.baseline_models import Baseline
 from normstat.store.baseline_versions import SETTLE, effective_windows
-from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, next_task, note_progress
+from normstat.store.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, list_tasks, note_progress
 from normstat.store.profiles import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
 from normstat.store.session import open_read_session, open_write_session
+from normstat.store.turns import Turns, describe, is_database_away
 from normstat.window import Window
 
 log = structlog.get_logger()
@@ -45,24 +43,38 @@ LEAST_S: Final = 8 * 60
 MOST_BYTES: Final = 400 << 20
 LEAST_SPANS: Final = 24
 TOO_SHORT: Final = "Shorter than 8 minutes so far: comparisons read its samples."
-FAILURES: Final = (NormstatError, DBAPIError, psycopg.Error, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 async def run_profiles(
-    sessions: Sessions, *, budget_s: float, now: datetime | None = None, host: str | None = None
-) -> int | None:  # fmt: skip
+    sessions: Sessions,
+    *,
+    budget_s: float,
+    now: datetime | None = None,
+    host: str | None = None,
+    turns: Turns[tuple[int, int]] | None = None,
+) -> int | None:
     """The job: makes what is asked for, and what is outdated, for about so many seconds; how many profiles were made.
 
     Missing: None when somebody else is at it
     """
     async with hold_lock(sessions) as is_ours:
-        return await make_profiles(sessions, budget_s=budget_s, now=now, host=host) if is_ours else None
+        return await make_profiles(sessions, budget_s=budget_s, now=now, host=host, turns=turns) if is_ours else None
 
 
 async def make_profiles(
-    sessions: Sessions, *, budget_s: float, now: datetime | None = None, host: str | None = None
-) -> int:  # fmt: skip
-    """Makes profiles until none is left or the time is over; only for the holder of the lock."""
+    sessions: Sessions,
+    *,
+    budget_s: float,
+    now: datetime | None = None,
+    host: str | None = None,
+    turns: Turns[tuple[int, int]] | None = None,
+) -> int:
+    """Makes profiles until none is left or the time is over; only for the holder of the lock.
+
+    Those that were asked for first come first, but one that is not finished in its turn (its samples change all the time, say) has
+    to let the others go ahead. A failure stays with its task, and is tried again an hour later.
+    """
+    turns = Turns("profile_failed") if turns is None else turns
     at = datetime.now(UTC) if now is None else now
     ends_at = time.monotonic() + budget_s
     async with open_write_session(sessions) as session:
@@ -70,10 +82,13 @@ async def make_profiles(
     n_made = 0
     while True:
         async with open_read_session(sessions) as session:
-            task = await next_task(session, host)
-        if task is None:
+            tasks = {(task.baseline_id, task.host_id): task for task in await list_tasks(session, host)}
+        coming = turns.order(list(tasks))
+        if not coming:
             return n_made
-        n_made += await make_profile(sessions, task, ends_at)
+        task = tasks[coming[0]]
+        with turns.turn(coming[0], baseline=task.baseline_id, host_id=task.host_id):
+            n_made += await make_profile(sessions, task, ends_at)
         if time.monotonic() > ends_at:
             return n_made
 
@@ -86,11 +101,11 @@ async def make_profile(sessions: Sessions, task: ProfileTask, ends_at: float) ->
     began = time.monotonic()
     try:
         message = await _Making(sessions, task, ends_at).work()
-    except FAILURES as error:
-        if isinstance(error, DBAPIError) and error.connection_invalidated:
+    except Exception as error:
+        if is_database_away(error):
             raise
-        text = (str(error.orig if isinstance(error, DBAPIError) else error) or type(error).__name__).splitlines()[0][:500]
-        log.warning("profile_failed", baseline=task.baseline_id, host_id=task.host_id, error=text)
+        text = describe(error)
+        log.warning("profile_failed", baseline=task.baseline_id, host_id=task.host_id, error=text, exc_info=error)
         async with open_write_session(sessions) as session:
             await end_task(session, task, state="failed", message=text)
         return False

@@ -7,11 +7,13 @@ from typing import Annotated, Final
 import typer
 
 from normstat.commands.in_database import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.errors import NormstatError
 from normstat.logs import configure_logging
 from normstat.query.rolling import limit_at, roll_up
 from normstat.query.rollup_states import RollupState, count_marks, drop_rollups, read_rollup_states
 from normstat.settings import load_settings
 from normstat.store.session import WriteSession, make_engine, make_sessions
+from normstat.store.turns import Turns
 from normstat.window import from_us
 
 app = typer.Typer(no_args_is_help=True, help="What wide graphs are drawn from, made of the samples: docs/operations.md.")
@@ -71,12 +73,15 @@ def work(host: HostOption = None) -> None:
 async def _work(host: str | None) -> int:
     engine = make_engine(load_settings().database_url, pool_size=1)
     sessions = make_sessions(engine)
+    turns: Turns[int] = Turns("rollup_failed")
     n_hours = 0
     try:
         while True:
-            done = await roll_up(sessions, now=datetime.now(UTC), budget_s=SHOW_S, host=host)
+            done = await roll_up(sessions, now=datetime.now(UTC), budget_s=SHOW_S, host=host, turns=turns)
             n_hours += done.n_hours
             n_left = await count_marks(sessions, host)
+            if done.is_all and done.n_failed:
+                raise NormstatError(f"{n_hours} hours of stats rolled up; {done.n_failed} hosts failed, the log above says why")
             # Somebody else may work on the same host; then there is nothing to do but to look on.
             if done.is_all and n_left == 0:
                 return n_hours

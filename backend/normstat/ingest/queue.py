@@ -70,6 +70,9 @@ class ImportQueue:
                     pass
             except (DBAPIError, PoolTimeout) as error:
                 log.warning("imports_lost_database", error=type(error).__name__)
+            except Exception:
+                # A defect, which must not end all imports until somebody restarts the server.
+                log.exception("imports_broken", next_try_in_s=CHECK_S)
             # Not wait_for: that of Python 3.11 loses a cancellation which comes together with the news.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_S):

@@ -16,15 +16,17 @@ from normstat.store import reparses
 from normstat.store.models import Reparse, Stream
 from normstat.store.reparses import REPARSE_LOCK, JobState
 from normstat.store.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
+from normstat.store.turns import describe, is_database_away
 from normstat.store.user_specs import refresh_catalogue
 
 log = structlog.get_logger()
 
 POLL_S: Final = 2.0
+DEFECT_WAIT_S: Final = 60.0
 
 
 async def run_reparses(database_url: str, sessions: async_sessionmaker[AsyncSession], *, poll_s: float = POLL_S) -> None:
-    """Works off whatever is wished for, whenever no other process does; until cancelled."""
+    """Works off whatever is wished for, whenever no other process does; until cancelled, whatever happens."""
     while True:
         try:
             async with open_read_session(sessions) as session:
@@ -34,6 +36,10 @@ async def run_reparses(database_url: str, sessions: async_sessionmaker[AsyncSess
         except (DBAPIError, PoolTimeout, psycopg.Error) as error:
             # What was running goes on behind the last stream that was done.
             log.warning("reparse_lost_database", error=type(error).__name__, cause=str(error).splitlines()[:1])
+        except Exception:
+            # A defect, which must not end all reparses until somebody restarts the server.
+            log.exception("reparses_broken", next_try_in_s=DEFECT_WAIT_S)
+            await asyncio.sleep(DEFECT_WAIT_S)
         await asyncio.sleep(poll_s)
 
 
@@ -97,13 +103,24 @@ class _Run:
                 n_rejected=outcome.n_rejected,
             )
 
-        spec = load_catalogue().specs[stream.spec]
         try:
+            spec = load_catalogue().specs[stream.spec]
             await StreamReparse(self._sessions, stream, spec, watch=self._watch, note=note).run()
-        except (NormstatError, DBAPIError, psycopg.Error) as error:
-            text = error.message if isinstance(error, NormstatError) else str(error).splitlines()[0]
-            log.warning("reparse_failed", reparse=self._reparse.id, stream=stream.id, spec=stream.spec, error=text)
-            # With the connection lost this raises again, and the stream is read by whoever goes on.
+        except Stopped:
+            raise
+        except Exception as error:
+            if is_database_away(error):
+                raise
+            text = describe(error)
+            known = isinstance(error, NormstatError | DBAPIError | psycopg.Error)
+            log.warning(
+                "reparse_failed",
+                reparse=self._reparse.id,
+                stream=stream.id,
+                spec=stream.spec,
+                error=text,
+                exc_info=None if known else error,
+            )
             async with open_write_session(self._sessions) as session:
                 await reparses.note_failure(session, self._reparse.id, stream, text)
 

@@ -28,6 +28,7 @@ from normstat.store.rollup_blocks import Buckets, merge, reduce_sorted, unpack
 from normstat.store.rollups import DAY_US, FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.store.session import WriteSession, driver_of, open_read_session, open_write_session
 from normstat.store.stat_tables import table_of
+from normstat.store.turns import Turns
 from normstat.window import Window, from_us, to_us
 
 log = structlog.get_logger()
@@ -38,7 +39,7 @@ DELAY: Final = timedelta(minutes=10)
 # Ingest waits for the host's row no longer than this for us.
 LOCK_WAIT: Final = "SET LOCAL lock_timeout = '2s'"
 HOSTS_TO_DO: Final = """
-    SELECT h.id FROM hosts AS h
+    SELECT h.id, h.name FROM hosts AS h
     WHERE NOT EXISTS (SELECT FROM host_deletions AS d WHERE d.host_id = h.id)
       AND (%(host)s::text IS NULL OR h.name = %(host)s::text)
       AND (h.rolled_until < %(limit)s
@@ -59,10 +60,11 @@ NEXT_SAMPLE: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a run did. `is_all`: nothing is left that could be rolled up now."""
+    """What a run did. `is_all`: nothing is left that could be rolled up now; `n_failed` hosts wait until they are tried again."""
 
     n_hours: int
     is_all: bool
+    n_failed: int = 0
 
 
 def limit_at(now: datetime) -> int:
@@ -70,31 +72,39 @@ def limit_at(now: datetime) -> int:
     return to_us(now.astimezone(UTC) - DELAY) // HOUR_US * HOUR_US
 
 
-async def run_rollups(sessions: Sessions, *, budget_s: float) -> None:
+async def run_rollups(sessions: Sessions, *, budget_s: float, turns: Turns[int]) -> None:
     """The job: rolls up what there is to do, for about so many seconds."""
-    done = await roll_up(sessions, now=datetime.now(UTC), budget_s=budget_s)
+    done = await roll_up(sessions, now=datetime.now(UTC), budget_s=budget_s, turns=turns)
     if done.n_hours:
         log.debug("rolled_up", n_hours=done.n_hours, is_all=done.is_all)
 
 
-async def roll_up(sessions: Sessions, *, now: datetime, budget_s: float, host: str | None = None) -> Done:
-    """Rolls up the hosts in turn, a day of a stat at a time, until nothing is left or the time is over."""
+async def roll_up(
+    sessions: Sessions, *, now: datetime, budget_s: float, host: str | None = None, turns: Turns[int] | None = None
+) -> Done:
+    """Rolls up the hosts in turn, a day of a stat at a time, until nothing is left or the time is over.
+
+    A host that fails stops none of the others. `turns` know whose turn it is from one run to the next.
+    """
+    turns = Turns("rollup_failed") if turns is None else turns
     limit_us = limit_at(now)
     ends_at = time.monotonic() + budget_s
     n_hours = 0
     while True:
         async with open_read_session(sessions) as session:
             cursor = await (await driver_of(session)).execute(HOSTS_TO_DO, {"limit": from_us(limit_us), "host": host})
-            host_ids = [int(str(host_id)) for (host_id,) in await cursor.fetchall()]
+            names = {int(str(host_id)): str(name) for host_id, name in await cursor.fetchall()}
         n_steps = 0
-        for host_id in host_ids:
-            step = await _step(sessions, host_id, limit_us)
+        for host_id in turns.order(list(names)):
+            step = None
+            with turns.turn(host_id, host=names[host_id]):
+                step = await _step(sessions, host_id, limit_us)
             n_steps += step is not None
             n_hours += step or 0
             if time.monotonic() > ends_at:
-                return Done(n_hours, is_all=False)
+                return Done(n_hours, is_all=False, n_failed=len(turns.failures))
         if n_steps == 0:
-            return Done(n_hours, is_all=True)
+            return Done(n_hours, is_all=True, n_failed=len(turns.failures))
 
 
 async def _step(sessions: Sessions, host_id: int, limit_us: int) -> int | None:
@@ -127,7 +137,8 @@ async def pass_on(sessions: Sessions, host_id: int, limit_us: int) -> bool:
         begin = until or first
         if not isinstance(begin, datetime):
             return False
-        start_us = to_us(begin) // HOUR_US * HOUR_US
+        # Older versions took rows of the year 1. No window reaches before 1970, and blocks of rollups cannot either.
+        start_us = max(0, to_us(begin) // HOUR_US * HOUR_US)
         if start_us >= limit_us:
             return False
         stats = await list_host_stats(session, host_id)
@@ -166,6 +177,9 @@ async def roll_day(sessions: Sessions, place: Place, day_us: int) -> int | None:
         connection = await driver_of(session)
         if not await rollups.try_lock(connection, place.host_id):
             return None
+        if day_us < 0:
+            await rollups.forget_before_epoch(connection, place.host_id)
+            return 0
         marks = await rollups.read_marks(connection, place, day_us, day_us + DAY_US)
         until_us = await _read_until(connection, place.host_id)
         if until_us is None:

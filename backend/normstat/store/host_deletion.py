@@ -100,12 +100,6 @@ async def is_being_deleted(session: AsyncSession, host_id: int) -> bool:
     return await session.get(HostDeletion, host_id, populate_existing=True) is not None
 
 
-async def next_deletion(session: AsyncSession) -> int | None:
-    """The id of the host whose deletion was asked for first and is not done."""
-    query = select(HostDeletion.host_id).where(HostDeletion.finished_at.is_(None)).order_by(HostDeletion.requested_at).limit(1)
-    return await session.scalar(query)
-
-
 async def delete_host(sessions: async_sessionmaker[AsyncSession], host_id: int) -> None:
     """Deletes all that is left of a host whose deletion was asked for; only for the holder of the lock."""
     async with open_write_session(sessions) as session:

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.store.session import driver_of, open_read_session, open_write_session
+from normstat.store.turns import Failures
 
 log = structlog.get_logger()
 
@@ -165,11 +166,13 @@ async def keep_columnstores(sessions: async_sessionmaker[AsyncSession], schema: 
     async with open_read_session(sessions) as session:
         is_wanted = await read_storage(session) == "timescaledb-community"
         names = list(await session.scalars(LACKING, {"schema": schema})) if is_wanted else []
+    failures = Failures("columnstore_failed")
     for name in names:
-        async with open_write_session(sessions) as session:
-            # The table is locked for a moment: ingest must not wait behind a reader for it.
-            await session.execute(text("SET LOCAL lock_timeout = '2s'"))
-            await _add_columnstore(await driver_of(session), sql.Identifier(schema, name))
+        with failures.keep(name):
+            async with open_write_session(sessions) as session:
+                # The table is locked for a moment: ingest must not wait behind a reader for it.
+                await session.execute(text("SET LOCAL lock_timeout = '2s'"))
+                await _add_columnstore(await driver_of(session), sql.Identifier(schema, name))
 
 
 # --- the life of the data: removing, measuring, copying ---

@@ -18,6 +18,7 @@ from normstat.store.models import Chunk, Stream
 from normstat.store.retention_rules import Removed, Rules
 from normstat.store.session import WriteSession, open_write_session
 from normstat.store.streams import lock_host_by_id, set_time_limits
+from normstat.store.turns import Failures
 
 BATCH_CHUNKS: Final = 500
 BATCH_STREAMS: Final = 1000
@@ -45,8 +46,8 @@ async def note_replaced(session: WriteSession, stream_id: int) -> None:
     await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_={"n_replaced": StreamChange.n_replaced + 1}))
 
 
-async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int, rules: Rules) -> None:
-    """Removes all raw bytes that the rules let go."""
+async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int, rules: Rules, failures: Failures) -> None:
+    """Removes all raw bytes that the rules let go. A stream that fails stops none of the others."""
     last_id = 0
     while True:
         async with open_write_session(sessions) as session:
@@ -55,8 +56,9 @@ async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int,
             before = rules.chunks_from(_stats_of(spec, stat_names))
             if before is None or first_at >= before:
                 continue
-            while await _remove_some(sessions, run_id, stream_id, host_id, before):
-                pass
+            with failures.keep(f"raw bytes of stream {stream_id}"):
+                while await _remove_some(sessions, run_id, stream_id, host_id, before):
+                    pass
         if not streams:
             return
         last_id = streams[-1][0]

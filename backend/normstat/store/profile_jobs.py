@@ -64,19 +64,17 @@ async def hold_lock(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator
             await holder.scalar(select(func.pg_advisory_unlock(PROFILES_LOCK)))
 
 
-async def next_task(session: AsyncSession, host: str | None = None) -> ProfileTask | None:
-    """What was asked for first and is not done, also what a process left that died. Missing: None when nothing is to be done."""
+async def list_tasks(session: AsyncSession, host: str | None = None) -> list[ProfileTask]:
+    """What is not done, in the order in which it was asked for; also what a process left that died."""
     query = (
         select(ProfileJob.baseline_id, ProfileJob.host_id, ProfileJob.asked_at)
         .join(Host, Host.id == ProfileJob.host_id)
         .where(ProfileJob.state.in_(("waiting", "working")))
         .order_by(ProfileJob.asked_at, ProfileJob.baseline_id, ProfileJob.host_id)
-        .limit(1)
     )
     if host is not None:
         query = query.where(Host.name == host)
-    row = (await session.execute(query)).one_or_none()
-    return None if row is None else ProfileTask(*row)
+    return [ProfileTask(*row) for row in await session.execute(query)]
 
 
 async def note_progress(session: WriteSession, task: ProfileTask, n_done: int, n_total: int) -> bool:

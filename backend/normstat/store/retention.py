@@ -13,7 +13,6 @@ import structlog
 from psycopg import sql
 from sqlalchemy import and_, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.store import retention_rules, rollups
@@ -29,11 +28,14 @@ from normstat.store.rollups import Place
 from normstat.store.session import WriteSession, driver_of, open_write_session
 from normstat.store.stat_tables import SCHEMA, table_of
 from normstat.store.streams import lock_host_by_id, set_time_limits
+from normstat.store.turns import Failures
 
 log = structlog.get_logger()
 Sessions = async_sessionmaker[AsyncSession]
 
 LOCK_TIMEOUT_S: Final = 10
+# Failures that the message of a run names; the log has them all.
+MAX_NAMED: Final = 20
 STATEMENT_TIMEOUT_S: Final = 600
 # Where the first sample that is left of an instance is looked for: most have one at once, the others tomorrow.
 LOOK_AHEAD: Final = (timedelta(minutes=10), timedelta(hours=3), timedelta(days=1))
@@ -61,24 +63,26 @@ async def apply_rules(sessions: Sessions, run_id: int, *, now: datetime) -> RunR
     async with open_write_session(sessions) as session:
         rules = Rules(await retention_rules.read_rules(session), now)
         stats = (await session.execute(select(StatTable.id, StatTable.name).order_by(StatTable.name))).all()
-    failures: list[str] = []
+    failures = Failures("retention_failed")
     starts: dict[str, datetime] = {}
     for stat_id, name in stats:
         before = rules.samples_from(name)
         if before is None:
             continue
-        try:
-            await _Removal(sessions, run_id, stat_id, name, before).work()
+        n_before = len(failures.lines)
+        with failures.keep(name):
+            await _Removal(sessions, run_id, stat_id, name, before).work(failures)
+        if len(failures.lines) == n_before:
+            # Where old samples are left, streams must not look as if there were none: backups go by that.
             starts[name] = before
-        except (DBAPIError, psycopg.Error) as error:
-            failures.append(_describe(name, error))
-    try:
-        await _narrow_streams(sessions, starts)
-        await remove_chunks(sessions, run_id, rules)
-    except (DBAPIError, psycopg.Error) as error:
-        failures.append(_describe("raw bytes", error))
+    with failures.keep("streams"):
+        await _narrow_streams(sessions, starts, failures)
+    with failures.keep("raw bytes"):
+        await remove_chunks(sessions, run_id, rules, failures)
     async with open_write_session(sessions) as session:
-        record = await retention_rules.end_run(session, run_id, "; ".join(failures))
+        n_more = len(failures.lines) - MAX_NAMED
+        message = "; ".join(failures.lines[:MAX_NAMED]) + (f"; and {n_more} more" if n_more > 0 else "")
+        record = await retention_rules.end_run(session, run_id, message)
     log.info(
         "retention_ended",
         run=run_id,
@@ -91,15 +95,6 @@ async def apply_rules(sessions: Sessions, run_id: int, *, now: datetime) -> RunR
     return record
 
 
-def _describe(what: str, error: DBAPIError | psycopg.Error) -> str:
-    """The failure in a line; one that lost the connection goes on."""
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        raise error
-    text = str(error.orig if isinstance(error, DBAPIError) else error).splitlines()[0]
-    log.warning("retention_failed", what=what, error=text)
-    return f"{what}: {text}"
-
-
 class _Removal:
     """The samples of one stat that are older than `before`, with instances and rollups."""
 
@@ -110,17 +105,18 @@ class _Removal:
         self._name = name
         self._before = before
 
-    async def work(self) -> None:
-        """Removes them."""
+    async def work(self, failures: Failures) -> None:
+        """Removes them. A host that fails stops none of the others, and keeps its samples until the next run."""
         while await self._drop_part():
             pass
         async with open_write_session(self._sessions) as session:
             old = select(Instance.host_id).where(Instance.stat_id == self._stat_id, Instance.first_sample_at < self._before)
             host_ids = list(await session.scalars(old.distinct().order_by(Instance.host_id)))
         for host_id in host_ids:
-            await delete_samples(self._sessions, self._name, host_id, before=self._before, note=self._note)
-            async with open_write_session(self._sessions) as session:
-                await self._settle(session, host_id)
+            with failures.keep(f"{self._name} of host {host_id}"):
+                await delete_samples(self._sessions, self._name, host_id, before=self._before, note=self._note)
+                async with open_write_session(self._sessions) as session:
+                    await self._settle(session, host_id)
         if host_ids:
             async with open_write_session(self._sessions) as session:
                 values = {"kept_from": self._before, "marked_at": func.now()}
@@ -184,19 +180,22 @@ async def _find_firsts(
     return found
 
 
-async def _narrow_streams(sessions: Sessions, starts: dict[str, datetime]) -> None:
+async def _narrow_streams(sessions: Sessions, starts: dict[str, datetime], failures: Failures) -> None:
     """Makes the streams' first samples fit what is left; `starts` are the instants before which samples of stats went."""
     if not starts:
         return
     async with open_write_session(sessions) as session:
-        has_old = and_(Stream.stat_names.contained_by(list(starts)), Stream.first_sample_at < max(starts.values()))
+        # Of streams whose stats nobody noted, as very old versions left them, it is not known what may have gone.
+        is_known = func.cardinality(Stream.stat_names) > 0
+        has_old = and_(is_known, Stream.stat_names.contained_by(list(starts)), Stream.first_sample_at < max(starts.values()))
         host_ids = list(await session.scalars(select(Stream.host_id).where(has_old).distinct().order_by(Stream.host_id)))
     for host_id in host_ids:
-        async with open_write_session(sessions) as session:
-            await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
-            if await lock_host_by_id(session, host_id) is not None:
-                streams = await session.scalars(select(Stream).where(Stream.host_id == host_id, has_old))
-                await _narrow_streams_of(session, host_id, list(streams), starts)
+        with failures.keep(f"streams of host {host_id}"):
+            async with open_write_session(sessions) as session:
+                await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+                if await lock_host_by_id(session, host_id) is not None:
+                    streams = await session.scalars(select(Stream).where(Stream.host_id == host_id, has_old))
+                    await _narrow_streams_of(session, host_id, list(streams), starts)
 
 
 async def _narrow_streams_of(session: WriteSession, host_id: int, streams: list[Stream], starts: dict[str, datetime]) -> None:

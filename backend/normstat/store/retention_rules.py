@@ -174,11 +174,9 @@ async def list_runs(session: AsyncSession) -> list[RunRecord]:
     return [_to_record(row) for row in rows]
 
 
-async def next_run(session: WriteSession) -> int | None:
-    """The oldest run that is not at its end, running from now on; only for the holder of the lock."""
-    oldest = select(RetentionRun.id).where(RetentionRun.state.in_(OPEN_STATES)).order_by(RetentionRun.id).limit(1)
-    found = update(RetentionRun).where(RetentionRun.id == oldest.scalar_subquery()).values(state=RunState.RUNNING)
-    return await session.scalar(found.returning(RetentionRun.id))
+async def begin_run(session: WriteSession, run_id: int) -> None:
+    """The run is running from now on; only for the holder of the lock."""
+    await session.execute(update(RetentionRun).where(RetentionRun.id == run_id).values(state=RunState.RUNNING))
 
 
 async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> None:

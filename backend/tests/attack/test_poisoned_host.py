@@ -1,0 +1,250 @@
+"""One host whose work fails, for whatever reason, stops none of the others, and is not tried again every minute."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.baseline import profiling
+from normstat.ingest import reparse_jobs
+from normstat.ingest.queue import ImportQueue
+from normstat.query import rolling
+from normstat.query.rolling import DELAY, roll_up
+from normstat.store import host_deletion, old_chunks, retention, upkeep
+from normstat.store.baseline_models import ProfileJob
+from normstat.store.baselines import BaselineDraft, create_baseline
+from normstat.store.models import Chunk, Stream
+from normstat.store.retention_rules import RuleWish, RunState
+from normstat.store.session import open_write_session
+from normstat.store.turns import Turns
+from normstat.store.upkeep import work_off_upkeep
+from normstat.window import Window
+from tests.baseline.profiled import make
+from tests.generated import START, vmstat_text, vmstat_times
+from tests.ingest.rereading import look, wish
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import query
+from tests.store.test_retention import apply
+
+Sessions = async_sessionmaker[AsyncSession]
+HOSTS = ("alpha", "mallory", "zulu")
+NOW = START + timedelta(hours=3)
+LATE = START + timedelta(days=5)
+Work = Callable[..., Awaitable[Any]]
+
+
+class Poison(RuntimeError):
+    """What nobody thought of."""
+
+
+@pytest.fixture
+async def ids(engine: AsyncEngine, database_url: str) -> dict[str, int]:
+    """The ids of three hosts with the same samples; that of the poisoned one is the second."""
+    for host in HOSTS:
+        await Agent(engine, host).send_file(vmstat_text(vmstat_times(1200)))
+    return {str(name): int(str(id_)) for name, id_ in query(database_url, "SELECT name, id FROM hosts")}
+
+
+def poison(monkeypatch: pytest.MonkeyPatch, place: object, name: str, is_poisoned: Callable[..., bool]) -> list[int]:
+    """Makes a function fail for some arguments; gives a list that grows by one with every failure."""
+    work: Work = getattr(place, name)
+    failures: list[int] = []
+
+    async def fail(*arguments: Any, **others: Any) -> Any:
+        if is_poisoned(*arguments, **others):
+            failures.append(len(failures))
+            raise Poison("poisoned")
+        return await work(*arguments, **others)
+
+    monkeypatch.setattr(place, name, fail)
+    return failures
+
+
+async def test_rollups_of_the_others_go_on_and_the_poisoned_host_waits(
+    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    turns: Turns[int] = Turns("rollup_failed", clock=lambda: now_s)
+    failures = poison(monkeypatch, rolling, "pass_on", lambda _, host_id, __: host_id == ids["mallory"])
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(3):
+            done = await roll_up(sessions, now=NOW + DELAY, budget_s=600, turns=turns)
+            assert (done.is_all, done.n_failed) == (True, 1)
+    assert [entry["host"] for entry in logs if entry["event"] == "rollup_failed"] == ["mallory"]
+    assert len(failures) == 1
+    assert query(database_url, "SELECT name, rolled_until FROM hosts ORDER BY name") == [
+        ("alpha", NOW), ("mallory", None), ("zulu", NOW)
+    ]  # fmt: skip
+    monkeypatch.undo()
+    now_s = 61.0
+    assert (await roll_up(sessions, now=NOW + DELAY, budget_s=600, turns=turns)).n_failed == 0
+    assert query(database_url, "SELECT DISTINCT rolled_until FROM hosts") == [(NOW,)]
+
+
+async def test_hosts_made_later_have_their_turn_however_much_the_first_ones_have_to_do(
+    sessions: Sessions, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With time for a single step each run: as when a round takes longer than the job may."""
+    served: list[int] = []
+
+    async def endless(_sessions: Sessions, host_id: int, _limit_us: int) -> int:
+        served.append(host_id)
+        return 1
+
+    monkeypatch.setattr(rolling, "_step", endless)
+    turns: Turns[int] = Turns("rollup_failed")
+    for _ in range(6):
+        await roll_up(sessions, now=NOW + DELAY, budget_s=0, turns=turns)
+    assert served == [*ids.values(), *ids.values()]
+
+
+async def test_profiles_of_the_others_are_made(
+    sessions: Sessions, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch, database_url: str
+) -> None:
+    async with open_write_session(sessions) as session:
+        window = Window(START, START + timedelta(hours=1))
+        await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
+    failures = poison(monkeypatch, profiling, "read_piece", lambda _, host_id, *__: host_id == ids["mallory"])
+    assert await make(sessions, LATE) == 2
+    states = query(database_url, "SELECT name, state, message FROM profile_jobs JOIN hosts ON id = host_id ORDER BY name")
+    assert states == [("alpha", "done", ""), ("mallory", "failed", "poisoned"), ("zulu", "done", "")]
+    assert len(failures) == 1
+
+
+async def test_a_profile_whose_samples_change_all_the_time_does_not_keep_the_others_waiting(
+    sessions: Sessions, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that sends for the time of a baseline takes its pieces back, as often as it likes."""
+    async with open_write_session(sessions) as session:
+        window = Window(START, START + timedelta(hours=1))
+        await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
+        await session.flush()
+        job = await session.get_one(ProfileJob, (1, ids["mallory"]))
+        job.asked_at = LATE - timedelta(days=30)
+    turns: Turns[tuple[int, int]] = Turns("profile_failed")
+    served: list[int] = []
+
+    async def never(self: Any) -> str | None:
+        served.append(self._task.host_id)
+        return None
+
+    monkeypatch.setattr(profiling._Making, "work", never)
+    for _ in range(6):
+        await profiling.run_profiles(sessions, budget_s=0, now=LATE, turns=turns)
+    assert served == 2 * [ids["mallory"], ids["alpha"], ids["zulu"]]
+
+
+async def test_retention_goes_on_with_the_other_hosts_and_says_which_failed(
+    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison(monkeypatch, retention, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
+    monkeypatch.setattr(retention, "drop_oldest_part", no_part)
+    run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=LATE)
+    assert run.state == RunState.FAILED
+    assert run.message == f"vmstat_linux of host {ids['mallory']}: poisoned"
+    assert query(database_url, "SELECT DISTINCT host_id FROM samples.vmstat_linux") == [(ids["mallory"],)]
+    # Its stream still says that it has samples, so that a backup has them.
+    assert query(database_url, f"SELECT count(first_sample_at) FROM streams WHERE host_id = {ids['mallory']}") == [(1,)]
+    monkeypatch.undo()
+    run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=LATE)
+    assert (run.state, query(database_url, "SELECT count(*) FROM samples.vmstat_linux")) == (RunState.DONE, [(0,)])
+    assert query(database_url, "SELECT count(*) FROM streams WHERE first_sample_at IS NOT NULL") == [(0,)]
+
+
+async def no_part(*_: object) -> None:
+    """No chunk of a hypertable goes as a whole."""
+
+
+async def test_retention_removes_the_raw_bytes_of_the_other_streams(
+    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison(monkeypatch, old_chunks, "_remove_some", lambda _, __, ___, host_id, ____: host_id == ids["mallory"])
+    run = await apply(sessions, RuleWish(None, None, 1), now=LATE + timedelta(days=36500))
+    assert run.state == RunState.FAILED
+    assert "poisoned" in run.message
+    left = f"SELECT DISTINCT host_id FROM {Chunk.__tablename__} JOIN {Stream.__tablename__} ON id = stream_id"
+    assert query(database_url, left) == [(ids["mallory"],)]
+
+
+async def test_hosts_are_deleted_behind_one_that_cannot_be(
+    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_write_session(sessions) as session:
+        for host in ("mallory", "alpha"):
+            await host_deletion.request_deletion(session, host, requested_by="anna")
+    failures = poison(monkeypatch, host_deletion, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
+    turns: Turns[upkeep.Work] = Turns("upkeep_failed")
+    for _ in range(3):
+        assert await work_off_upkeep(database_url, turns)
+    assert len(failures) == 1
+    assert query(database_url, "SELECT id FROM hosts ORDER BY id") == [(ids["mallory"],), (ids["zulu"],)]
+    # Who waits for it on the command line is told.
+    with pytest.raises(Poison):
+        await work_off_upkeep(database_url)
+    monkeypatch.undo()
+    assert await work_off_upkeep(database_url)
+    assert query(database_url, "SELECT id FROM hosts") == [(ids["zulu"],)]
+
+
+async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
+    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ids
+    async with open_write_session(sessions) as session:
+        await retention.retention_rules.put_rules(session, [RuleWish("vmstat_linux", 1, None)], updated_by="anna")
+        await retention.retention_rules.add_run(session, created_by="anna")
+    poison(monkeypatch, retention.retention_rules, "read_rules", lambda *_: True)
+    assert await work_off_upkeep(database_url)
+    assert query(database_url, "SELECT state, message FROM retention_runs") == [("failed", "poisoned")]
+
+
+async def test_streams_are_read_again_behind_one_that_cannot_be(
+    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison(monkeypatch, reparse_jobs.StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
+    reparse_id = await wish(sessions)
+    assert await reparse_jobs.work_off(database_url)
+    record = await look(sessions, reparse_id)
+    assert (record.state, record.n_streams_done, record.n_streams) == ("failed", 2, 3)
+    assert "poisoned" in record.message
+
+
+@pytest.mark.parametrize("place", ["upkeep", "reparses", "imports"])
+async def test_no_loop_in_the_background_ends_by_a_defect(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    second_try = asyncio.Event()
+    n_tries = 0
+
+    async def fail(*_: object) -> bool:
+        nonlocal n_tries
+        n_tries += 1
+        if n_tries > 1:
+            second_try.set()
+        raise Poison("poisoned")
+
+    if place == "upkeep":
+        monkeypatch.setattr(upkeep, "_list_work", fail)
+        monkeypatch.setattr(upkeep, "DEFECT_WAIT_S", 0.0)
+        loop = upkeep.run_upkeep(database_url, sessions, poll_s=0.0)
+    elif place == "reparses":
+        monkeypatch.setattr(reparse_jobs.reparses, "has_open_reparses", fail)
+        monkeypatch.setattr(reparse_jobs, "DEFECT_WAIT_S", 0.0)
+        loop = reparse_jobs.run_reparses(database_url, sessions, poll_s=0.0)
+    else:
+        queue = ImportQueue(engine, None, 1 << 20)
+        monkeypatch.setattr(queue, "_run_next", fail)
+        monkeypatch.setattr("normstat.ingest.queue.CHECK_S", 0.0)
+        loop = queue.run()
+    task = asyncio.create_task(loop)
+    try:
+        async with asyncio.timeout(60):
+            await second_try.wait()
+        assert not task.done()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
