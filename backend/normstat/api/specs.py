@@ -30,7 +30,7 @@ from normstat.stats import draft
 from normstat.stats.draft import DraftWish
 from normstat.store import user_specs
 from normstat.store.session import open_read_session
-from normstat.window import from_us
+from normstat.window import LATEST_US, from_us
 
 router = APIRouter(prefix="/specs", tags=["specs"])
 NamePath = Annotated[str, Path(description="name of the spec", min_length=1, max_length=63, pattern=NO_NUL)]
@@ -104,8 +104,5 @@ def _to_info(record: SpecRecord) -> SpecInfo:
 
 
 def _to_instant(time_us: int | None) -> datetime | None:
-    try:
-        return None if time_us is None else from_us(time_us)
-    except OverflowError:
-        # A time beyond the year 9999: ingest would reject the row, as it does without a time.
-        return None
+    # Ingest rejects a row of other years, as it does one without a time.
+    return None if time_us is None or not 0 <= time_us < LATEST_US else from_us(time_us)

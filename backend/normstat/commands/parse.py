@@ -15,13 +15,13 @@ from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.guess import guess_spec
 from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, ReadResult, SampleBlock, State, Timing
+from normstat.stats.records import ReadResult, SampleBlock, State, Timing
 from normstat.stats.spec import Shape, Spec
+from normstat.window import LATEST_US, from_us
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 PIECE: Final = 4 << 20
 STDIN: Final = "-"
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 @app.command()
@@ -144,7 +144,7 @@ def _join_buckets(rows: Iterable[PrintedRow]) -> Iterator[PrintedRow]:
 
 
 def to_iso(time_us: int) -> str | None:
-    """ISO 8601 with Z, with a fraction only where there is one. Missing: None for NO_TIME."""
-    if time_us == NO_TIME:
+    """ISO 8601 with Z, with a fraction only where there is one. Missing: None for NO_TIME, and beyond the years 1970 to 2199."""
+    if not 0 <= time_us < LATEST_US:
         return None
-    return (EPOCH + dt.timedelta(microseconds=time_us)).isoformat().replace("+00:00", "Z")
+    return from_us(time_us).isoformat().replace("+00:00", "Z")

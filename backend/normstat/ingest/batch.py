@@ -27,7 +27,7 @@ from normstat.store import chunks, ingest_rows, samples, streams
 from normstat.store.ingest_rows import OpenHost, OpenStream
 from normstat.store.instance_memory import InstanceMemory, Key, Learned
 from normstat.store.profile_marks import Changed, mark_profiles
-from normstat.store.rollup_marks import mark_changed
+from normstat.store.rollup_marks import hours_of, mark_changed
 from normstat.store.session import WriteSession, driver_of
 from normstat.store.stat_tables import StatMemory, TablePlan, WantedTable
 from normstat.store.streams import StreamName, clean_text
@@ -289,7 +289,7 @@ class Batch:
         spans = {key: samples.instance_spans([block for _, block in blocks]) for key, blocks in by_key.items()}
         epochs = {host.id: host.instance_epoch for host in self._hosts.values()}
         learned = self.learned = await self._memory.instances.see(connection, epochs, spans)
-        await self._mark_changed(connection, spans)
+        await self._mark_changed(connection, spans, by_key)
         placed: dict[str, list[tuple[SampleBlock, samples.Place]]] = {}
         for key, blocks in by_key.items():
             ids = learned.ids(key)
@@ -298,7 +298,12 @@ class Batch:
         for name, parts in placed.items():
             await samples.copy_blocks(connection, plan.require(name), parts)
 
-    async def _mark_changed(self, connection: psycopg.AsyncConnection, spans: Mapping[Key, Mapping[str, tuple[int, int]]]) -> None:
+    async def _mark_changed(
+        self,
+        connection: psycopg.AsyncConnection,
+        spans: Mapping[Key, Mapping[str, tuple[int, int]]],
+        by_key: Mapping[Key, Sequence[tuple[int, SampleBlock]]],
+    ) -> None:
         """Tells that hours which are rolled up already, or in profiles, got more samples."""
         hosts = {host.id: host for host in self._hosts.values()}
         for (host_id, stat_id), by_name in spans.items():
@@ -307,7 +312,9 @@ class Batch:
                 first = from_us(min(first for first, _ in by_name.values()))
                 last = from_us(max(last for _, last in by_name.values()))
                 changed = Changed(host_id, stat_id, first, last)
-                await mark_changed(connection, host_id=host_id, stat_id=stat_id, first=first, last=last, rolled_until=rolled_until)
+                if rolled_until is not None and first < rolled_until:
+                    hours = hours_of(block.time_us for _, block in by_key[host_id, stat_id])
+                    await mark_changed(connection, host_id=host_id, stat_id=stat_id, hours_us=hours, rolled_until=rolled_until)
                 await mark_profiles(connection, changed, profiled_until)
 
     async def _write_deliveries(self, connection: psycopg.AsyncConnection, now: datetime) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.timeline import require_zone
-from normstat.window import to_us
+from normstat.window import LATEST_US, to_us
 
 NAMES: Final = "STAT|HOST|TITLE|ID|START|ISEC|INTERVAL|SKIP1|BASE|FILE|CMD"
 TAG: Final = re.compile(
@@ -122,8 +122,11 @@ def times_of(tags: dict[str, str], zone: str | None) -> tuple[int | None, int | 
     try:
         local = dt.datetime.strptime(tags.get("START", ""), "%Y%m%d%H%M%S")  # noqa: DTZ007
         start_us = to_us(local.replace(tzinfo=require_zone(zone or "UTC")))
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
+    if start_us is not None and not 0 <= start_us < LATEST_US:
+        # No sample can be of then.
+        start_us = None
     try:
         seconds = float(tags.get("ISEC", tags.get("INTERVAL", "")))
         interval_us = round(seconds * 1_000_000) if 0.001 <= seconds <= 1e8 else None

@@ -13,7 +13,7 @@ from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
 from normstat.stats.spec import Spec
-from normstat.window import from_us
+from normstat.window import LATEST_US, from_us
 
 HEAD_BYTES: Final = 1 << 16
 # A tool's first header stands near the beginning, a summary (strace -c) at the end.
@@ -135,7 +135,8 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
         n_left = _count_without(found)
         if n_left < n_without:
             best, n_without, result = other, n_left, found
-    firsts = [int(times.min()) for block in result.blocks if len(times := block.time_us[block.time_us != NO_TIME])]
+    possible = (block.time_us[(block.time_us >= 0) & (block.time_us < LATEST_US)] for block in result.blocks)
+    firsts = [int(times.min()) for times in possible if len(times)]
     needs_date = best.date is not None
     note = ""
     n_rows = sum(map(len, result.blocks))

@@ -7,7 +7,7 @@ from typing import Final
 from normstat.errors import BadRequest, shorten
 from normstat.stats.catalogue import require_spec
 from normstat.stats.timeline import require_zone
-from normstat.window import to_us
+from normstat.window import EPOCH, LATEST, to_us
 
 MICRO: Final = 1_000_000
 # A year from one report to the next is a mistake, and so is less than a millisecond.
@@ -52,7 +52,8 @@ def check_options(
 ) -> ImportOptions:
     """The options, when all of them make sense. A `start` without a zone is in `zone`.
 
-    Raises: BadRequest for a zone that there is not and an interval that cannot be; NotFound for a spec that there is not
+    Raises: BadRequest for an unknown zone, an interval that cannot be, and a start outside the years 1970 to 2199; NotFound for an
+    unknown spec
     """
     tzinfo = require_zone(zone) if zone is not None else dt.UTC
     if spec is not None:
@@ -61,6 +62,8 @@ def check_options(
         raise BadRequest(f"The interval is {interval_s:g} s; it is the time between two reports, from 0.001 s to a year")
     if start is not None and start.tzinfo is None:
         start = start.replace(tzinfo=tzinfo)
+    if start is not None and not EPOCH <= start < LATEST:
+        raise BadRequest(f"The first report is of {start.isoformat()}; samples are of the years 1970 to 2199")
     return ImportOptions(
         zone=zone,
         date=date,

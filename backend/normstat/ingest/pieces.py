@@ -4,7 +4,6 @@ A request may bring many MiB of one stream. They are read piece by piece, so tha
 rejected line, costs bounded memory.
 """
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,19 +18,16 @@ from normstat.stats.spec import Spec
 from normstat.store.chunks import RawChunk, compress_chunk
 from normstat.store.stat_tables import TablePlan
 from normstat.store.streams import MOST_KEPT_PER_REASON, MOST_KEPT_PER_STREAM
-from normstat.window import to_us
+from normstat.window import LATEST_US
 
 PIECE_BYTES: Final = 1 << 20
 # The unfinished last line of a stream without a spec is taken when it is longer than this, as readers do.
 LONGEST_LINE: Final = 1 << 20
 NO_TIME_REASON: Final = "no time known: no date or time was printed before this line"
-ODD_TIME_REASON: Final = "the time printed is not between the years 1 and 9999"
+ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 2199"
 # A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
 LONGEST_INSTANCE: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {LONGEST_INSTANCE} characters"
-# What a timestamp of Python can hold. PostgreSQL can hold more, and then nobody could read it.
-FIRST_US: Final = to_us(dt.datetime.min.replace(tzinfo=dt.UTC))
-LAST_US: Final = to_us(dt.datetime.max.replace(tzinfo=dt.UTC))
 
 
 @dataclass(slots=True)
@@ -140,7 +136,7 @@ class Piecewise:
             return
         time_us = block.time_us
         has_time = time_us != NO_TIME
-        is_odd = has_time & ((time_us < FIRST_US) | (time_us > LAST_US))
+        is_odd = has_time & ((time_us < 0) | (time_us >= LATEST_US))
         kept = has_time & ~is_odd
         is_long = kept & long_instances(block.instances)
         refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]

@@ -26,10 +26,10 @@ from normstat.ingest.detect import (
 from normstat.ingest.options import ImportOptions
 from normstat.ingest.unpack import Budget, Peekable, TooMuch, Unreadable
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, State, Timing
+from normstat.stats.records import State, Timing
 from normstat.stats.spec import Spec
 from normstat.stats.timeline import require_zone
-from normstat.window import from_us
+from normstat.window import LATEST_US, from_us
 
 READ_BYTES: Final = 1 << 20
 NOT_READ: Final = "(what follows)"
@@ -325,6 +325,6 @@ class _DayCounter:
         self._offset += result.n_taken
         tzinfo = require_zone(self._timing.zone or "UTC")
         for block in result.blocks:
-            times = block.time_us[block.time_us != NO_TIME]
+            times = block.time_us[(block.time_us >= 0) & (block.time_us < LATEST_US)]
             if len(times):
                 self.n_days = max(self.n_days, (from_us(int(times.max())).astimezone(tzinfo).date() - SOME_DAY).days)

@@ -17,7 +17,7 @@ from normstat.stats.records import Int64Array
 from normstat.store.models import Gap, Stream
 from normstat.store.session import driver_of
 from normstat.store.stat_tables import table_of
-from normstat.window import Window, from_us, to_us
+from normstat.window import Window, clamp, from_us, to_us
 
 # Where the usual distance of reports is looked up: at the begin, in the middle and at the end of what there is.
 N_PROBES: Final = 3
@@ -92,10 +92,14 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
 
 
 async def read_first_and_last(session: AsyncSession, host_id: int) -> tuple[datetime | None, datetime | None]:
-    """The first and the last sample of a host over all time. Missing: None when it has none."""
+    """The first and the last sample of a host over all time, within the years that windows can have.
+
+    Missing: None when it has none.
+    """
     first, last = func.min(Stream.first_sample_at), func.max(Stream.last_sample_at)
     row = (await session.execute(select(first, last).where(Stream.host_id == host_id))).one()
-    return row[0], row[1]
+    # Older versions took samples of the years 1 to 9999, and callers calculate with what they get.
+    return (None, None) if row[0] is None or row[1] is None else (clamp(row[0]), clamp(row[1]))
 
 
 async def read_stat_coverage(session: AsyncSession, host_id: int, stat: StatRef, window: Window, width: int) -> StatCoverage:

@@ -1,7 +1,7 @@
 """Deletes rows of the wide tables, of one host, by pieces of time: each piece is a short transaction that keeps nobody waiting."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 from psycopg import sql
@@ -9,22 +9,21 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.store.hypertables import allow_large_changes, read_delete_step
 from normstat.store.session import WriteSession, driver_of, open_write_session
-from normstat.store.stat_tables import table_of
+from normstat.store.stat_tables import END_OF_TIME, table_of, time_bound
+from normstat.window import EPOCH
 
 # Runs in the transaction that deleted so many rows.
 NoteDeleted = Callable[[WriteSession, int], Awaitable[None]]
 
-FAR: Final = datetime(9999, 12, 31, tzinfo=UTC)
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-FIRST_TIME: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
-DELETE_ROWS: Final = "DELETE FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
+FIRST_TIME: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < {end}"
+DELETE_ROWS: Final = "DELETE FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < {end}"
 
 
 async def delete_samples(
     sessions: async_sessionmaker[AsyncSession], stat: str, host_id: int, *, before: datetime | None, note: NoteDeleted
 ) -> None:
     """Deletes the host's rows of the stat that are older than `before` (None: all)."""
-    end = before or FAR
+    end = before or END_OF_TIME
     cursor: datetime | None = datetime.min.replace(tzinfo=UTC)
     while cursor is not None:
         async with open_write_session(sessions) as session:
@@ -37,21 +36,18 @@ async def _delete_piece(
     """Deletes the next piece that has rows; gives where the one after it begins, or None behind the last."""
     connection = await driver_of(session)
     table = table_of(stat)
-    places = {"host_id": host_id, "start": start, "end": end}
-    found = await (await connection.execute(sql.SQL(FIRST_TIME).format(table=table), places)).fetchone()
+    places = {"host_id": host_id, "start": start}
+    found = await (await connection.execute(sql.SQL(FIRST_TIME).format(table=table, end=time_bound(end)), places)).fetchone()
     first = None if found is None else found[0]
     if first is None:
         return None
     assert isinstance(first, datetime)
     step = await read_delete_step(session)
-    piece_end = min(end, _floor(first, step) + step)
+    floor = first - (first - EPOCH) % step
+    piece_end = end if end - floor <= step else floor + step
     await allow_large_changes(session)
     done = await connection.execute(
-        sql.SQL(DELETE_ROWS).format(table=table), {"host_id": host_id, "start": first, "end": piece_end}
+        sql.SQL(DELETE_ROWS).format(table=table, end=time_bound(piece_end)), {"host_id": host_id, "start": first}
     )
     await note(session, done.rowcount)
-    return piece_end
-
-
-def _floor(time: datetime, step: timedelta) -> datetime:
-    return time - (time - EPOCH) % step
+    return None if piece_end == END_OF_TIME else piece_end

@@ -7,23 +7,31 @@ The job that rolls up moves `rolled_until` on with the host's row locked, and so
 sample that comes later for such an hour leaves a mark in its own transaction. So what is drawn is right at every moment.
 """
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
+import numpy as np
 import psycopg
 
-HOUR: Final = timedelta(hours=1)
+from normstat.stats.records import Int64Array
+from normstat.store.rollups import HOUR_US
+from normstat.window import from_us, to_us
+
+# One row for each hour that has samples, whatever time lies between them: an agent may send one row of 1970 and one of today.
 MARK: Final = """
     INSERT INTO rollup_marks (host_id, stat_id, hour_at)
-    SELECT %(host_id)s, %(stat_id)s, hour_at
-    FROM generate_series(%(first)s::timestamptz, %(last)s::timestamptz, interval '1 hour') AS changed(hour_at)
+    SELECT %(host_id)s, %(stat_id)s, hour_at FROM unnest(%(hours)s::timestamptz[]) AS changed(hour_at)
     ON CONFLICT (host_id, stat_id, hour_at) DO UPDATE SET generation = rollup_marks.generation + 1
 """
 
 
-def hour_of(instant: datetime) -> datetime:
-    """The begin of the hour (UTC) that the instant is in."""
-    return instant.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+def hours_of(times_us: Iterable[Int64Array]) -> frozenset[int]:
+    """The begins of the hours (UTC) that these instants are in, all in microseconds since the epoch."""
+    found: set[int] = set()
+    for part in times_us:
+        found.update((np.unique(part // HOUR_US) * HOUR_US).tolist())
+    return frozenset(found)
 
 
 async def mark_changed(
@@ -31,13 +39,14 @@ async def mark_changed(
     *,
     host_id: int,
     stat_id: int,
-    first: datetime,
-    last: datetime,
+    hours_us: Iterable[int],
     rolled_until: datetime | None,
 ) -> None:
-    """Marks the hours from `first` to `last`, both included, that are before `rolled_until`; nothing when none is."""
-    if rolled_until is None or first >= rolled_until:
+    """Mark those of the hours that are before `rolled_until`, and not before 1970, when rollups begin."""
+    if rolled_until is None:
         return
-    last = min(last, rolled_until - timedelta(microseconds=1))
-    span = {"host_id": host_id, "stat_id": stat_id, "first": hour_of(first), "last": hour_of(last)}
-    await connection.execute(MARK, span)
+    end_us = to_us(rolled_until)
+    # In the order in which all lock them.
+    changed = [from_us(hour) for hour in sorted(hours_us) if 0 <= hour < end_us]
+    if changed:
+        await connection.execute(MARK, {"host_id": host_id, "stat_id": stat_id, "hours": changed})

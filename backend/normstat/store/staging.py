@@ -19,7 +19,8 @@ from normstat.stats.records import SampleBlock
 from normstat.store.hypertables import make_chunks_for
 from normstat.store.instance_memory import forget_instances
 from normstat.store.profile_marks import Changed, mark_profiles
-from normstat.store.rollup_marks import mark_changed
+from normstat.store.rollup_marks import hours_of, mark_changed
+from normstat.store.rollups import HOUR_US
 from normstat.store.samples import Place, copy_block, instance_spans
 from normstat.store.session import WriteSession, driver_of
 from normstat.store.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
@@ -70,7 +71,9 @@ DELETE_ROWS: Final = """
         WHERE host_id = %(host_id)s AND stream_id = %(stream_id)s AND time >= %(first)s AND time <= %(last)s
         RETURNING instance_id, time
     )
-    SELECT instance_id, count(*), min(time), max(time) FROM gone GROUP BY instance_id
+    SELECT instance_id, count(*), min(time), max(time), NULL::int8 FROM gone GROUP BY instance_id
+    UNION ALL
+    SELECT NULL, 0, NULL, NULL, floor(extract(epoch FROM time) / 3600)::int8 AS hour FROM gone GROUP BY hour
 """
 READ_ROLLED: Final = """
     SELECT s.name, s.id, h.rolled_until, h.profiled_until
@@ -84,7 +87,7 @@ Span = tuple[datetime, datetime]
 class StagedStat:
     """The staged rows of one stat. `spans` and `ids` by the names of the instances; those in `reserved` may not exist yet.
 
-    `ids` are the numbers in the staged rows.
+    `ids` are the numbers in the staged rows, `hours_us` the begins of the hours that these are in.
     """
 
     stored: StoredStat
@@ -92,6 +95,7 @@ class StagedStat:
     ids: dict[str, int] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    hours_us: set[int] = field(default_factory=set)
     n_rows: int = 0
 
     @property
@@ -106,7 +110,9 @@ class StagedStat:
 
     def copy(self) -> "StagedStat":
         """One that changes apart from this one."""
-        return StagedStat(self.stored, set(self.columns), dict(self.ids), set(self.reserved), dict(self.spans), self.n_rows)
+        return StagedStat(
+            self.stored, set(self.columns), dict(self.ids), set(self.reserved), dict(self.spans), set(self.hours_us), self.n_rows
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,7 @@ class Staging:
         self._stream_id = stream_id
         self._stats: dict[str, StagedStat] = {}
         self._old: dict[str, dict[int, Span]] = {}
+        self._old_hours_us: dict[str, set[int]] = {}
 
     def mark(self) -> Mapping[str, StagedStat]:
         """What is staged now, to go back to when the transaction is rolled back that stages more."""
@@ -152,6 +159,7 @@ class Staging:
             await self._name_instances(connection, staged, block)
             place = Place(self._host_id, self._stream_id, staged.ids)
             await copy_block(connection, staged.stored, block, place, into=staged.table)
+            staged.hours_us |= hours_of([block.time_us])
             staged.n_rows += len(block)
 
     async def make_room(self, session: WriteSession) -> None:
@@ -166,6 +174,7 @@ class Staging:
         """
         connection = await driver_of(session)
         old: dict[str, dict[int, Span]] = {}
+        old_hours_us: dict[str, set[int]] = {}
         n_before = 0
         for name in sorted({*old_stats}) if span is not None else ():
             assert span is not None
@@ -174,9 +183,10 @@ class Staging:
                 {"host_id": self._host_id, "stream_id": self._stream_id, "first": span[0], "last": span[1]},
             )
             rows = await cursor.fetchall()
-            old[name] = {int(str(id_)): (_instant(first), _instant(last)) for id_, _, first, last in rows}
-            n_before += sum(int(str(n)) for _, n, _, _ in rows)
-        self._old = old
+            old[name] = {int(str(id_)): (_instant(first), _instant(last)) for id_, _, first, last, _ in rows if id_ is not None}
+            old_hours_us[name] = {int(str(hour)) * HOUR_US for *_, hour in rows if hour is not None}
+            n_before += sum(int(str(n)) for _, n, *_ in rows)
+        self._old, self._old_hours_us = old, old_hours_us
         for staged in self._stats.values():
             keys = [*BASE_COLUMNS, *sorted(staged.columns)]
             columns = sql.SQL(", ").join(map(sql.Identifier, keys))
@@ -224,12 +234,13 @@ class Staging:
             changed = Changed(self._host_id, int(str(stat_id)), first, last)
             await mark_profiles(connection, changed, None if profiled_until is None else _instant(profiled_until))
             if rolled_until is not None:
+                staged = self._stats.get(str(name))
+                hours_us = self._old_hours_us.get(str(name), set()) | (set() if staged is None else staged.hours_us)
                 await mark_changed(
                     connection,
                     host_id=self._host_id,
                     stat_id=int(str(stat_id)),
-                    first=first,
-                    last=last,
+                    hours_us=hours_us,
                     rolled_until=_instant(rolled_until),
                 )
 

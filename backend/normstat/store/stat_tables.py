@@ -11,6 +11,7 @@ column never changes once it was made: type and decimals are what its rows were 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
@@ -51,6 +52,8 @@ EIGHT_BYTES: Final = frozenset({Storage.INT8, Storage.FLOAT8})
 WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
 # With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
 LONGEST_NAME: Final = 40
+# No end at all: tables of older versions may have rows of the year 9999, and a day more is beyond what datetime can hold.
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 # Any number that no other advisory lock has.
 TABLES_LOCK: Final = 0x6E6F726D_00000002
 
@@ -192,6 +195,11 @@ def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
 def table_of(name: str) -> sql.Identifier:
     """The qualified name of a stat's table."""
     return sql.Identifier(SCHEMA, name)
+
+
+def time_bound(end: datetime) -> sql.Composable:
+    """The end of a half-open stretch of time in SQL; END_OF_TIME leaves out nothing."""
+    return sql.SQL("'infinity'::timestamptz") if end >= END_OF_TIME else sql.Literal(end)
 
 
 async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:

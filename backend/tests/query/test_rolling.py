@@ -55,8 +55,7 @@ async def mark(sessions: Sessions, first: int, last: int) -> None:
             await driver_of(session),
             host_id=host.id,
             stat_id=stat.id,
-            first=START + timedelta(seconds=first),
-            last=START + timedelta(seconds=last),
+            hours_us=range((START_US + first * SECOND_US) // HOUR_US * HOUR_US, START_US + last * SECOND_US + 1, HOUR_US),
             rolled_until=host.rolled_until,
         )
 
@@ -70,9 +69,8 @@ async def delete(sessions: Sessions, first: int, last: int) -> None:
         connection = await driver_of(session)
         span = (START + timedelta(seconds=first), START + timedelta(seconds=last))
         await connection.execute(sql.SQL("DELETE FROM {} WHERE time >= %s AND time < %s").format(table_of(STAT)), span)
-        await mark_changed(
-            connection, host_id=host.id, stat_id=stat.id, first=span[0], last=span[1], rolled_until=host.rolled_until
-        )
+        hours_us = range(to_us(span[0]) // HOUR_US * HOUR_US, to_us(span[1]) + 1, HOUR_US)
+        await mark_changed(connection, host_id=host.id, stat_id=stat.id, hours_us=hours_us, rolled_until=host.rolled_until)
 
 
 async def roll(sessions: Sessions, until_s: float) -> None:

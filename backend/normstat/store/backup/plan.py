@@ -26,7 +26,7 @@ from normstat.store.backup.files import Connection
 from normstat.store.baseline_models import Profile, ProfileJob, ProfilePiece
 from normstat.store.life_models import StoreIdentity
 from normstat.store.models import Base, Chunk, Host, LoginLink, Rollup, RollupMark, Session
-from normstat.store.stat_tables import SCHEMA, SQL_TYPES, table_of
+from normstat.store.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound
 
 PUBLIC: Final = "public"
 BASE_TYPES: Final[Mapping[str, str]] = {
@@ -45,11 +45,8 @@ STREAMS_PER_PIECE: Final = 64
 WINDOW_BYTES: Final = 256 << 20
 # Of a stream that spans more days than this only those are looked at on which its host has samples.
 MAX_DAYS: Final = 400
-# Older versions took samples of the years 1 to 9999. The day after the last one is beyond what datetime can hold.
-END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 # Beyond every offset: the column is an int8.
 MAX_OFFSET: Final = 2**63 - 1
-INFINITY: Final = sql.SQL("'infinity'::timestamptz")
 # Derived from samples, of this database alone, or of no use in another one.
 LEFT_OUT: Final = frozenset(
     model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, StoreIdentity)
@@ -266,7 +263,7 @@ class Plan:
             table=table_of(name),
             hosts=sql.Literal(hosts),
             start=sql.Literal(start),
-            end=_to_sql(end),
+            end=time_bound(end),
         )
         key = f"samples/{name}/{day:%Y}/{day.isoformat()}-{group}"
         replaced = _hash([[stream.id, stream.n_replaced] for stream in streams if stream.n_replaced])
@@ -299,8 +296,9 @@ class Plan:
 
 def read_fingerprint(connection: Connection, wish: Wish) -> tuple[int, str]:
     """How many rows of samples the piece has, and which they are."""
+    assert wish.end is not None
     query = sql.SQL(FINGERPRINT).format(
-        table=table_of(wish.table), hosts=sql.Literal(list(wish.hosts)), start=sql.Literal(wish.start), end=_to_sql(wish.end)
+        table=table_of(wish.table), hosts=sql.Literal(list(wish.hosts)), start=sql.Literal(wish.start), end=time_bound(wish.end)
     )
     row = connection.execute(query).fetchone()
     assert row is not None
@@ -352,10 +350,6 @@ def _days_within(spans: Iterable[tuple[date, date]]) -> Iterator[date]:
 
 def _start_of(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
-
-
-def _to_sql(end: datetime | None) -> sql.Composable:
-    return INFINITY if end is None or end >= END_OF_TIME else sql.Literal(end)
 
 
 def _names(columns: Sequence[str]) -> sql.Composed:

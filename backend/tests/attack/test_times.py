@@ -1,0 +1,278 @@
+"""Times are what a host prints: no row of a far year may stop a job, a backup or anybody else, or make work for centuries."""
+
+import datetime as dt
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.baseline.health import read_health
+from normstat.errors import BadRequest
+from normstat.ingest.batchload import times_of
+from normstat.ingest.options import check_options
+from normstat.ingest.pieces import ODD_TIME_REASON
+from normstat.query import rolling
+from normstat.query.coverage import read_coverage
+from normstat.query.hosts import list_hosts
+from normstat.query.rolling import DELAY, roll_up
+from normstat.store import host_deletion
+from normstat.store.backup.plan import Plan
+from normstat.store.baselines import BaselineDraft, create_baseline
+from normstat.store.retention_rules import RuleWish, RunState
+from normstat.store.session import open_read_session, open_write_session
+from normstat.store.upkeep import work_off_upkeep
+from normstat.window import EPOCH, LATEST, Window, to_us
+from tests.addons import APP_USER, app_user_text
+from tests.baseline.profiled import make
+from tests.generated import SECOND, START, VMSTAT_HEADER, vmstat_text, vmstat_times
+from tests.ingest.rereading import put, reparse
+from tests.ingest.sending import Agent
+from tests.ingest.test_import_load import load_files
+from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, vmstat_rows
+from tests.query.filling import fill_values
+from tests.store.test_backup import bring, content, save
+from tests.store.test_retention import apply
+
+Sessions = async_sessionmaker[AsyncSession]
+FAR = [
+    datetime(1, 1, 1, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC),
+    datetime(2200, 1, 1, tzinfo=UTC),
+    datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC),
+]
+EDGES = [EPOCH, LATEST - SECOND]
+# Hours of the process's own clock do not matter: all that is rolled up is before.
+NOW = START + timedelta(hours=3)
+
+
+def with_time(text: bytes, time: datetime) -> bytes:
+    """The last row of the text as it would be printed at another time; strftime does not fill years up to four digits."""
+    *values, _, _ = text.splitlines()[-1].split()
+    return b" ".join(values) + f" {time.year:04d}-{time:%m-%d %H:%M:%S}\n".encode()
+
+
+@pytest.mark.parametrize("n_rows", [3, 400], ids=["a few rows", "in bulk"])
+async def test_rows_of_other_years_are_rejected_lines_among_the_others(engine: AsyncEngine, database_url: str, n_rows: int) -> None:
+    before, after = vmstat_text(vmstat_times(n_rows)), vmstat_text(vmstat_times(n_rows, START + timedelta(hours=1)), 2)
+    odd = b"".join(with_time(before, time) for time in FAR)
+    good = b"".join(with_time(before, time) for time in EDGES)
+    text = before + odd + good + after[len(VMSTAT_HEADER) :]
+    assert await Agent(engine).send_file(text) == len(text)
+    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(before + good + after[len(VMSTAT_HEADER) :])
+    kept = query(database_url, "SELECT line_no, line_text, reason FROM rejected_lines ORDER BY line_offset")
+    first = before.count(b"\n") + 1
+    assert kept == [(first + number, line, ODD_TIME_REASON) for number, line in enumerate(odd.decode().splitlines())]
+    assert accounts(database_url)["n_rejected"] == len(FAR)
+    assert_books_balance(database_url)
+    assert (accounts(database_url)["first_sample_at"], accounts(database_url)["last_sample_at"]) == tuple(EDGES)
+
+
+async def test_the_same_of_a_stat_that_somebody_added(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await put(sessions, "app_user", APP_USER)
+    odd = b"".join(f"{epoch}\nUser Calls Wait\nmallory 1 1.0\n".encode() for epoch in (to_us(LATEST) // 1_000_000, 9_999_999_999))
+    text = app_user_text(5) + odd + app_user_text(5, start_s=1_795_263_000)
+    assert await Agent(engine).send_file(text, "app_user") == len(text)
+    assert query(database_url, "SELECT reason, line_text FROM rejected_lines") == [(ODD_TIME_REASON, "mallory 1 1.0")] * 2
+    assert query(database_url, "SELECT count(*) FROM instances WHERE name = 'mallory'") == [(0,)]
+    n_rows = app_user_text(5).count(b"user")
+    assert query(database_url, "SELECT count(*) FROM stat.app_user") == [(2 * n_rows,)]
+
+
+async def test_one_file_of_another_millennium_stops_no_import(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+    """Of clocks without a date the day is that of the files beside them: also when one of these is of the year 9999."""
+    text = vmstat_text(vmstat_times(20))
+    (tmp_path / "good.txt").write_bytes(text)
+    (tmp_path / "evil.txt").write_bytes(VMSTAT_HEADER.encode() + b"".join(with_time(text, FAR[3]) for _ in range(20)))
+    (tmp_path / "clocks.txt").write_bytes(
+        b"12:00:01 PM  CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
+        b"12:00:02 PM  all    1.00    0.00    1.00    0.00    0.00    0.00    0.00    0.00    0.00   98.00\n"
+    )
+    results = {file.path.rsplit("/", 1)[-1]: file for file in await load_files(engine, tmp_path)}
+    assert results["good.txt"].n_samples == 19
+    assert (results["evil.txt"].n_samples, results["evil.txt"].n_rejected) == (0, 19)
+    assert results["clocks.txt"].first_sample_at is not None
+    assert results["clocks.txt"].first_sample_at.date() == START.date()
+    reasons = query(database_url, "SELECT DISTINCT reason FROM rejected_lines")
+    assert reasons == [(ODD_TIME_REASON,)]
+
+
+@pytest.mark.parametrize("start", ["00010101000000", "99991231235959", "22000101140000", "19691231100000"])
+def test_a_start_that_no_sample_can_have_is_none(start: str) -> None:
+    assert times_of({"STAT": "vmstat", "START": start, "ISEC": "5"}, "Pacific/Kiritimati") == (None, 5_000_000)
+    assert times_of({"STAT": "vmstat", "START": "20261121120000"}, None) == (to_us(START), None)
+
+
+@pytest.mark.parametrize("start", [FAR[0], FAR[3].replace(tzinfo=None), datetime(1969, 12, 31, tzinfo=UTC)])
+def test_a_start_that_somebody_gives_must_be_possible(start: datetime) -> None:
+    with pytest.raises(BadRequest, match="1970 to 2199"):
+        check_options(zone="Europe/Berlin", date=None, start=start, interval_s=None, spec=None)
+
+
+# --- databases in which older versions left such rows ---
+
+
+async def fill_old(sessions: Sessions, host: str, times: list[datetime], key: str = "1") -> None:
+    """Samples as an older version took them."""
+    await fill_values(
+        sessions,
+        host,
+        "vmstat_linux",
+        time_us=[to_us(time) for time in times],
+        instances=[""] * len(times),
+        values={"procs_r": list(range(len(times)))},
+        key=key,
+    )
+
+
+OLD = [FAR[0], *(START + number * 20 * SECOND for number in range(60)), FAR[3] + timedelta(microseconds=999_999)]
+
+
+@pytest.fixture
+async def old(sessions: Sessions) -> None:
+    await fill_old(sessions, "mallory", OLD)
+    await fill_old(sessions, "past", [FAR[0]])
+    await fill_old(sessions, "future", [FAR[3]])
+    await fill_old(sessions, "later", vmstat_times(40))
+
+
+@pytest.mark.usefixtures("old")
+async def test_backup_and_restore_have_every_row(database_url: str, empty_database_url: str, tmp_path: Path) -> None:
+    before = content(database_url)
+    assert len(before["samples.vmstat_linux"]) == len(OLD) + 2 + 40
+    for _ in range(2):
+        manifest, _ = await save(database_url, tmp_path)
+    assert {"samples/vmstat_linux/1/0001-01-01-0", "samples/vmstat_linux/9999/9999-12-31-0"} <= {
+        piece.key for piece in manifest.pieces
+    }
+    await bring(empty_database_url, tmp_path)
+    assert content(empty_database_url) == before
+
+
+@pytest.mark.usefixtures("old")
+async def test_rollups_begin_in_1970_and_nobody_stays_behind(sessions: Sessions, database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        # What the job left when it failed halfway.
+        connection.execute("UPDATE hosts SET rolled_until = '0001-01-02 00:00Z' WHERE name = 'past'")
+        connection.execute(
+            "INSERT INTO rollup_marks SELECT h.id, s.id, '0001-01-01 07:00Z' FROM hosts AS h, stats AS s WHERE h.name = 'past'"
+        )
+    done = await roll_up(sessions, now=NOW + DELAY, budget_s=600)
+    assert (done.is_all, done.n_failed) == (True, 0)
+    assert query(database_url, "SELECT DISTINCT rolled_until FROM hosts WHERE name <> 'future'") == [(NOW,)]
+    assert query(database_url, "SELECT count(*), min(hour_at) FROM rollup_marks") == [(0, None)]
+    assert query(database_url, "SELECT min(block_at) >= '1970-01-01Z' FROM rollups") == [(True,)]
+    assert query(database_url, "SELECT count(DISTINCT host_id) FROM rollups") == [(2,)]
+
+
+@pytest.mark.usefixtures("old")
+async def test_pages_and_profiles_of_such_hosts_are_read(sessions: Sessions) -> None:
+    window = Window(START - timedelta(hours=1), START + timedelta(hours=1))
+    async with open_write_session(sessions) as session:
+        baseline = await create_baseline(session, BaselineDraft("all", "", ("mallory", "past", "future"), (window,), "ann"))
+    assert await make(sessions, START + timedelta(days=1)) == 3
+    async with open_read_session(sessions) as session:
+        found = {host: await read_coverage(session, host, window) for host in ("mallory", "past", "future", "later")}
+        assert (found["mallory"].first_sample_at, found["mallory"].last_sample_at) == (EPOCH, LATEST)
+        assert [sum(stat.n_samples for stat in found[host].stats) for host in found] == [60, 0, 0, 40]
+        _, health = await read_health(session, baseline.id, START + timedelta(days=1))
+        assert {host.host: host.n_samples for host in health} == {"mallory": 60, "past": 0, "future": 0}
+        assert len(await list_hosts(session, NOW)) == 4
+
+
+@pytest.mark.usefixtures("old")
+async def test_retention_and_deletion_remove_every_row(sessions: Sessions, database_url: str) -> None:
+    run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=START - timedelta(days=5))
+    assert (run.state, run.n_samples) == (RunState.DONE, 2)
+    for host in ("mallory", "past", "future"):
+        async with open_write_session(sessions) as session:
+            await host_deletion.request_deletion(session, host, requested_by="anna")
+    assert await work_off_upkeep(database_url)
+    assert query(database_url, "SELECT name FROM hosts") == [("later",)]
+    assert query(database_url, "SELECT count(*), min(time) FROM samples.vmstat_linux") == [(40, START)]
+
+
+async def test_a_reparse_makes_them_rejected_lines(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    """Rows of years that are not taken any more go, and the lines that they were printed as are shown."""
+    text = vmstat_text(vmstat_times(20))
+    text += with_time(text, FAR[0]) + with_time(text, FAR[3])
+    await Agent(engine).send_file(text)
+    await roll_up(sessions, now=NOW + DELAY, budget_s=600)
+    with psycopg.connect(database_url) as connection:
+        # As an older version left it: rows, and what the stream says of them.
+        for time in (FAR[0], FAR[3]):
+            connection.execute(
+                "INSERT INTO samples.vmstat_linux (time, host_id, instance_id, stream_id, line_offset)"
+                " SELECT %s, host_id, instance_id, stream_id, 7 FROM samples.vmstat_linux LIMIT 1",
+                [time],
+            )
+        connection.execute("UPDATE streams SET first_sample_at = %s, last_sample_at = %s", [FAR[0], FAR[3]])
+        connection.execute("UPDATE instances SET first_sample_at = %s, last_sample_at = %s", [FAR[0], FAR[3]])
+        connection.execute("DELETE FROM rejected_lines")
+    done = await reparse(sessions, database_url)
+    assert (done.state, done.n_samples_before, done.n_samples_after, done.n_rejected_after) == ("done", 21, 19, 2)
+    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)[:-2]
+    assert query(database_url, "SELECT reason FROM rejected_lines") == [(ODD_TIME_REASON,)] * 2
+    assert (await roll_up(sessions, now=NOW + DELAY, budget_s=600)).n_failed == 0
+
+
+# --- rows that are taken, decades apart ---
+
+
+async def test_rows_decades_apart_mark_the_hours_that_they_are_in(
+    engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    """Marking all hours between would be half a million rows for two lines, and as many hours to be rolled up again."""
+    agent = Agent(engine)
+    await agent.send_file(vmstat_text(vmstat_times(100)))
+    await roll_up(sessions, now=NOW + DELAY, budget_s=600)
+    text = vmstat_text([START, EPOCH, START - timedelta(hours=1)], 3)
+    await agent.send_file(text, key="far")
+    hours = query(database_url, "SELECT hour_at FROM rollup_marks ORDER BY hour_at")
+    assert hours == [(EPOCH,), (START - timedelta(hours=1),)]
+    await roll_up(sessions, now=NOW + DELAY, budget_s=600)
+    await reparse(sessions, database_url)
+    hours = query(database_url, "SELECT hour_at FROM rollup_marks ORDER BY hour_at")
+    assert hours == [(EPOCH,), (START - timedelta(hours=1),), (START,)]
+
+
+async def test_rolling_up_skips_the_decades_between(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await Agent(engine).send_file(vmstat_text([START, EPOCH, *vmstat_times(10), LATEST - SECOND]))
+    steps = 0
+    step = rolling._step
+
+    async def count(*arguments: object) -> int | None:
+        nonlocal steps
+        steps += 1
+        return await step(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(rolling, "_step", count)
+    assert (await roll_up(sessions, now=NOW + DELAY, budget_s=600)).is_all
+    assert steps < 20
+    assert query(database_url, "SELECT rolled_until FROM hosts") == [(NOW,)]
+
+
+async def test_backup_looks_up_the_days_of_a_host_once_for_all_streams_of_decades(
+    sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = [EPOCH + number * timedelta(days=1000) for number in range(10)]
+    for number in range(30):
+        await fill_old(sessions, "mallory", [days[number % 3], days[-1 - number % 2]], key=f"k{number}")
+    n_asked = 0
+    find_days = Plan._find_days
+
+    def count(self: Plan, name: str, host_id: int, first: datetime, last: datetime) -> list[dt.date]:
+        nonlocal n_asked
+        found = list(find_days(self, name, host_id, first, last))
+        n_asked += len(found)
+        return found
+
+    monkeypatch.setattr(Plan, "_find_days", count)
+    with psycopg.connect(database_url) as connection:
+        found = {wish.key for wish in Plan(connection).wishes() if wish.schema == "samples"}
+    expected = {days[number].date() for number in (0, 1, 2, 8, 9)}
+    assert found == {f"samples/vmstat_linux/{day:%Y}/{day.isoformat()}-0" for day in expected}
+    assert n_asked == len(expected)
