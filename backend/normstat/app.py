@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.api.backpressure import Gate
-from normstat.api.body_limit import BodyLimitMiddleware
+from normstat.api.backpressure import Gate, GateLimits, Lobby
+from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.middleware import RequestContextMiddleware
 from normstat.api.page import Page
@@ -20,13 +20,14 @@ from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.state import AppState
 from normstat.auth.access import AgentMemory
 from normstat.auth.throttle import Throttle
-from normstat.ingest.intake import Intake
+from normstat.ingest.intake import BATCHES_AT_ONCE, Intake
 from normstat.ingest.queue import ImportQueue
 from normstat.ingest.reparse_jobs import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.query.storage import StorageWatch
 from normstat.settings import Settings
+from normstat.store.probe import DatabaseProbe
 from normstat.store.session import make_engine, make_sessions
 from normstat.store.upkeep import run_upkeep
 from normstat.store.user_specs import reload_user_specs
@@ -38,6 +39,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 MAX_BODY_BYTES = 1024 * 1024
 # A sample of a MiB, with what JSON puts before signs that it cannot hold.
 MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
+# Connections of their own for agents, whatever people ask for: two batches that are stored, and two tokens that are looked up.
+INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
+LOOKUPS_AT_ONCE = 2
 # Each is a process that reads for a second or two.
 MOST_PREVIEWS = 2
 GZIP_FROM_BYTES = 1024
@@ -66,11 +70,15 @@ def create_app(settings: Settings) -> FastAPI:
         BodyLimitMiddleware,
         limit=MAX_BODY_BYTES,
         limits_by_path={
-            f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
-            f"{PREFIX}/imports": settings.import_max_upload_bytes,
             f"{PREFIX}/specs/draft": MAX_SAMPLE_BODY_BYTES,
             f"{PREFIX}/specs/preview": MAX_SAMPLE_BODY_BYTES,
         },
+        # The first ones are counted by the gate, the others go to the disk.
+        limits_of_streams={
+            f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
+            f"{PREFIX}/imports": settings.import_max_upload_bytes,
+        },
+        budget=BodyBudget(settings.max_body_bytes_at_once),
     )
     app.add_middleware(EnvelopeMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
@@ -82,21 +90,31 @@ def make_state(settings: Settings) -> AppState:
     """What the requests of one process share; nothing is connected yet."""
     engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
     sessions = make_sessions(engine)
+    ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)
     return AppState(
         settings=settings,
         engine=engine,
         sessions=sessions,
+        ingest_engine=ingest_engine,
+        ingest_sessions=make_sessions(ingest_engine),
+        probe=DatabaseProbe(settings.database_url),
         throttle=Throttle(n_processes=settings.workers),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
         ingest_gate=Gate(
-            n_requests=settings.ingest_max_requests,
-            n_bytes=max(settings.ingest_max_bytes, settings.ingest_max_body_bytes),
-            n_plain_bytes=settings.ingest_max_plain_bytes_at_once,
-            most_plain=settings.ingest_max_plain_bytes,
+            GateLimits(
+                n_requests=settings.ingest_max_requests,
+                n_bytes=settings.ingest_max_bytes,
+                n_plain_bytes=settings.ingest_max_plain_bytes_at_once,
+                max_body_bytes=settings.ingest_max_body_bytes,
+                max_plain_bytes=settings.ingest_max_plain_bytes,
+                token_share=settings.ingest_token_share,
+            )
         ),
+        # As many wait as may be inside: a whole fleet may come at once after the server was started.
+        lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
         agents=AgentMemory(),
-        intake=Intake(engine),
+        intake=Intake(ingest_engine),
         preview_slots=asyncio.Semaphore(max(1, MOST_PREVIEWS // settings.workers)),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
         storage=StorageWatch(settings.database_url, settings.database_dir),
@@ -129,7 +147,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await state.engine.dispose()
+        await state.close()
 
 
 def _report_end(task: asyncio.Task[None]) -> None:

@@ -126,6 +126,13 @@ class InvalidRequest(NormstatError):
     status = 422
 
 
+class HeadTooLarge(NormstatError):
+    """The head of a request has too many bytes or fields; the connection is closed."""
+
+    code = "head_too_large"
+    status = 431
+
+
 class TooManyRequests(NormstatError):
     """Too many attempts in a short time; answered with Retry-After."""
 

@@ -24,7 +24,20 @@ class Settings(BaseSettings):
     )
     workers: int = Field(default=1, ge=1, le=64, description="processes of `normstat serve` that share the work")
     database_dir: Path | None = Field(default=None, description="folder whose disk the database lies on; None asks the database")
-    database_pool_size: int = Field(default=8, ge=2, description="connections kept open, by process")
+    database_pool_size: int = Field(default=8, ge=2, description="connections for people and jobs, by process; 8 more are made")
+    max_connections: int = Field(
+        default=4000, ge=16, description="connections of clients at once, by process; beyond, the longest idle one is dropped"
+    )
+    max_connections_per_address: int | None = Field(
+        default=None, ge=1, description="of them from one address (or one /64 of IPv6); None: half. A proxy is one address"
+    )
+    head_timeout_s: float = Field(default=10, gt=0, description="a client must send a complete head of a request within this time")
+    stall_timeout_s: float = Field(
+        default=20, gt=0, description="a connection ends when a body or an answer moves less than 1 KiB/s for so long"
+    )
+    max_body_bytes_at_once: int = Field(
+        default=64 * MIB, ge=16 * MIB, description="bytes of bodies of people's requests at once, by process; half for one address"
+    )
     public_url: str = Field(default="http://127.0.0.1:8080", description="what browsers and agents type, for links")
     cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it behind TLS")
     page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
@@ -35,6 +48,9 @@ class Settings(BaseSettings):
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
     ingest_max_requests: int = Field(default=512, ge=1, description="requests of agents at once, by process; beyond, 503")
     ingest_max_bytes: int = Field(default=64 * MIB, description="bytes of their bodies at once, by process; beyond, 503")
+    ingest_token_share: float = Field(
+        default=0.5, gt=0, le=1, description="part of the two limits above that the agents of one token may take together"
+    )
     ingest_max_plain_bytes_at_once: int = Field(default=256 * MIB, description="memory for what is unpacked of them, by process")
     import_dir: Path | None = Field(default=None, description="folder of files that wait to be imported; None: a temporary one")
     import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports takes; larger is 413")

@@ -1,23 +1,24 @@
-"""How much of what agents send may be in this process at once: what is beyond is sent away before it is read.
+"""How much of what agents send may be in this process at once: what is beyond is sent away.
 
-A request is counted when its head is here, by the bytes that it announces; so neither many agents nor large bodies nor slow ones
-can make the process grow. Unpacked bytes have a budget of their own, and requests wait in turn for their share of it: they have
-been read already, and each gets it, since one alone always fits.
+A request counts little when its head is here, and then by the bytes that have arrived: what is only announced takes no memory, and
+no place from others. Each token may take a part of the whole, so that one of them cannot keep all the others out. Unpacked bytes
+have a budget of their own, and requests wait in turn for their share of it, token by token: they have been read already, and each
+gets it, since one alone always fits.
 """
 
 import asyncio
 import contextlib
 import time
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, NoReturn
 
 import anyio.to_thread
 import structlog
 from fastapi import Request
-from starlette.datastructures import Headers
 
 from normstat.errors import Overloaded, TooLarge, TooSlow
 from normstat.ingest.wire import Frame, read_body
@@ -28,99 +29,197 @@ RETRY_AFTER_S: Final = 5
 # So long a request waits for others before it is sent away, and so long it may take to arrive. Agents give up after 60 s.
 LONGEST_WAIT_S: Final = 15.0
 LONGEST_READ_S: Final = 50.0
+# A token that nobody remembers is looked up within this time, or its request is sent away.
+MAX_LOOKUP_WAIT_S: Final = 5.0
 # A burst is over when nobody was sent away for this long.
 BURST_END_S: Final = 10.0
-# The smallest size that is counted: a request has a head, a task and buffers, too.
-LEAST_BYTES: Final = 16 * 1024
+# Counted from the start: a request has a head, a task and buffers, too.
+MIN_BYTES: Final = 16 * 1024
 # Frames are slices of what was unpacked; samples of it are about as large again.
 COPIES: Final = 3
 # Unpacking this much takes less time than a hop to another thread and back.
 INLINE_BYTES: Final = 128 * 1024
 # A gzip member ends in the size of what is in it.
 GZIP_SIZE_BYTES: Final = 4
-LONGEST_NUMBER: Final = 20
 
 
 class Room:
-    """A number of bytes that is shared; who asks for more than is left waits, first come, first served."""
+    """A number of bytes that is shared by tokens; those that ask for more than is left wait.
+
+    Tokens take turns, and the requests of one token are served in their order.
+    """
 
     def __init__(self, n_bytes: int) -> None:
         self.n_bytes = n_bytes
         self.n_free = n_bytes
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: OrderedDict[int, deque[tuple[int, asyncio.Future[None]]]] = OrderedDict()
 
     @asynccontextmanager
-    async def share(self, n_bytes: int, timeout_s: float) -> AsyncIterator[None]:
+    async def share(self, n_bytes: int, timeout_s: float, token_id: int = 0) -> AsyncIterator[None]:
         """Holds so many bytes (at most all) as long as the block runs.
 
         Raises: TimeoutError
         """
         wanted = min(n_bytes, self.n_bytes)
         async with asyncio.timeout(timeout_s):
-            await self._take(wanted)
+            await self._take(wanted, token_id)
         try:
             yield
         finally:
             self._give_back(wanted)
 
-    async def _take(self, n_bytes: int) -> None:
+    async def _take(self, n_bytes: int, token_id: int) -> None:
         if not self._waiting and n_bytes <= self.n_free:
             self.n_free -= n_bytes
             return
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append((n_bytes, turn))
+        self._waiting.setdefault(token_id, deque()).append((n_bytes, turn))
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._give_back(n_bytes)
             else:
-                self._waiting.remove((n_bytes, turn))
+                self._leave(token_id, (n_bytes, turn))
                 self._call_next()
             raise
+
+    def _leave(self, token_id: int, place: tuple[int, asyncio.Future[None]]) -> None:
+        queue = self._waiting.get(token_id)
+        if queue is not None:
+            with contextlib.suppress(ValueError):
+                queue.remove(place)
+            if not queue:
+                del self._waiting[token_id]
 
     def _give_back(self, n_bytes: int) -> None:
         self.n_free += n_bytes
         self._call_next()
 
     def _call_next(self) -> None:
-        while self._waiting and self._waiting[0][0] <= self.n_free:
-            n_bytes, turn = self._waiting.popleft()
+        while self._waiting:
+            token_id, queue = next(iter(self._waiting.items()))
+            n_bytes, turn = queue[0]
+            if n_bytes > self.n_free:
+                return
+            queue.popleft()
+            if queue:
+                self._waiting.move_to_end(token_id)
+            else:
+                del self._waiting[token_id]
             if not turn.done():
                 self.n_free -= n_bytes
                 turn.set_result(None)
 
 
-class Gate:
-    """Who is let in: so many requests and so many bytes of bodies at once, and so many bytes unpacked."""
+class Lobby:
+    """Requests with a token that this process has not seen: few are looked up at once, some wait, more are sent away.
 
-    def __init__(self, *, n_requests: int, n_bytes: int, n_plain_bytes: int, most_plain: int) -> None:
-        self._n_requests = n_requests
-        self._n_free_bytes = n_bytes
-        self._plain = Room(max(n_plain_bytes, COPIES * most_plain))
-        self._most_plain = most_plain
-        self._refused_at = float("-inf")
-        self._n_refused_of_burst = 0
-        self.n_inside = 0
-        self.n_refused = 0
+    Whoever makes up tokens gets no further, and holds nothing that known agents need.
+    """
 
-    @contextmanager
-    def admit(self, n_bytes: int) -> Iterator["Ticket"]:
-        """Lets a request in whose body has at most so many bytes; it counts as long as the block runs.
+    def __init__(self, *, n_at_once: int, n_waiting: int) -> None:
+        self._slots = asyncio.Semaphore(n_at_once)
+        self._n_free_places = n_at_once + n_waiting
+
+    @asynccontextmanager
+    async def wait(self) -> AsyncIterator[None]:
+        """Waits for a slot and holds it as long as the block runs.
 
         Raises: Overloaded
         """
-        n_counted = max(n_bytes, LEAST_BYTES)
-        if self.n_inside >= self._n_requests or n_counted > self._n_free_bytes:
+        if not self._n_free_places:
+            raise _overloaded()
+        self._n_free_places -= 1
+        try:
+            await self._acquire()
+            try:
+                yield
+            finally:
+                self._slots.release()
+        finally:
+            self._n_free_places += 1
+
+    async def _acquire(self) -> None:
+        try:
+            async with asyncio.timeout(MAX_LOOKUP_WAIT_S):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise _overloaded() from None
+
+
+def _overloaded() -> Overloaded:
+    return Overloaded("Too many agents send at once; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S})
+
+
+@dataclass(frozen=True, slots=True)
+class GateLimits:
+    """Requests, and bytes of their bodies, at once; `token_share` is the part of both that one token may take.
+
+    One body has at most `max_body_bytes`, and `max_plain_bytes` unpacked; `n_plain_bytes` is the memory for what is unpacked.
+    """
+
+    n_requests: int
+    n_bytes: int
+    n_plain_bytes: int
+    max_body_bytes: int
+    max_plain_bytes: int
+    token_share: float
+
+
+class Gate:
+    """Who is let in: so many requests and so many bytes of bodies at once, and so many bytes unpacked."""
+
+    def __init__(self, limits: GateLimits) -> None:
+        self._limits = limits
+        # One body always fits.
+        self._n_bytes = max(limits.n_bytes, limits.max_body_bytes + MIN_BYTES)
+        self._n_bytes_of_token = max(int(self._n_bytes * limits.token_share), limits.max_body_bytes + MIN_BYTES)
+        self._n_requests_of_token = max(1, int(limits.n_requests * limits.token_share))
+        self._plain = Room(max(limits.n_plain_bytes, COPIES * limits.max_plain_bytes))
+        self._requests: Counter[int] = Counter()
+        self._bytes: Counter[int] = Counter()
+        self._refused_at = float("-inf")
+        self._n_refused_of_burst = 0
+        self.n_inside = 0
+        self.n_bytes_inside = 0
+        self.n_refused = 0
+
+    @contextmanager
+    def admit(self, token_id: int) -> Iterator["Ticket"]:
+        """Lets a request of that token in; it counts as long as the block runs.
+
+        Raises: Overloaded
+        """
+        if self.n_inside >= self._limits.n_requests or self._requests[token_id] >= self._n_requests_of_token:
             self.refuse()
         self._see_end_of_burst()
+        ticket = Ticket(self, token_id)
         self.n_inside += 1
-        self._n_free_bytes -= n_counted
+        self._requests[token_id] += 1
         try:
-            yield Ticket(self)
+            ticket.count(MIN_BYTES)
+            yield ticket
         finally:
             self.n_inside -= 1
-            self._n_free_bytes += n_counted
+            self._subtract(self._requests, token_id, 1)
+            self._subtract(self._bytes, token_id, ticket.n_bytes)
+            self.n_bytes_inside -= ticket.n_bytes
+
+    def _subtract(self, counts: Counter[int], token_id: int, n: int) -> None:
+        counts[token_id] -= n
+        if not counts[token_id]:
+            del counts[token_id]
+
+    def count(self, token_id: int, n_bytes: int) -> None:
+        """Counts bytes that have arrived.
+
+        Raises: Overloaded
+        """
+        if self.n_bytes_inside + n_bytes > self._n_bytes or self._bytes[token_id] + n_bytes > self._n_bytes_of_token:
+            self.refuse()
+        self.n_bytes_inside += n_bytes
+        self._bytes[token_id] += n_bytes
 
     def refuse(self) -> NoReturn:
         """Counts a request that is sent away; the log has the first of a burst, and how many they were.
@@ -129,11 +228,11 @@ class Gate:
         """
         self._see_end_of_burst()
         if self._n_refused_of_burst == 0:
-            log.warning("ingest_overloaded", n_inside=self.n_inside, n_free_bytes=self._n_free_bytes)
+            log.warning("ingest_overloaded", n_inside=self.n_inside, n_bytes_inside=self.n_bytes_inside)
         self._refused_at = time.monotonic()
         self._n_refused_of_burst += 1
         self.n_refused += 1
-        raise Overloaded("Too many agents send at once; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S})
+        raise _overloaded()
 
     def _see_end_of_burst(self) -> None:
         if self._n_refused_of_burst and time.monotonic() - self._refused_at > BURST_END_S:
@@ -141,37 +240,48 @@ class Gate:
             self._n_refused_of_burst = 0
 
     @asynccontextmanager
-    async def unpack(self, body: bytes, *, is_gzip: bool) -> AsyncIterator[list[Frame]]:
+    async def unpack(self, body: bytes, *, is_gzip: bool, token_id: int = 0) -> AsyncIterator[list[Frame]]:
         """The frames of a body; they count against what may be unpacked as long as the block runs.
 
         Raises: BadFrame, TooLarge, Overloaded when others need too long
         """
         async with AsyncExitStack() as held:
-            yield await self._unpack(held, body, is_gzip=is_gzip)
+            yield await self._unpack(held, body, is_gzip=is_gzip, token_id=token_id)
 
-    async def _unpack(self, held: AsyncExitStack, body: bytes, *, is_gzip: bool) -> list[Frame]:
+    async def _unpack(self, held: AsyncExitStack, body: bytes, *, is_gzip: bool, token_id: int) -> list[Frame]:
         # What a gzip body says of its size is right for those of agents; where it is not, the largest size is counted.
-        said = min(_plain_size(body, is_gzip=is_gzip), self._most_plain)
-        if said < self._most_plain:
+        largest = self._limits.max_plain_bytes
+        said = min(_plain_size(body, is_gzip=is_gzip), largest)
+        if said < largest:
+            await self._wait_for_room(held, said, token_id)
             with contextlib.suppress(TooLarge):
-                return await self._read(held, body, is_gzip=is_gzip, max_plain=said)
+                return await _read(body, is_gzip=is_gzip, max_plain=said)
             await held.aclose()
-        return await self._read(held, body, is_gzip=is_gzip, max_plain=self._most_plain)
+        await self._wait_for_room(held, largest, token_id)
+        return await _read(body, is_gzip=is_gzip, max_plain=largest)
 
-    async def _read(self, held: AsyncExitStack, body: bytes, *, is_gzip: bool, max_plain: int) -> list[Frame]:
+    async def _wait_for_room(self, held: AsyncExitStack, n_bytes: int, token_id: int) -> None:
         try:
-            await held.enter_async_context(self._plain.share(COPIES * max_plain, LONGEST_WAIT_S))
+            await held.enter_async_context(self._plain.share(COPIES * n_bytes, LONGEST_WAIT_S, token_id))
         except TimeoutError:
             self.refuse()
-        read = partial(read_body, body, is_gzip=is_gzip, max_plain=max_plain)
-        return read() if max_plain <= INLINE_BYTES else await anyio.to_thread.run_sync(read)
 
 
 class Ticket:
     """A request that was let in."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, token_id: int) -> None:
         self._gate = gate
+        self._token_id = token_id
+        self.n_bytes = 0
+
+    def count(self, n_bytes: int) -> None:
+        """Counts bytes that have arrived.
+
+        Raises: Overloaded
+        """
+        self._gate.count(self._token_id, n_bytes)
+        self.n_bytes += n_bytes
 
     @asynccontextmanager
     async def frames(self, request: Request, *, is_gzip: bool) -> AsyncIterator[list[Frame]]:
@@ -179,23 +289,26 @@ class Ticket:
 
         Raises: BadFrame, TooLarge, TooSlow, Overloaded
         """
-        async with self._gate.unpack(await _read_body(request), is_gzip=is_gzip) as frames:
+        body = await self._read_body(request)
+        async with self._gate.unpack(body, is_gzip=is_gzip, token_id=self._token_id) as frames:
             yield frames
 
+    async def _read_body(self, request: Request) -> bytes:
+        pieces = []
+        try:
+            async with asyncio.timeout(LONGEST_READ_S), aclosing(request.stream()) as stream:
+                async for piece in stream:
+                    self.count(len(piece))
+                    pieces.append(piece)
+        except TimeoutError:
+            raise TooSlow(f"The body did not arrive within {LONGEST_READ_S:.0f} s; nothing was taken; send it again") from None
+        return b"".join(pieces)
 
-async def _read_body(request: Request) -> bytes:
-    try:
-        async with asyncio.timeout(LONGEST_READ_S):
-            return await request.body()
-    except TimeoutError:
-        raise TooSlow(f"The body did not arrive within {LONGEST_READ_S:.0f} s; nothing was taken; send it again") from None
+
+async def _read(body: bytes, *, is_gzip: bool, max_plain: int) -> list[Frame]:
+    read = partial(read_body, body, is_gzip=is_gzip, max_plain=max_plain)
+    return read() if max_plain <= INLINE_BYTES else await anyio.to_thread.run_sync(read)
 
 
 def _plain_size(body: bytes, *, is_gzip: bool) -> int:
     return int.from_bytes(body[-GZIP_SIZE_BYTES:], "little") if is_gzip else len(body)
-
-
-def announced_size(headers: Headers, most: int) -> int:
-    """How long the body may be: what its head says, else (it comes in pieces) as long as one can be."""
-    said = headers.get("content-length", "")
-    return min(int(said), most) if said.isdecimal() and len(said) < LONGEST_NUMBER else most

@@ -1,46 +1,135 @@
-"""Bodies above their limit are refused before they are read, or as soon as they turn out to be too long."""
+"""Bodies above their limit are refused before they are read, or when they turn out to be too long; so are too many at once."""
 
+from collections import Counter
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from normstat import addresses
+
+RETRY_AFTER_S: Final = 5
+# Of the whole budget, for one address.
+ADDRESS_SHARE: Final = 0.5
+
+
+class BodyBudget:
+    """Bytes of bodies that are held at once; one address may hold half of them.
+
+    A body of JSON is read before anybody looks who sent it.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._n_bytes = n_bytes
+        self._n_bytes_of_address = int(n_bytes * ADDRESS_SHARE)
+        self._held: Counter[str] = Counter()
+        self.n_held = 0
+
+    def take(self, address: str, n_bytes: int) -> bool:
+        """Count bytes of that address, if they fit."""
+        if self.n_held + n_bytes > self._n_bytes or self._held[address] + n_bytes > self._n_bytes_of_address:
+            return False
+        self.n_held += n_bytes
+        self._held[address] += n_bytes
+        return True
+
+    def give_back(self, address: str, n_bytes: int) -> None:
+        """Count them no longer."""
+        self.n_held -= n_bytes
+        self._held[address] -= n_bytes
+        if not self._held[address]:
+            del self._held[address]
+
 
 class BodyLimitMiddleware:
-    """Makes reading a body that is too long fail with 413.
+    """Makes reading a body that is too long fail with 413, and one for which there is no memory now with 503.
+
+    `limits_by_path` are for exceptions from `limit`. Bodies of the addresses in `limits_of_streams` do not count against the
+    budget: they are not held, or have a budget of their own.
 
     FastAPI's own `max_body_size` answers in plain text. This one raises where the body is read, so that the handlers see it;
     HTTPException, because FastAPI turns any other error of reading into a 400.
     """
 
-    def __init__(self, app: ASGIApp, *, limit: int, limits_by_path: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        limit: int,
+        limits_by_path: Mapping[str, int],
+        limits_of_streams: Mapping[str, int],
+        budget: BodyBudget,
+    ) -> None:
         self.app = app
         self._limit = limit
-        self._limits_by_path = limits_by_path
+        self._limits_by_path = {**limits_by_path, **limits_of_streams}
+        self._streams = frozenset(limits_of_streams)
+        self._budget = budget
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        limit = self._limits_by_path.get(scope["path"], self._limit)
-        announced = Headers(scope=scope).get("content-length", "")
-        n_bytes = 0
+        path = scope["path"]
+        body = _Body(scope, receive, self._limits_by_path.get(path, self._limit), None if path in self._streams else self._budget)
 
-        async def receive_within_limit() -> Message:
-            nonlocal n_bytes
-            if announced.isdecimal() and int(announced) > limit:
-                raise _too_large(limit)
-            message = await receive()
-            if message["type"] == "http.request":
-                n_bytes += len(message.get("body", b""))
-                if n_bytes > limit:
-                    raise _too_large(limit)
-            return message
+        async def send_and_release(message: Message) -> None:
+            # Whoever answers has read the body; the client may take its time for the answer.
+            body.release()
+            await send(message)
 
-        await self.app(scope, receive_within_limit, send)
+        try:
+            await self.app(scope, body.receive, send_and_release)
+        finally:
+            body.release()
+
+
+class _Body:
+    """The body of one request, on its way."""
+
+    def __init__(self, scope: Scope, receive: Receive, limit: int, budget: BodyBudget | None) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._budget = budget
+        self._announced = Headers(scope=scope).get("content-length", "")
+        self._address = addresses.group(scope["client"][0] if scope.get("client") else None)
+        self._n_bytes = 0
+        self._n_counted = 0
+
+    async def receive(self) -> Message:
+        """Return the next message of the client.
+
+        Raises: HTTPException
+        """
+        if self._announced.isdecimal() and int(self._announced) > self._limit:
+            raise _too_large(self._limit)
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._count(len(message.get("body", b"")))
+        return message
+
+    def _count(self, n_bytes: int) -> None:
+        self._n_bytes += n_bytes
+        if self._n_bytes > self._limit:
+            raise _too_large(self._limit)
+        if self._budget is not None and n_bytes:
+            if not self._budget.take(self._address, n_bytes):
+                raise HTTPException(
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    "Too much is being sent at once; nothing was taken; send it again",
+                    headers={"Retry-After": str(RETRY_AFTER_S)},
+                )
+            self._n_counted += n_bytes
+
+    def release(self) -> None:
+        """Give back what was counted."""
+        if self._budget is not None and self._n_counted:
+            self._budget.give_back(self._address, self._n_counted)
+            self._n_counted = 0
 
 
 def _too_large(limit: int) -> HTTPException:

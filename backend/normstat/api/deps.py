@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.backpressure import Ticket, announced_size
+from normstat.api.backpressure import Ticket
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL
 from normstat.api.state import AppState, state_of
@@ -83,11 +83,14 @@ async def require_agent(
 ) -> AgentPrincipal:
     """The agent whose token came with the request.
 
-    Raises: NotAuthenticated
+    Raises: NotAuthenticated, Overloaded
     """
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; make one under /agent-tokens")
-    return await state.agents.enter(state.sessions, bearer.credentials)
+    if state.agents.knows(bearer.credentials):
+        return await state.agents.enter(state.ingest_sessions, bearer.credentials)
+    async with state.lobby.wait():
+        return await state.agents.enter(state.ingest_sessions, bearer.credentials)
 
 
 async def check_origin(request: Request) -> None:
@@ -95,20 +98,22 @@ async def check_origin(request: Request) -> None:
     csrf.check_origin(request.headers)
 
 
-async def admit(request: Request, state: State) -> AsyncIterator[Ticket]:
-    """Lets a request of an agent in, before its body is read and before the database is asked who it is.
-
-    Raises: Overloaded
-    """
-    with state.ingest_gate.admit(announced_size(request.headers, state.settings.ingest_max_body_bytes)) as ticket:
-        yield ticket
-
-
-Admitted = Annotated[Ticket, Depends(admit, scope="function")]
 Viewer = Annotated[Principal, Depends(RoleGuard(Role.VIEWER))]
 Operator = Annotated[Principal, Depends(RoleGuard(Role.OPERATOR))]
 Administrator = Annotated[Principal, Depends(RoleGuard(Role.ADMINISTRATOR))]
 Agent = Annotated[AgentPrincipal, Depends(require_agent)]
+
+
+async def admit(state: State, agent: Agent) -> AsyncIterator[Ticket]:
+    """Lets a request of an agent in, before its body is read.
+
+    Raises: Overloaded
+    """
+    with state.ingest_gate.admit(agent.token_id) as ticket:
+        yield ticket
+
+
+Admitted = Annotated[Ticket, Depends(admit, scope="function")]
 
 
 # For routes that need the role and not the name.

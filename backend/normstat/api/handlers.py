@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normstat import errors
@@ -31,6 +32,7 @@ ERRORS_OF_FRAMEWORK: Final[Mapping[int, type[NormstatError]]] = {
         errors.MethodNotAllowed,
         errors.TooLarge,
         errors.UnsupportedMediaType,
+        errors.Overloaded,
     )
 }
 ANSWERS = dict[int | str, dict[str, object]]
@@ -158,7 +160,9 @@ async def on_database_error(request: Request, error: Exception) -> JSONResponse:
         log.error("request_failed", exc_info=error)
         return error_response(request_id_of(request), NormstatError("The server failed; its log has the details"))
     log.warning("database_away", error=type(error).__name__, cause=str(error).splitlines()[0][:300])
-    away = errors.DatabaseAway("The database does not answer; nothing was changed; try again", {"retry_after_s": RETRY_AFTER_S})
+    away = errors.DatabaseAway(
+        "The database does not answer or is busy; nothing was changed; try again", {"retry_after_s": RETRY_AFTER_S}
+    )
     return error_response(request_id_of(request), away)
 
 
@@ -193,6 +197,9 @@ class EnvelopeMiddleware:
 
         try:
             await self.app(scope, receive, watch)
+        except ClientDisconnect:
+            # Nobody is there to answer, and nothing went wrong here.
+            log.debug("client_gone", method=scope["method"], path=scope["path"])
         except Exception:
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if has_begun:

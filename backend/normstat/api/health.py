@@ -1,17 +1,21 @@
 """Whether the server can do its work."""
 
+from typing import Final
+
 from fastapi import APIRouter
 
 from normstat import __version__
-from normstat.api.deps import ReadSession
+from normstat.api.deps import State
 from normstat.api.handlers import error_answers
 from normstat.api.schemas import Health
-from normstat.store.hypertables import read_storage
 
 router = APIRouter(tags=["health"])
 
+# Whoever watches the server wants an answer within a second, above all when the database hangs.
+MAX_WAIT_S: Final = 0.8
+
 
 @router.get("/health", responses=error_answers())
-async def get_health(session: ReadSession) -> Health:
+async def get_health(state: State) -> Health:
     """Says that the database answers, and what it is; 503 when it does not."""
-    return Health(status="ok", version=__version__, storage=await read_storage(session))
+    return Health(status="ok", version=__version__, storage=await state.probe.read_storage(MAX_WAIT_S))

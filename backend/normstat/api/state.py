@@ -8,7 +8,7 @@ from typing import cast
 from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.api.backpressure import Gate
+from normstat.api.backpressure import Gate, Lobby
 from normstat.auth.access import AgentMemory
 from normstat.auth.throttle import Throttle
 from normstat.ingest.intake import Intake
@@ -16,30 +16,41 @@ from normstat.ingest.queue import ImportQueue
 from normstat.live.notify import LiveHub
 from normstat.query.storage import StorageWatch
 from normstat.settings import Settings
+from normstat.store.probe import DatabaseProbe
 
 
 @dataclass(frozen=True, slots=True)
 class AppState:
     """Made by create_app, reached by `state_of`.
 
-    `agents_dir` is None where there are no agent files to hand out. `ingest_gate` bounds what
-    agents' requests hold of this process's memory; `intake` stores them, with few connections: agents that come back all together
-    after a pause must leave some for people. `preview_slots` bounds how
-    many previews of specs are read at once, each by a process of its own.
+    `engine` is for people and jobs; `ingest_engine` and `probe` have connections of their own, so that agents are served and
+    /health answers whatever people ask for. `agents_dir` is None where there are no agent files to hand out. `ingest_gate` bounds
+    what agents' requests hold of this process's memory, `lobby` those whose token is not known yet; `intake` stores what agents
+    send. `preview_slots` bounds how many previews of specs are read at once, each by a process of its own.
     """
 
     settings: Settings
     engine: AsyncEngine
     sessions: async_sessionmaker[AsyncSession]
+    ingest_engine: AsyncEngine
+    ingest_sessions: async_sessionmaker[AsyncSession]
+    probe: DatabaseProbe
     throttle: Throttle
     live: LiveHub
     agents_dir: Path | None
     ingest_gate: Gate
+    lobby: Lobby
     agents: AgentMemory
     intake: Intake
     imports: ImportQueue
     storage: StorageWatch
     preview_slots: asyncio.Semaphore
+
+    async def close(self) -> None:
+        """Close the connections to the database."""
+        await self.probe.close()
+        await self.ingest_engine.dispose()
+        await self.engine.dispose()
 
 
 async def state_of(request: Request) -> AppState:

@@ -106,6 +106,10 @@ class AgentMemory:
         self._known[token_hash] = (principal, now + REMEMBERED_S)
         return principal
 
+    def knows(self, token: str) -> bool:
+        """Whether the token was valid once, as far as this process remembers."""
+        return hash_token(token) in self._known
+
     def forget(self, token_id: int) -> None:
         """Asks for that token again when it comes next."""
         self._known = {key: known for key, known in self._known.items() if known[0].token_id != token_id}

@@ -4,6 +4,7 @@ import asyncio
 import os
 import resource
 import socket
+import time
 from typing import Final
 
 import structlog
@@ -13,6 +14,8 @@ from fastapi import FastAPI
 from normstat import __version__
 from normstat.api.state import AppState
 from normstat.app import create_app
+from normstat.commands.connections import Book, Limits
+from normstat.commands.http_protocol import GuardedProtocol, GuardedState
 from normstat.commands.workers import Acceptor, Control
 from normstat.settings import Settings
 
@@ -20,18 +23,37 @@ log = structlog.get_logger()
 
 # An agent's request that is under way gets this long to be committed and answered; it is sent again otherwise.
 GRACE_S: Final = 5
-# Of one process; each takes some 20 KB before it has said anything.
-MOST_CONNECTIONS: Final = 4000
 # Many systems allow a process 1024 open files unless it asks for more.
-MOST_FILES: Final = 16_384
+MAX_FILES: Final = 16_384
+# Open files that are not connections of clients: of the database, the log, imports, and those that are just being closed.
+OTHER_FILES: Final = 256
+MIN_CONNECTIONS: Final = 16
+# uvicorn calls ten times a second.
+CALLS_PER_TICK: Final = 10
+# A clock that goes on for longer between two ticks tells of this process, not of its clients.
+MAX_TICK_S: Final = 2.0
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which waits for open answers when it stops: so those that never end by themselves are ended first."""
+    """uvicorn with bounded connections.
 
-    def __init__(self, config: uvicorn.Config, state: AppState) -> None:
+    It waits for open answers when it stops, so those that never end by themselves are ended first.
+    """
+
+    def __init__(self, config: uvicorn.Config, state: AppState, limits: Limits) -> None:
         super().__init__(config)
         self._state = state
+        self._book = Book(limits)
+        self._ticked_at = time.monotonic()
+        self.server_state = GuardedState(self._book)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after the connections; uvicorn looks whether to stop."""
+        if counter % CALLS_PER_TICK == 0:
+            now = time.monotonic()
+            self._book.tick(min(now - self._ticked_at, MAX_TICK_S))
+            self._ticked_at = now
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts listening."""
@@ -49,8 +71,8 @@ class Server(uvicorn.Server):
 class WorkerServer(Server):
     """One of several servers on a socket that the parent bound."""
 
-    def __init__(self, config: uvicorn.Config, state: AppState, listener: socket.socket, control: int) -> None:
-        super().__init__(config, state)
+    def __init__(self, config: uvicorn.Config, state: AppState, limits: Limits, *, listener: socket.socket, control: int) -> None:
+        super().__init__(config, state, limits)
         self._listener = listener
         self._control = Control(control, self._end)
         self._acceptor: Acceptor | None = None
@@ -80,36 +102,59 @@ class WorkerServer(Server):
 
 def run_alone(settings: Settings, host: str, port: int) -> None:
     """Serves until a signal comes."""
-    _allow_files()
+    limits = find_limits(settings, _allow_files())
     application = create_app(settings)
-    Server(_configure(application, host, port), application.state.normstat).run()
+    Server(_configure(application, host, port, limits), application.state.normstat, limits).run()
 
 
 def run_worker(settings: Settings, host: str, port: int, *, listener: int, control: int) -> None:
     """Serves what comes on the listening socket until a signal comes or the parent is gone; both are numbers of open files."""
-    _allow_files()
     structlog.contextvars.bind_contextvars(pid=os.getpid())
+    limits = find_limits(settings, _allow_files())
     application = create_app(settings)
+    config = _configure(application, host, port, limits)
+    server = WorkerServer(config, application.state.normstat, limits, listener=socket.socket(fileno=listener), control=control)
     # No sockets of uvicorn's own.
-    WorkerServer(_configure(application, host, port), application.state.normstat, socket.socket(fileno=listener), control).run([])
+    server.run([])
 
 
-def _allow_files() -> None:
+def find_limits(settings: Settings, n_files: int) -> Limits:
+    """Return what clients may do, with no more connections than open files allow."""
+    possible = max(MIN_CONNECTIONS, n_files - OTHER_FILES)
+    n_connections = min(settings.max_connections, possible)
+    if n_connections < settings.max_connections:
+        log.warning("fewer_connections", wanted=settings.max_connections, possible=n_connections, open_files=n_files)
+    return Limits(
+        n_connections=n_connections,
+        n_per_address=settings.max_connections_per_address or max(1, n_connections // 2),
+        head_timeout_s=settings.head_timeout_s,
+        stall_timeout_s=settings.stall_timeout_s,
+    )
+
+
+def _allow_files() -> int:
+    """Return how many files this process may open, after asking for as many as it needs."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(MAX_FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return MAX_FILES if soft == resource.RLIM_INFINITY else soft
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted
 
 
-def _configure(application: FastAPI, host: str, port: int) -> uvicorn.Config:
+def _configure(application: FastAPI, host: str, port: int, limits: Limits) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         host=host,
         port=port,
+        http=GuardedProtocol,
+        # There are no WebSockets here; a connection that became one would be out of the book.
+        ws="none",
         # Ours is configured already; uvicorn would add handlers of its own.
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
-        limit_concurrency=MOST_CONNECTIONS,
+        # Connections are bounded by the book; this bounds requests whose clients left before they were answered.
+        limit_concurrency=limits.n_connections + OTHER_FILES,
     )

@@ -19,6 +19,8 @@ WriteSession = NewType("WriteSession", AsyncSession)
 # libpq parses the address and SQLAlchemy only learns the driver: so every form that psql takes works here too.
 DRIVER_URL = "postgresql+psycopg://"
 CONNECT_TIMEOUT_S = 10
+# A request that gets no connection within this time is answered 503.
+MAX_POOL_WAIT_S = 10.0
 
 
 def connect_arguments(database_url: str) -> dict[str, str | int]:
@@ -46,6 +48,7 @@ def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
         connect_args=connect_arguments(database_url),
         pool_size=pool_size,
         max_overflow=0,
+        pool_timeout=MAX_POOL_WAIT_S,
         # One round trip for each checkout, so that a restarted database costs no request.
         pool_pre_ping=True,
         # Errors end up in the log, and parameters are hashes of tokens and passwords.

@@ -71,7 +71,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
         tables = "users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, host_groups, comparisons"
         await session.execute(text(f"TRUNCATE {tables} CASCADE"))
     yield app
-    await state.engine.dispose()
+    await state.close()
 
 
 @pytest.fixture

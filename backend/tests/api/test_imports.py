@@ -51,7 +51,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     async with open_write_session(state.sessions) as session:
         await session.execute(text("TRUNCATE users, sessions, hosts, imports CASCADE"))
     yield app
-    await state.engine.dispose()
+    await state.close()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ async def client(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {token}", "Normstat-Host": "host0"}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test", headers=headers) as client:
         yield client
-    await app.state.normstat.engine.dispose()
+    await app.state.normstat.close()
 
 
 async def send(client: httpx.AsyncClient) -> httpx.Response:

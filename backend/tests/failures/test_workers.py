@@ -149,7 +149,7 @@ def test_a_process_may_open_as_many_files_as_it_is_allowed_to() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert hard == before[1]
-    assert soft == (process.MOST_FILES if hard == resource.RLIM_INFINITY else min(process.MOST_FILES, hard))
+    assert soft == (process.MAX_FILES if hard == resource.RLIM_INFINITY else min(process.MAX_FILES, hard))
 
 
 @pytest.fixture
