@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from normstat import addresses
+from normstat.api.body_limit import BodyBudget
 from normstat.api.handlers import error_response
 from normstat.commands.connections import Book, Client, Pace
 from normstat.errors import BadRequest, HeadTooLarge, NormstatError, Overloaded, TooSlow
@@ -24,8 +25,10 @@ MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_FIELDS: Final = 128
 # Nobody sends requests before the first one is answered, except those who mean harm; each takes several KB.
 MAX_PIPELINED: Final = 8
-# A client that is refused may finish its body, so that it reads the answer; this much is read and thrown away.
-MAX_UNWANTED_BYTES: Final = 32 << 20
+# A client that was answered before its body had arrived may go on for a while, and use the connection again.
+MAX_UNWANTED_BYTES: Final = 256 * 1024
+# Beginnings of bodies, for which the application has not asked yet; half of it for one address.
+MAX_UNREAD_BYTES: Final = 128 << 20
 # Bodies and answers go on at least this fast while it is the client's turn.
 MIN_BYTES_PER_S: Final = 1024
 OVERLOADED_RETRY_S: Final = 5
@@ -37,6 +40,7 @@ class GuardedState(ServerState):
     def __init__(self, book: Book) -> None:
         super().__init__()
         self.book = book
+        self.unread = BodyBudget(MAX_UNREAD_BYTES)
 
 
 class GuardedProtocol(HttpToolsProtocol, Client):
@@ -52,6 +56,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         super().__init__(config, server_state, app_state, _loop)
         assert isinstance(server_state, GuardedState)
         self.book = server_state.book
+        self._unread = server_state.unread
         stall_s = self.book.limits.stall_timeout_s
         # Bytes since the end of a request, or since the last byte of a body.
         self._n_head = 0
@@ -64,6 +69,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         self._is_deaf = False
         # The application has not asked for the body yet.
         self._is_new_body = False
+        self._n_unread = 0
         self._complaint: NormstatError | None = None
         self._receiving = Pace(MIN_BYTES_PER_S, stall_s)
         self._n_received = 0
@@ -84,6 +90,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
         self.book.remove(self)
+        self._release()
         super().connection_lost(exc)
 
     def drop(self) -> None:
@@ -100,10 +107,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             return
         self._is_deaf = True
         if not self._may_answer():
-            if self._n_open:
-                self.transport.abort()
-            else:
-                self.transport.close()
+            self._end_after_answer()
             return
         if not self._is_idle():
             # The application hears that the client is gone.
@@ -116,6 +120,14 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         # The client may be sending yet: a connection that is closed with unread bytes is reset, and the answer lost.
         self.flow.resume_reading()
         self.transport.write_eof()
+
+    def _end_after_answer(self) -> None:
+        if self._n_open:
+            self.transport.abort()
+        elif self.book.linger(self):
+            self.flow.pause_reading()
+        else:
+            self.transport.close()
 
     def _may_answer(self) -> bool:
         """Return whether the next answer on this connection belongs to what the client is sending."""
@@ -146,9 +158,22 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             if self._n_head >= MAX_HEAD_BYTES:
                 self.refuse(self._too_large())
         if self._is_new_body and not self._is_deaf:
-            # Nothing more is held before the application asks for it.
             self._is_new_body = False
+            self._hold_body()
+
+    def _hold_body(self) -> None:
+        """Hold what came of the body until the application asks for it, and nothing more."""
+        n_bytes = len(self.cycle.body)
+        if self._unread.take(self.address, n_bytes):
+            self._n_unread += n_bytes
             self.flow.pause_reading()
+        else:
+            self.refuse(Overloaded("Too much is being sent at once; try again", {"retry_after_s": OVERLOADED_RETRY_S}))
+
+    def _release(self) -> None:
+        if self._n_unread:
+            self._unread.give_back(self.address, self._n_unread)
+            self._n_unread = 0
 
     def _parse(self, piece: bytes | memoryview) -> None:
         try:
@@ -214,6 +239,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         """Go on with the next request, or wait for it."""
         super().on_response_complete()
         self._n_open -= 1
+        self._release()
         self._settle()
 
     def _settle(self) -> None:
@@ -247,6 +273,8 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self.transport.close()
 
     def _look_at_body(self, now: float) -> None:
+        if not self.flow.read_paused:
+            self._release()
         if not self._is_due():
             self._receiving.restart(now)
         elif self._receiving.is_too_slow(now):

@@ -3,9 +3,11 @@
 import asyncio
 from typing import Final
 
+from sqlalchemy.exc import DBAPIError
+
 from normstat.errors import DatabaseAway
 from normstat.store.hypertables import Storage, read_storage
-from normstat.store.session import make_engine, make_sessions
+from normstat.store.session import make_probe_engine, make_sessions
 
 # A question that is not answered for this long is given up, and its connection closed.
 QUESTION_TIMEOUT_S: Final = 10.0
@@ -19,7 +21,7 @@ class DatabaseProbe:
     """
 
     def __init__(self, database_url: str) -> None:
-        self._engine = make_engine(database_url, pool_size=1)
+        self._engine = make_probe_engine(database_url)
         self._sessions = make_sessions(self._engine)
         self._question: asyncio.Task[Storage] | None = None
 
@@ -38,10 +40,20 @@ class DatabaseProbe:
 
     async def _ask(self) -> Storage:
         try:
-            async with asyncio.timeout(QUESTION_TIMEOUT_S), self._sessions() as session:
-                return await read_storage(session)
+            async with asyncio.timeout(QUESTION_TIMEOUT_S):
+                try:
+                    return await self._ask_once()
+                except DBAPIError as error:
+                    if not error.connection_invalidated:
+                        raise
+                    # The database was restarted since the last question.
+                    return await self._ask_once()
         except TimeoutError:
             raise DatabaseAway(f"The database did not answer within {QUESTION_TIMEOUT_S:g} s") from None
+
+    async def _ask_once(self) -> Storage:
+        async with self._sessions() as session:
+            return await read_storage(session)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -56,6 +56,21 @@ def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
     )
 
 
+def make_probe_engine(database_url: str) -> AsyncEngine:
+    """An engine for single questions: one connection, and one round trip for each of them.
+
+    The first question after a restart of the database fails, and the connection with it.
+    """
+    return create_async_engine(
+        DRIVER_URL,
+        connect_args=connect_arguments(database_url),
+        pool_size=1,
+        max_overflow=0,
+        isolation_level="AUTOCOMMIT",
+        hide_parameters=True,
+    )
+
+
 def make_sync_engine(database_url: str) -> Engine:
     """An engine for commands and migrations, which have no event loop."""
     return create_engine(DRIVER_URL, connect_args=connect_arguments(database_url))

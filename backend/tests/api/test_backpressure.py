@@ -1,16 +1,16 @@
 """What agents send is bounded before it is read: requests, bytes on their way, bytes unpacked."""
 
 import asyncio
+import contextlib
 import gzip
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from starlette.datastructures import Headers
 from structlog.testing import capture_logs
 
 from normstat.api import backpressure
-from normstat.api.backpressure import Gate, Room, announced_size
+from normstat.api.backpressure import Gate, GateLimits, Lobby, Room
 from normstat.errors import BadFrame, Overloaded, TooLarge
 from normstat.ingest.wire import parse_frames
 from tests.api.people import People
@@ -20,56 +20,111 @@ from tests.api.test_access import assert_envelope
 KIB = 1024
 
 
-def make_gate(
-    *, n_requests: int = 10, n_bytes: int = 1000 * KIB, n_plain_bytes: int = 1000 * KIB, most_plain: int = 100 * KIB
-) -> Gate:
-    return Gate(n_requests=n_requests, n_bytes=n_bytes, n_plain_bytes=n_plain_bytes, most_plain=most_plain)
+TOKEN = 7
+OTHER_TOKEN = 8
+
+
+def make_gate(*, n_requests: int = 10, n_bytes: int = 1000 * KIB, n_plain_bytes: int = 1000 * KIB, token_share: float = 1) -> Gate:
+    limits = GateLimits(
+        n_requests=n_requests,
+        n_bytes=n_bytes,
+        n_plain_bytes=n_plain_bytes,
+        max_body_bytes=50 * KIB,
+        max_plain_bytes=100 * KIB,
+        token_share=token_share,
+    )
+    return Gate(limits)
 
 
 def test_requests_beyond_the_number_are_sent_away() -> None:
     gate = make_gate(n_requests=1)
-    with gate.admit(0):
-        with pytest.raises(Overloaded), gate.admit(0):
+    with gate.admit(TOKEN):
+        with pytest.raises(Overloaded), gate.admit(OTHER_TOKEN):
             pass
         assert gate.n_inside == 1
-    with gate.admit(0):
+    with gate.admit(TOKEN):
         pass
-    assert (gate.n_inside, gate.n_refused) == (0, 1)
+    assert (gate.n_inside, gate.n_bytes_inside, gate.n_refused) == (0, 0, 1)
 
 
-def test_bytes_beyond_the_budget_are_sent_away_and_small_requests_are_not_free() -> None:
+def test_bytes_count_as_they_arrive_and_those_beyond_the_budget_are_sent_away() -> None:
     gate = make_gate(n_bytes=100 * KIB)
-    with gate.admit(70 * KIB):
-        with pytest.raises(Overloaded), gate.admit(31 * KIB):
+    with gate.admit(TOKEN) as first, gate.admit(OTHER_TOKEN) as second:
+        # Each of them counts 16 KiB from the start.
+        first.count(50 * KIB)
+        with pytest.raises(Overloaded):
+            second.count(19 * KIB)
+        second.count(18 * KIB)
+        with pytest.raises(Overloaded), gate.admit(OTHER_TOKEN):
             pass
-        with gate.admit(1), pytest.raises(Overloaded), gate.admit(1):
+        assert gate.n_bytes_inside == 100 * KIB
+    assert gate.n_bytes_inside == 0
+    with gate.admit(TOKEN) as alone:
+        alone.count(84 * KIB)
+
+
+def test_one_token_leaves_room_for_the_others() -> None:
+    gate = make_gate(n_requests=8, n_bytes=200 * KIB, token_share=0.5)
+    with contextlib.ExitStack() as stack:
+        tickets = [stack.enter_context(gate.admit(TOKEN)) for _ in range(4)]
+        with pytest.raises(Overloaded), gate.admit(TOKEN):
             pass
-    with gate.admit(100 * KIB):
+        tickets[0].count(36 * KIB)
+        with pytest.raises(Overloaded):
+            tickets[1].count(1)
+        other = stack.enter_context(gate.admit(OTHER_TOKEN))
+        other.count(50 * KIB)
+    assert (gate.n_inside, gate.n_bytes_inside) == (0, 0)
+    with gate.admit(TOKEN):
         pass
+
+
+def test_the_largest_body_always_fits() -> None:
+    gate = make_gate(n_bytes=KIB, token_share=0.01)
+    with gate.admit(TOKEN) as ticket:
+        ticket.count(50 * KIB)
+
+
+async def test_unknown_tokens_wait_in_the_lobby(monkeypatch: pytest.MonkeyPatch) -> None:
+    lobby = Lobby(n_at_once=1, n_waiting=1)
+    inside = asyncio.Event()
+    leave = asyncio.Event()
+
+    async def look_up() -> None:
+        async with lobby.wait():
+            inside.set()
+            await leave.wait()
+
+    first = asyncio.create_task(look_up())
+    await inside.wait()
+    second = asyncio.create_task(look_up())
+    await asyncio.sleep(0)
+    with pytest.raises(Overloaded):
+        await look_up()
+    monkeypatch.setattr(backpressure, "MAX_LOOKUP_WAIT_S", 0)
+    second.cancel()
+    await asyncio.wait({second})
+    with pytest.raises(Overloaded):
+        await look_up()
+    leave.set()
+    await first
+    await look_up()
 
 
 def test_a_burst_is_logged_once_with_its_count(monkeypatch: pytest.MonkeyPatch) -> None:
     gate = make_gate(n_requests=1)
     with capture_logs() as logs:
-        with gate.admit(0):
+        with gate.admit(TOKEN):
             for _ in range(100):
-                with pytest.raises(Overloaded), gate.admit(0):
+                with pytest.raises(Overloaded), gate.admit(TOKEN):
                     pass
         monkeypatch.setattr(backpressure, "BURST_END_S", -1)
-        with gate.admit(0):
+        with gate.admit(TOKEN):
             pass
     assert [(event["event"], event.get("n_refused")) for event in logs] == [
         ("ingest_overloaded", None),
         ("ingest_overload_ended", 100),
     ]
-
-
-@pytest.mark.parametrize(
-    ("headers", "size"),
-    [({"content-length": "7"}, 7), ({}, 100), ({"content-length": "101"}, 100), ({"content-length": "-1"}, 100)],
-)
-def test_a_body_without_a_length_counts_as_the_largest(headers: dict[str, str], size: int) -> None:
-    assert announced_size(Headers(headers), 100) == size
 
 
 async def test_room_is_given_in_turn() -> None:
@@ -87,6 +142,23 @@ async def test_room_is_given_in_turn() -> None:
         assert order == [], "small fits, and would overtake"
     await asyncio.gather(*tasks)
     assert order == ["large", "small", "more than all"]
+    assert room.n_free == 10
+
+
+async def test_tokens_take_turns() -> None:
+    room = Room(10)
+    order: list[str] = []
+
+    async def hold(name: str, token_id: int) -> None:
+        async with room.share(10, 20, token_id):
+            order.append(name)
+
+    async with room.share(10, 20):
+        waiting = [("greedy 1", TOKEN), ("greedy 2", TOKEN), ("greedy 3", TOKEN), ("modest", OTHER_TOKEN)]
+        tasks = [asyncio.create_task(hold(*who)) for who in waiting]
+        await asyncio.sleep(0)
+    await asyncio.gather(*tasks)
+    assert order == ["greedy 1", "modest", "greedy 2", "greedy 3"]
     assert room.n_free == 10
 
 
@@ -154,7 +226,8 @@ async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI,
         n_read += 1
         yield b"x"
 
-    app.state.normstat.ingest_gate._n_free_bytes = 1000
+    gate = app.state.normstat.ingest_gate
+    gate._n_bytes = KIB
     async with await people.agent() as agent:
         answers = [await agent.post("/api/v1/ingest", content=body(), headers={"Normstat-Host": HOST}) for _ in range(12)]
         for answer in answers:
@@ -164,7 +237,27 @@ async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI,
         waits = {int(answer.headers["Retry-After"]) for answer in answers}
         assert len(waits) > 1
         assert min(waits) >= 5
-        app.state.normstat.ingest_gate._n_free_bytes = 1000 * KIB
+        gate._n_bytes = 1000 * KIB
+        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+
+
+async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, people: People) -> None:
+    n_read = 0
+
+    async def body():  # type: ignore[no-untyped-def]
+        nonlocal n_read
+        for _ in range(100):
+            n_read += 1
+            yield bytes(10 * KIB)
+
+    gate = app.state.normstat.ingest_gate
+    gate._n_bytes_of_token = 100 * KIB
+    async with await people.agent() as agent:
+        headers = {"Normstat-Host": HOST, "Content-Length": str(1000 * KIB)}
+        assert_envelope(await agent.post("/api/v1/ingest", content=body(), headers=headers), 503, "overloaded")
+        assert n_read == 9
+        assert (gate.n_inside, gate.n_bytes_inside) == (0, 0)
+        # What is announced and does not come takes nothing from others.
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200
 
 
