@@ -11,11 +11,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import pytest
+
+from tests.databases import DatabaseUnavailable, ServerPool
+
 ATTACKER: Final = "127.0.0.1"
 NEWCOMER: Final = "127.0.0.2"
 MIB: Final = 1 << 20
 # Guards against hanging only.
 TIMEOUT_S: Final = 60.0
+
+
+@contextlib.contextmanager
+def plain_database(servers: ServerPool) -> Iterator[str]:
+    """Give the URL of a fresh database of plain PostgreSQL; what these attacks touch does not depend on the kind."""
+    try:
+        server = servers.require("postgresql")
+    except DatabaseUnavailable as error:
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+        pytest.skip(str(error))
+    with server.fresh_database() as url:
+        yield url
 
 
 def allow_files(n_files: int) -> None:

@@ -29,12 +29,12 @@ REQUEST_TIMEOUT_S: Final = 20.0
 PAUSE_S: Final = 0.1
 
 
-def make_agent_token(database_url: str) -> str:
+def make_agent_token(database_url: str, name: str = "test") -> str:
     """A token that may name any host."""
     secret = new_secret(AGENT_TOKEN_PREFIX)
     with psycopg.connect(database_url) as connection:
-        query = "INSERT INTO agent_tokens (name, token_hash, created_by) VALUES ('test', %s, 'test')"
-        connection.execute(query, [secret.token_hash])
+        query = "INSERT INTO agent_tokens (name, token_hash, created_by) VALUES (%s, %s, 'test')"
+        connection.execute(query, [name, secret.token_hash])
     return secret.token
 
 

@@ -1,0 +1,145 @@
+"""Connections that do nothing, or that do not read: whoever comes is served, and nothing is held for long."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.attack.clients import (
+    ATTACKER,
+    MIB,
+    NEWCOMER,
+    ask,
+    ask_health,
+    connect,
+    holding,
+    is_ended,
+    peak_bytes,
+    plain_database,
+)
+from tests.databases import ServerPool
+from tests.e2e.product import Server, wait_until
+from tests.failures.sender import Fleet, log_in, make_agent_token
+from tests.failures.test_workers import events, n_connections
+
+SECOND_ATTACKER = "127.0.0.3"
+N_FILE_BYTES = 64 * MIB
+
+
+@pytest.fixture
+def url(servers: ServerPool) -> Iterator[str]:
+    with plain_database(servers) as url:
+        yield url
+
+
+def assert_served(server: Server, *sources: str) -> None:
+    for _ in range(5):
+        for source in sources:
+            assert ask_health(server.port, source).status == 200
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("payload", [b"", b"GET / HTTP/1.1\r\nX: "], ids=["idle", "half a head"])
+def test_more_idle_connections_than_there_is_room_for(url: str, tmp_path: Path, workers: int, payload: bytes) -> None:
+    settings = {"NORMSTAT_MAX_CONNECTIONS": "60", "NORMSTAT_HEAD_TIMEOUT_S": "600"}
+    with (
+        Server(url, tmp_path / "log", workers=workers, settings=settings) as server,
+        holding(server.port, 400, payload),
+    ):
+        assert_served(server, ATTACKER, NEWCOMER)
+        with holding(server.port, 400, payload, SECOND_ATTACKER):
+            assert_served(server, ATTACKER, SECOND_ATTACKER, NEWCOMER)
+        # Who has a request keeps its place, however many come.
+        token = make_agent_token(url)
+        with log_in(server, url) as client, client.stream("GET", "/live") as live:
+            assert live.status_code == 200
+            with holding(server.port, 400, payload), Fleet(server.port, token, n_agents=4, n_rows=20, n_pieces=2) as fleet:
+                fleet.wait_until(1.0)
+            lines = live.iter_lines()
+            assert any(line.startswith("data:") for line in lines)
+        assert set(fleet.answers) <= {200, 503}
+    dropped = events(server, "connections_ended")
+    assert dropped
+    assert all(event["n_open"] <= 60 for event in dropped)
+
+
+@pytest.mark.heavy
+def test_four_thousand_idle_connections(url: str, tmp_path: Path) -> None:
+    with Server(url, tmp_path / "log") as server:
+        assert server.process is not None
+        with holding(server.port, 4000) as held:
+            assert_served(server, ATTACKER, NEWCOMER)
+            wait_until(lambda: all(is_ended(connection) for connection in held), "none is held for ever")
+        with holding(server.port, 4000, b"GET / HTTP/1.1\r\nX: " + b"a" * 60_000):
+            assert_served(server, ATTACKER, NEWCOMER)
+        assert peak_bytes(server.process.pid) < 1000 * MIB
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"\r\n", b"GET / HTTP/1.1\r\nX: y", b"POST /api/v1/auth/login HTTP/1.1\r\nContent-Length: 100\r\n"],
+    ids=["nothing", "a blank line", "half a head", "half a head of a post"],
+)
+def test_a_head_that_does_not_come(url: str, tmp_path: Path, payload: bytes) -> None:
+    with (
+        Server(url, tmp_path / "log", settings={"NORMSTAT_HEAD_TIMEOUT_S": "1"}) as server,
+        holding(server.port, 50, payload) as held,
+    ):
+        wait_until(lambda: all(is_ended(connection) for connection in held), "all are closed")
+        assert_served(server, ATTACKER)
+
+
+def test_answers_that_nobody_reads(url: str, tmp_path: Path) -> None:
+    page = tmp_path / "page"
+    page.mkdir()
+    (page / "index.html").write_text("page")
+    (page / "large.bin").write_bytes(bytes(N_FILE_BYTES))
+    settings = {"NORMSTAT_STALL_TIMEOUT_S": "2", "NORMSTAT_PAGE_DIR": str(page)}
+    request = b"GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n"
+    with Server(url, tmp_path / "log", settings=settings) as server, contextlib.ExitStack() as stack:
+        assert server.process is not None
+        client = stack.enter_context(log_in(server, url))
+        live = stack.enter_context(client.stream("GET", "/live", timeout=60))
+        lines = live.iter_lines()
+        assert next(lines)
+        stack.enter_context(holding(server.port, 30, request))
+        pid = server.process.pid
+        wait_until(lambda: n_connections(pid, server.port) > 20, "all are served")
+        assert_served(server, ATTACKER, NEWCOMER)
+        wait_until(lambda: n_connections(pid, server.port) == 1, "only the live stream is left")
+        # It had nothing to send for longer than that, and goes on.
+        token = make_agent_token(url)
+        with Fleet(server.port, token, n_agents=1, n_rows=2, n_pieces=1) as fleet:
+            fleet.wait_until(1.0)
+        assert any(line.startswith("data:") for line in lines)
+        # Who reads gets all of it.
+        assert len(ask(server.port, "/large.bin").body) == N_FILE_BYTES
+
+
+def test_an_answer_that_is_read_at_leisure_is_whole(url: str, tmp_path: Path) -> None:
+    page = tmp_path / "page"
+    page.mkdir()
+    (page / "index.html").write_text("page")
+    (page / "large.bin").write_bytes(bytes(16 * MIB))
+    settings = {"NORMSTAT_STALL_TIMEOUT_S": "2", "NORMSTAT_PAGE_DIR": str(page)}
+    with Server(url, tmp_path / "log", settings=settings) as server, connect(server.port) as connection:
+        connection.sendall(b"GET /large.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        n_read = 0
+        while data := connection.recv(MIB):
+            n_read += len(data)
+            # Some seconds in all, and never as long as the limit.
+            time.sleep(0.02)
+    assert n_read > 16 * MIB
+
+
+def test_a_client_that_keeps_its_connection(url: str, tmp_path: Path) -> None:
+    settings = {"NORMSTAT_MAX_CONNECTIONS": "20"}
+    with Server(url, tmp_path / "log", settings=settings) as server, httpx.Client(base_url=server.url) as client:
+        for _ in range(50):
+            assert client.get("/api/v1/health").status_code == 200
+        # The server closed it to make room; the client opens another one.
+        with holding(server.port, 50, source=ATTACKER):
+            assert client.get("/api/v1/health").status_code == 200

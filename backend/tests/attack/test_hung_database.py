@@ -1,0 +1,40 @@
+"""A database that neither answers nor goes away: /health says so within a second, and the server goes on when it is back."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.attack.clients import ask_health
+from tests.databases import DatabaseUnavailable
+from tests.e2e.product import Server, wait_until
+from tests.failures.postgres import FragilePostgres, _children
+
+
+def test_a_database_that_hangs(tmp_path: Path) -> None:
+    postgres = FragilePostgres(max_connections="40")
+    try:
+        postgres.start()
+    except DatabaseUnavailable as error:
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+        pytest.skip(str(error))
+    try:
+        with Server(postgres.url_of_tests, tmp_path / "log") as server:
+            assert postgres._process is not None
+            family = [postgres._process.pid, *_children(postgres._process.pid)]
+            for pid in family:
+                os.kill(pid, signal.SIGSTOP)
+            try:
+                for _ in range(5):
+                    answer = ask_health(server.port)
+                    assert answer.status == 503
+                    assert b'"database_away"' in answer.body
+                    assert answer.seconds < 5, "it waits for 0.8 s; the rest is for a busy machine"
+            finally:
+                for pid in family:
+                    os.kill(pid, signal.SIGCONT)
+            wait_until(lambda: ask_health(server.port).status == 200, "it answers again")
+    finally:
+        postgres.stop()

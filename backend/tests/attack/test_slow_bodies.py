@@ -1,0 +1,118 @@
+"""Bodies that are announced and do not come, or come by the byte: others are served, and the connections end."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.attack.clients import ATTACKER, MIB, NEWCOMER, Reply, ask, ask_health, holding, is_ended, peak_bytes, plain_database
+from tests.databases import ServerPool
+from tests.e2e.product import Server, wait_until
+from tests.failures.sender import make_agent_token
+from tests.generated import vmstat_text, vmstat_times
+
+STALL = {"NORMSTAT_STALL_TIMEOUT_S": "1"}
+PATIENT = {"NORMSTAT_STALL_TIMEOUT_S": "600"}
+
+
+@pytest.fixture
+def url(servers: ServerPool) -> Iterator[str]:
+    with plain_database(servers) as url:
+        yield url
+
+
+def head_of(path: str, n_bytes: int, *fields: str) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {n_bytes}", *fields]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def ingest_head(token: str, n_bytes: int) -> bytes:
+    return head_of("/api/v1/ingest", n_bytes, f"Authorization: Bearer {token}", "Normstat-Host: slow")
+
+
+def send_rows(port: int, token: str, host: str) -> Reply:
+    data = vmstat_text(vmstat_times(5))
+    body = f"stream vmstat_linux vmstat_linux.{host}.1-1 0 {len(data)} vmstat -n -t 1\n".encode() + data
+    head = f"Authorization: Bearer {token}\r\nNormstat-Host: {host}\r\n"
+    return ask(port, "/api/v1/ingest", NEWCOMER, method="POST", head=head, body=body)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_announced_bytes_take_no_room_from_others(url: str, tmp_path: Path, workers: int) -> None:
+    slow, other = make_agent_token(url, "slow"), make_agent_token(url, "other")
+    with (
+        Server(url, tmp_path / "log", workers=workers, settings=PATIENT) as server,
+        holding(server.port, 40, ingest_head(slow, 16 * MIB) + b"x"),
+    ):
+        for number in range(10):
+            assert send_rows(server.port, other, f"host{number}").status == 200
+            # Its own agents have a place, too.
+            assert send_rows(server.port, slow, f"own{number}").status == 200
+        assert ask_health(server.port).status == 200
+
+
+def test_one_token_takes_no_more_than_its_share(url: str, tmp_path: Path) -> None:
+    slow, other = make_agent_token(url, "slow"), make_agent_token(url, "other")
+    settings = PATIENT | {"NORMSTAT_INGEST_MAX_REQUESTS": "20", "NORMSTAT_INGEST_MAX_BYTES": str(32 * MIB)}
+    with Server(url, tmp_path / "log", settings=settings) as server:
+        with holding(server.port, 100, ingest_head(slow, 16 * MIB) + b"x"):
+            wait_until(lambda: send_rows(server.port, slow, "own").status == 503, "its places are taken")
+            assert send_rows(server.port, other, "host1").status == 200
+        with holding(server.port, 9, ingest_head(slow, 16 * MIB) + b"x" * 3 * MIB):
+            assert send_rows(server.port, other, "host2").status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/ingest",
+        "/api/v1/auth/login",
+        "/api/v1/imports?host=a&name=b",
+        "/api/v1/specs/preview",
+        "/api/v1/health",
+        "/",
+        "/none",
+    ],
+)
+@pytest.mark.parametrize("begun", [b"", b"{"], ids=["nothing", "a byte"])
+def test_a_body_that_does_not_come(url: str, tmp_path: Path, path: str, begun: bytes) -> None:
+    token = make_agent_token(url)
+    head = ingest_head(token, 1000) if path.endswith("ingest") else head_of(path, 1000)
+    with Server(url, tmp_path / "log", settings=STALL) as server, holding(server.port, 20, head + begun) as held:
+        wait_until(lambda: all(is_ended(connection) for connection in held), "all are closed")
+        assert ask_health(server.port).status == 200
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_a_client_that_goes_away_in_the_middle_is_no_error(url: str, tmp_path: Path) -> None:
+    token = make_agent_token(url)
+    with Server(url, tmp_path / "log", settings=PATIENT) as server:
+        for head in (ingest_head(token, 1000), head_of("/api/v1/auth/login", 1000)):
+            with holding(server.port, 10, head + b"x"):
+                assert ask_health(server.port).status == 200
+        assert send_rows(server.port, token, "host1").status == 200
+    log = (tmp_path / "log").read_text()
+    assert "Traceback" not in log
+    assert "request_failed" not in log
+
+
+@pytest.mark.parametrize(
+    ("path", "n_bytes"), [("/api/v1/auth/login", MIB), ("/api/v1/specs/preview", 4 * MIB), ("/api/v1/imports?host=a&name=b", MIB)]
+)
+@pytest.mark.heavy
+def test_many_bodies_that_are_almost_there(url: str, tmp_path: Path, path: str, n_bytes: int) -> None:
+    """What is held of the bodies of strangers is bounded, all together."""
+    fields = ["X-Normstat-Request: 1", "Cookie: normstat_session=abc"]
+    payload = head_of(path, n_bytes, *fields) + b"[" * (n_bytes - 1000)
+    with Server(url, tmp_path / "log", settings=PATIENT) as server:
+        assert server.process is not None
+        with holding(server.port, 600, head_of(path, n_bytes, *fields)) as held:
+            for connection in held:
+                # As much as it takes without waiting.
+                try:
+                    connection.send(payload[:n_bytes])
+                except OSError:
+                    continue
+            assert ask_health(server.port, NEWCOMER).status == 200
+            assert ask_health(server.port, ATTACKER).status == 200
+        assert peak_bytes(server.process.pid) < 600 * MIB
