@@ -17,9 +17,11 @@ from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.middleware import RequestContextMiddleware
 from normstat.api.page import Page
 from normstat.api.router import PREFIX, build_router, operation_id
+from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.auth.access import AgentMemory
 from normstat.auth.throttle import Throttle
+from normstat.baseline.work import MemoryPool
 from normstat.ingest.intake import BATCHES_AT_ONCE, Intake
 from normstat.ingest.queue import ImportQueue
 from normstat.ingest.reparse_jobs import run_reparses
@@ -116,6 +118,14 @@ def make_state(settings: Settings) -> AppState:
         agents=AgentMemory(),
         intake=Intake(ingest_engine),
         preview_slots=asyncio.Semaphore(max(1, MOST_PREVIEWS // settings.workers)),
+        export_slots=Slots(
+            "exports",
+            # Half of the connections are left for everybody else.
+            n_at_once=min(settings.export_max_at_once, max(1, settings.database_pool_size // 2)),
+            max_wait_s=settings.busy_max_wait_s,
+        ),
+        comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
+        comparison_memory=MemoryPool(settings.compare_max_bytes),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
         storage=StorageWatch(settings.database_url, settings.database_dir),
     )

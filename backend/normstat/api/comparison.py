@@ -5,28 +5,30 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import Annotated
 
+import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from normstat.api.comparison_answer import answer
+from normstat.api.comparison_answer import answer_in_turn
 from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.comparison_schemas import Comparison
-from normstat.api.deps import NEEDS_VIEWER, ReadSession, State
+from normstat.api.deps import State, Viewer
+from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, request_id_of, text_answers
 from normstat.api.state import AppState
-from normstat.errors import BadRequest, NoData, NormstatError, NotFound
-from normstat.store.session import open_read_session
+from normstat.api.streaming import PieceResponse
+from normstat.errors import BadRequest, NoData, NormstatError, NotFound, Overloaded, TooLarge
 
-router = APIRouter(prefix="/comparison", tags=["comparison"], dependencies=[NEEDS_VIEWER])
+router = APIRouter(prefix="/comparison", tags=["comparison"])
 
-ANSWERS = guarded_answers(BadRequest, NotFound, NoData)
+ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 
 
 @router.get("", responses=ANSWERS)
-async def compare(inputs: Annotated[ComparisonInputs, Query()], state: State, session: ReadSession) -> Comparison:
+async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Comparison:
     """Ranks what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host."""
-    return await answer(state.settings, session, inputs)
+    return await run_while_connected(request, answer_in_turn(state, principal.name, inputs))
 
 
 @router.get(
@@ -39,17 +41,18 @@ async def compare(inputs: Annotated[ComparisonInputs, Query()], state: State, se
         " or `error`",
     ),
 )
-async def compare_with_progress(inputs: Annotated[ComparisonInputs, Query()], request: Request, state: State) -> StreamingResponse:
+async def compare_with_progress(
+    inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State
+) -> StreamingResponse:
     """Compares, and tells how far it is meanwhile."""
     inputs.require_against()
-    lines = _lines(state, inputs, request_id_of(request))
+    lines = _lines(state, principal.name, inputs, request_id_of(request))
     # A proxy that waits for more would keep the progress back.
-    return StreamingResponse(
-        lines, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
-    )
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+    return PieceResponse(lines, media_type="application/x-ndjson", headers=headers, stall_s=state.settings.reader_stall_s)
 
 
-async def _lines(state: AppState, inputs: ComparisonInputs, request_id: str) -> AsyncGenerator[bytes]:
+async def _lines(state: AppState, account: str, inputs: ComparisonInputs, request_id: str) -> AsyncGenerator[bytes]:
     steps: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def tell(done: int, total: int, what: str) -> None:
@@ -57,15 +60,13 @@ async def _lines(state: AppState, inputs: ComparisonInputs, request_id: str) -> 
 
     async def work() -> bytes:
         try:
-            # A session of its own: that of a route ends when the route returns, before the first line.
-            async with open_read_session(state.sessions) as session:
-                result = await answer(state.settings, session, inputs, tell)
+            result = await answer_in_turn(state, account, inputs, tell)
         except NormstatError as error:
             told = {"code": error.code, "message": error.message, "details": dict(error.details), "request_id": request_id}
             return _to_line({"error": told})
         finally:
             await steps.put(None)
-        return b'{"result":' + result.model_dump_json().encode() + b"}\n"
+        return await anyio.to_thread.run_sync(lambda: b'{"result":' + result.model_dump_json().encode() + b"}\n")
 
     task = asyncio.create_task(work())
     try:

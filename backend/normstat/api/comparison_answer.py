@@ -21,14 +21,17 @@ from normstat.api.comparison_schemas import (
     Thin,
 )
 from normstat.api.schemas import Interval
+from normstat.api.state import AppState
 from normstat.baseline import records
 from normstat.baseline.host_compare import Progress
 from normstat.baseline.questions import Sighting, Story, System, find_questions, to_system
 from normstat.baseline.run import METHOD_VERSION, ComparisonRecord, ComparisonRequest, run_comparison
 from normstat.baseline.run import Against as AskedAgainst
+from normstat.baseline.work import working
 from normstat.query.host_os import read_host_os
 from normstat.settings import Settings
 from normstat.stats.catalogue import load_catalogue
+from normstat.store.session import open_read_session
 from normstat.window import Window
 
 SUBSYSTEMS: Final[Mapping[str, Subsystem]] = {
@@ -36,6 +39,20 @@ SUBSYSTEMS: Final[Mapping[str, Subsystem]] = {
 }  # fmt: skip
 # Of what is apart from the findings all are counted, and so many are in the answer.
 MOST_APART: Final = 1000
+
+
+async def answer_in_turn(state: AppState, account: str, inputs: ComparisonInputs, progress: Progress | None = None) -> Comparison:
+    """Compares when it is the account's turn, in a session of its own: whoever waits holds no connection.
+
+    When cancelled it ends soon: the statement is cancelled, and the arithmetic stops.
+
+    Raises: BadRequest, NotFound, NoData; Overloaded when others take too long; TooLarge when it needs too much memory
+    """
+    inputs.require_against()
+    async with state.comparison_slots.hold(account):
+        with working(state.comparison_memory):
+            async with open_read_session(state.sessions) as session:
+                return await answer(state.settings, session, inputs, progress)
 
 
 async def answer(

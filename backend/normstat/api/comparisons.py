@@ -1,16 +1,17 @@
 """Comparisons that were kept: name, note, what was asked, and the answer as it was then."""
 
 import anyio.to_thread
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.comparison_answer import answer
+from normstat.api.comparison_answer import answer_in_turn
 from normstat.api.comparison_schemas import Comparison, Kept, KeptCreate, KeptInfo, KeptList, KeptUpdate
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, WriteSession
+from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import Empty
-from normstat.errors import BadRequest, Conflict, NoData, NotFound
+from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.store import kept_comparisons
 from normstat.store.kept_comparisons import KeptDraft, KeptRecord
 
@@ -23,10 +24,10 @@ async def list_comparisons(session: ReadSession) -> KeptList:
     return KeptList(comparisons=[KeptInfo.model_validate(record) for record in await kept_comparisons.list_kept(session)])
 
 
-@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData))
-async def keep_comparison(body: KeptCreate, principal: Operator, state: State, read: ReadSession, write: WriteSession) -> KeptInfo:
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded))
+async def keep_comparison(body: KeptCreate, request: Request, principal: Operator, state: State, write: WriteSession) -> KeptInfo:
     """Compares and keeps the answer: it can be read when samples and baselines are gone."""
-    result = await answer(state.settings, read, body.inputs)
+    result = await run_while_connected(request, answer_in_turn(state, principal.name, body.inputs))
     packed = await anyio.to_thread.run_sync(_to_json, result)
     parameters = body.inputs.pinned(result.against.version).to_parameters()
     draft = KeptDraft(body.name, body.note, parameters, packed, principal.name)

@@ -3,28 +3,27 @@
 An export is a stream: it begins at once, and ends with the client. Whoever goes away takes the statement along that is under way.
 """
 
-import asyncio
 import re
 import zlib
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Annotated, Final, Protocol
 
 import zstandard
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from sqlalchemy.ext.asyncio import AsyncEngine
-from starlette.types import Receive, Scope, Send
 
-from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, State
+from normstat.api.deps import HostQuery, InWindow, State, Viewer
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.schemas import NO_NUL
-from normstat.errors import BadRequest, NotFound
+from normstat.api.streaming import PieceResponse, Pieces
+from normstat.errors import BadRequest, NotFound, Overloaded
 from normstat.query.export import ExportRequest, stream_csv
 from normstat.window import Window
 
-router = APIRouter(tags=["export"], dependencies=[NEEDS_VIEWER])
+router = APIRouter(tags=["export"])
 
 # The fastest of each: an export is meant to arrive soon, and its digits shrink to a fifth even so.
 ZSTD_LEVEL: Final = 1
@@ -35,7 +34,6 @@ GZIP_WBITS: Final = 31
 ACCEPTED: Final = re.compile(r"([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([0-9]*\.?[0-9]+))?")
 UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]")
 
-Pieces = AsyncGenerator[bytes]
 StatQuery = Annotated[
     str | None, Query(description="one stat, wide; left out: all stats, long", min_length=1, max_length=63, pattern=NO_NUL)
 ]
@@ -52,58 +50,26 @@ class Packer(Protocol):
         """The end."""
 
 
-class ExportResponse(StreamingResponse):
-    """A stream that is closed when the client is gone, not when its garbage is collected."""
+class ExportResponse(PieceResponse):
+    """An export as a file."""
 
-    def __init__(self, pieces: Pieces, *, media_type: str, name: str, encoding: str | None) -> None:
+    def __init__(self, pieces: Pieces, *, media_type: str, name: str, encoding: str | None, stall_s: float) -> None:
         headers = {"Content-Disposition": f'attachment; filename="{UNSAFE_IN_NAMES.sub("_", name)}"'}
         if encoding is not None:
             headers |= {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
-        super().__init__(pieces, media_type=media_type, headers=headers)
-        self._pieces = pieces
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the pieces, and listens for the client's going."""
-        # From 2.4 on Starlette would notice that only when it sends the next piece.
-        asgi = {**scope.get("asgi", {}), "spec_version": "2.3"}
-        await super().__call__({**scope, "asgi": asgi}, receive, send)
-
-    async def stream_response(self, send: Send) -> None:
-        """Sends the pieces."""
-        async with aclosing(detach(self._pieces)) as self.body_iterator:
-            await super().stream_response(send)
+        super().__init__(pieces, media_type=media_type, headers=headers, stall_s=stall_s)
 
 
-async def detach(pieces: Pieces) -> Pieces:
-    """The pieces, each made in a task of its own, which is cancelled once.
+async def hold_place(principal: Viewer, state: State) -> AsyncIterator[None]:
+    """Hold a place among the exports until the answer is sent: each has a connection to the database.
 
-    When the client is gone, anyio cancels the response's task anew at every turn of the event loop, and so would cut off what the
-    driver does then: ask the server to cancel the statement, and wait until it has.
+    Raises: Overloaded
     """
-    coming: asyncio.Task[bytes | None] | None = None
-    try:
-        while True:
-            coming = asyncio.create_task(_take(pieces))
-            piece = await asyncio.shield(coming)
-            if piece is None:
-                return
-            yield piece
-    finally:
-        await asyncio.shield(asyncio.create_task(_end(pieces, coming)))
+    async with state.export_slots.hold(principal.name):
+        yield
 
 
-async def _take(pieces: Pieces) -> bytes | None:
-    return await anext(pieces, None)
-
-
-async def _end(pieces: Pieces, coming: asyncio.Task[bytes | None] | None) -> None:
-    if coming is not None:
-        coming.cancel()
-        await asyncio.wait({coming})
-        if not coming.cancelled():
-            # Whoever waited for it has seen it; or nobody waits any more.
-            coming.exception()
-    await pieces.aclose()
+NEEDS_PLACE: Final = Depends(hold_place)
 
 
 def choose_encoding(accepted: str) -> str | None:
@@ -150,8 +116,11 @@ def load_parquet() -> Callable[[AsyncEngine, ExportRequest], Coroutine[None, Non
 @router.get(
     "/export.csv",
     response_class=StreamingResponse,
+    dependencies=[NEEDS_PLACE],
     responses=text_answers(
-        guarded_answers(BadRequest, NotFound), media_type="text/csv", description="UTF-8, CRLF, a header line, then samples"
+        guarded_answers(BadRequest, NotFound, Overloaded),
+        media_type="text/csv",
+        description="UTF-8, CRLF, a header line, then samples",
     ),
 )
 async def export_csv(
@@ -170,14 +139,16 @@ async def export_csv(
         media_type="text/csv; charset=utf-8",
         name=to_file_name(host, stat, window, "csv"),
         encoding=encoding,
+        stall_s=state.settings.reader_stall_s,
     )
 
 
 @router.get(
     "/export.parquet",
     response_class=StreamingResponse,
+    dependencies=[NEEDS_PLACE],
     responses=text_answers(
-        guarded_answers(BadRequest, NotFound), media_type="application/vnd.apache.parquet", description="a Parquet file"
+        guarded_answers(BadRequest, NotFound, Overloaded), media_type="application/vnd.apache.parquet", description="a Parquet file"
     ),
 )
 async def export_parquet(
@@ -195,4 +166,5 @@ async def export_parquet(
         name=to_file_name(host, stat, window, "parquet"),
         # It is packed already; an encoding that is named keeps the middleware from packing it again.
         encoding="identity" if choose_encoding(request.headers.get("accept-encoding", "")) else None,
+        stall_s=state.settings.reader_stall_s,
     )

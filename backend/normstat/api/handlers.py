@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normstat import errors
 from normstat.api.schemas import ErrorBody, ErrorInfo
+from normstat.api.streaming import ReaderStalled
 from normstat.errors import NormstatError
 
 log = structlog.get_logger()
@@ -200,6 +201,9 @@ class EnvelopeMiddleware:
         except ClientDisconnect:
             # Nobody is there to answer, and nothing went wrong here.
             log.debug("client_gone", method=scope["method"], path=scope["path"])
+        except ReaderStalled:
+            # It is in the log already.
+            raise
         except Exception:
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if has_begun:

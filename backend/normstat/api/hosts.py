@@ -41,6 +41,6 @@ async def list_rejected_lines(
 
 @router.get("/{host}/stats/{stat}/instances", responses=guarded_answers(BadRequest, NotFound))
 async def list_instances(host: HostPath, stat: StatPath, window: InWindow, session: ReadSession) -> InstanceList:
-    """Lists the instances of a stat that have samples in the window."""
-    records = await hosts.list_instances(session, host, stat, window)
-    return InstanceList(instances=[InstanceInfo.model_validate(record) for record in records])
+    """Lists the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples."""
+    records, n_left_out = await hosts.list_instances(session, host, stat, window)
+    return InstanceList(instances=[InstanceInfo.model_validate(record) for record in records], n_left_out=n_left_out)

@@ -300,9 +300,10 @@ class InstanceInfo(Body):
 
 
 class InstanceList(Body):
-    """The instances of one stat that have samples in the window."""
+    """The instances of one stat that have samples in the window; `n_left_out` more are not listed."""
 
     instances: list[InstanceInfo]
+    n_left_out: int
 
 
 # --- series and coverage ---

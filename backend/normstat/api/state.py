@@ -9,8 +9,10 @@ from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.api.backpressure import Gate, Lobby
+from normstat.api.slots import Slots
 from normstat.auth.access import AgentMemory
 from normstat.auth.throttle import Throttle
+from normstat.baseline.work import MemoryPool
 from normstat.ingest.intake import Intake
 from normstat.ingest.queue import ImportQueue
 from normstat.live.notify import LiveHub
@@ -26,7 +28,8 @@ class AppState:
     `engine` is for people and jobs; `ingest_engine` and `probe` have connections of their own, so that agents are served and
     /health answers whatever people ask for. `agents_dir` is None where there are no agent files to hand out. `ingest_gate` bounds
     what agents' requests hold of this process's memory, `lobby` those whose token is not known yet; `intake` stores what agents
-    send. `preview_slots` bounds how many previews of specs are read at once, each by a process of its own.
+    send. `preview_slots` bounds how many previews of specs are read at once, each by a process of its own;
+    `export_slots` how many exports run, each with a connection; `comparison_slots` and `comparison_memory` what comparisons take.
     """
 
     settings: Settings
@@ -45,6 +48,9 @@ class AppState:
     imports: ImportQueue
     storage: StorageWatch
     preview_slots: asyncio.Semaphore
+    export_slots: Slots
+    comparison_slots: Slots
+    comparison_memory: MemoryPool
 
     async def close(self) -> None:
         """Close the connections to the database."""

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.baseline import work
 from normstat.baseline.findings import Series, to_values
 from normstat.baseline.judging import Known, StatPair
 from normstat.baseline.records import OneSided, SideName, Thin
@@ -30,6 +31,7 @@ class Apart:
 
     def take(self, known: Known, row: int) -> bool:
         """Whether a judged series does not count, because a side has too few samples of it; then it stands here."""
+        work.check()
         series = known.series[row]
         n_baseline, n_incident = int(known.profile.whole.n[row]), int(known.judged.window.n[row])
         if n_baseline >= LEAST_BASELINE and n_incident >= LEAST_INCIDENT:
@@ -63,6 +65,7 @@ class Apart:
             # Distances from zero: nobody knows a level.
             summary = summarise(np.asarray(values.packed(rows), np.float32))
             for row, (instance, _) in enumerate(rows):
+                work.check()
                 if summary.n[row]:
                     series = Series(name, instance, stat.fields[key])
                     self._add(series, side, summary.take(slice(row, row + 1)), np.zeros(1))

@@ -19,7 +19,7 @@ from normstat.baseline.stored_profile import Wanted, find_wanted
 from normstat.baseline.windows import length_s
 from normstat.errors import NotFound, shorten
 from normstat.query.pages import PageQuery, read_pages, to_floats
-from normstat.query.tables import StatRef, find_stat, list_instances, require_host
+from normstat.query.tables import StatRef, find_instances, find_stat, require_host
 from normstat.stats.spec import Field
 from normstat.store import profiles
 from normstat.store.profiles import WHOLE_SLOT
@@ -136,7 +136,7 @@ async def _read_samples(
         return _to_record(wanted, field, [], "Nothing of the baseline counts for this host so far.", is_seasonal=False)
     if length_s(effective) > MOST_READ_S:
         return _to_record(wanted, field, [], "The profile of the baseline is still being made.", is_seasonal=False)
-    found = await list_instances(session, wanted.key.host_id, stat.id, names=[request.instance])
+    found = await find_instances(session, wanted.key.host_id, stat.id, [request.instance])
     values: list[np.ndarray] = []
     for window in effective if found else ():
         query = PageQuery(stat.name, wanted.key.host_id, window, [field], [item.id for item in found])

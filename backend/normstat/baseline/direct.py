@@ -1,15 +1,16 @@
 """A profile straight from samples: for windows that nobody has looked at before, and for files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from normstat.baseline import work
 from normstat.baseline.bins import Edges, choose_edges, fill_bins
 from normstat.baseline.follow import learn, log_scale_of, to_log, window_middles
 from normstat.baseline.host_profile import HostProfile, Judged, judge, learn_length
-from normstat.baseline.summary import Float32Array, FloatArray, IntArray, concatenate, summarise
+from normstat.baseline.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
 from normstat.baseline.traits import BoolArray, digits_of, levels_of, looks_like_percent, traits_of
 
 MOST_WINDOWS: Final = 32
@@ -35,29 +36,41 @@ class Block:
     is_percent: BoolArray | None = None
 
 
-def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostProfile, Judged]:
-    """Each series by itself, and all of them together.
+@dataclass(frozen=True, slots=True)
+class _Distances:
+    """A block as distances from the levels of its series; the block itself, which is twice as large, is not kept."""
+
+    times_baseline: FloatArray
+    before: Float32Array
+    times_incident: FloatArray
+    now: Float32Array
+    level: FloatArray
+    digit: FloatArray
+    is_percent: BoolArray
+
+
+def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, Judged]:
+    """Each series by itself, and all of them together; each block is asked for when the one before is done with.
 
     Shape: families (n_series,), codes, over the series of all blocks in their order
     """
-    levels = [levels_of(block.baseline) for block in blocks]
-    before = [relative(block.baseline, level) for block, level in zip(blocks, levels, strict=True)]
-    now = [relative(block.incident, level) for block, level in zip(blocks, levels, strict=True)]
-    whole = concatenate([summarise(distances) for distances in before])
+    blocks = [_measure(block) for block in given]
+    before, now = [block.before for block in blocks], [block.now for block in blocks]
+    whole = concatenate([_summarise(distances) for distances in before])
     traits = traits_of(
         whole,
-        np.concatenate(levels),
-        np.concatenate([digits_of(block.baseline) if block.digit is None else block.digit for block in blocks]),
-        np.concatenate([looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent for block in blocks]),
+        np.concatenate([block.level for block in blocks]),
+        np.concatenate([block.digit for block in blocks]),
+        np.concatenate([block.is_percent for block in blocks]),
     )
     # Windows of all blocks at the same share of the baseline, so that one yardstick is one window of the host.
-    cuts = [cut(distances.shape[1], block.incident.shape[1]) for distances, block in zip(before, blocks, strict=True)]
+    cuts = [cut(block.before.shape[1], block.now.shape[1]) for block in blocks]
     # A stat with few reports repeats its windows, so that it does not take those of the others.
     n_windows = max(map(len, cuts))
     windows = [
         concatenate(
             [
-                summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]])
+                _summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]])
                 for distances, pieces in zip(before, cuts, strict=True)
             ]
         )
@@ -86,9 +99,29 @@ def compare_blocks(blocks: Sequence[Block], families: IntArray) -> tuple[HostPro
     event_size = np.concatenate([event_size_of(distances) for distances in now])
     # The yardstick was made for windows of just this length.
     window = concatenate(
-        [summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(now, cuts, strict=True)]
+        [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(now, cuts, strict=True)]
     )
     return profile, judge(profile, window, event_size, bins_now, 1.0)
+
+
+def _measure(block: Block) -> _Distances:
+    level = levels_of(block.baseline)
+    work.keep(4 * (block.baseline.size + block.incident.size))
+    return _Distances(
+        block.times_baseline,
+        relative(block.baseline, level),
+        block.times_incident,
+        relative(block.incident, level),
+        level,
+        digits_of(block.baseline) if block.digit is None else block.digit,
+        looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent,
+    )
+
+
+def _summarise(distances: Float32Array, piece: int | None = None) -> Summary:
+    """`summarise`, as long as somebody waits for it and there is room."""
+    work.use(work.CELL_BYTES * distances.size)
+    return summarise(distances, piece=piece)
 
 
 def cut(n: int, n_wanted: int) -> list[slice]:
@@ -114,7 +147,7 @@ def _spread(number: int, n_windows: int, n_pieces: int) -> int:
     return round(number * (n_pieces - 1) / max(n_windows - 1, 1))
 
 
-def _edges(blocks: Sequence[Block]) -> tuple[Edges, Edges] | None:
+def _edges(blocks: Sequence[_Distances]) -> tuple[Edges, Edges] | None:
     baseline = [block.times_baseline for block in blocks if len(block.times_baseline) > 1]
     incident = [block.times_incident for block in blocks if len(block.times_incident)]
     return choose_edges(baseline, incident) if baseline and incident else None

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.baseline import work
 from normstat.baseline.host_profile import HostProfile, Judged
 from normstat.baseline.records import Direction, Finding, FindingKind, Parts, SideValues
 from normstat.baseline.sentences import Change, describe_change, name_series
@@ -100,6 +101,7 @@ def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostPr
     bests = _choose_kinds(judged.surprise[:, chosen]).tolist()
     result = []
     for place, row in enumerate(rows):
+        work.check()
         best, one = bests[place], series[row]
         kind, size = _Kinds(row, one.field, profile, judged).describe(best)
         change = Change(one.field, kind, befores[place], afters[place], size)

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.baseline import work
 from normstat.baseline.findings import Series
 from normstat.baseline.records import Finding, Group
 from normstat.baseline.sentences import Change, describe_kind, name_group, name_instance, to_times
@@ -119,6 +120,7 @@ def _relate(groups: list[Group]) -> list[Group]:
         by_stat.setdefault(group.stat, []).append(group)
     result = []
     for group in groups:
+        work.check()
         own = set(group.instances)
         related = [
             other.sentence

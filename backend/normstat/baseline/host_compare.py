@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baseline import work
 from normstat.baseline.apart import Apart
 from normstat.baseline.divisor import Divisor, divide, divide_field
 from normstat.baseline.figures import Sides, figure_of
@@ -63,7 +63,7 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
             spec_versions[stat.spec] = stat.spec_version
         stats.append(sides)
     await progress(len(found), len(found) + 1, f"judging {task.host}")
-    return await anyio.to_thread.run_sync(compare_sides, task, stats, spec_versions)
+    return await work.run_in_thread(compare_sides, task, stats, spec_versions)
 
 
 async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows: int) -> StatPair:

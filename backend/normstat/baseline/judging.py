@@ -38,7 +38,7 @@ class Known:
 
 def judge_raw(stats: Sequence[StatPair]) -> Known | None:
     """Series of which samples of both sides were read."""
-    blocks: list[Block] = []
+    parts: list[tuple[StatPair, StatSide, list[tuple[str, str]], bool]] = []
     series: list[Series] = []
     families: list[int] = []
     codes: dict[tuple[str, str], int] = {}
@@ -58,11 +58,13 @@ def judge_raw(stats: Sequence[StatPair]) -> Known | None:
             rows = [(name, key) for key in keys for name in some]
             if not rows:
                 continue
-            blocks.append(_to_block(stat.before, stat.now, rows, stat.fields, sparse=sparse))
+            parts.append((stat, stat.before, rows, sparse))
             series += [Series(stat.now.stat.name, name, stat.fields[key]) for name, key in rows]
             families += [codes.setdefault((stat.now.stat.name, key), len(codes)) for _, key in rows]
-    if not blocks:
+    if not parts:
         return None
+    # One after the other: each is needed only until its distances are known.
+    blocks = (_to_block(before, stat.now, rows, stat.fields, sparse=sparse) for stat, before, rows, sparse in parts)
     profile, judged = compare_blocks(blocks, np.array(families, np.int64))
     return Known(series, profile, judged)
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.baseline.piece_making import Column, StatRows, join_fields, make_piece
 from normstat.baseline.pieces import Piece, pack_piece
 from normstat.query.pages import Page, PageQuery, read_pages, to_codes, to_floats
-from normstat.query.tables import StatRef, list_instances
+from normstat.query.tables import StatRef, read_instance_names, read_instance_span
 from normstat.stats.spec import Field, Kind
 from normstat.store.session import open_read_session
 from normstat.window import Window
@@ -31,13 +31,16 @@ async def read_piece(sessions: Sessions, host_id: int, stat: StatRef, span: Wind
     fields = [field for field in stat.fields if is_profiled(field)]
     parts = []
     async with open_read_session(sessions) as session:
-        names = {item.id: item.name for item in await list_instances(session, host_id, stat.id, window=span)}
+        found = await read_instance_span(session, host_id, stat.id, span)
         # At most a sample a second of each instance.
-        at_once = max(1, int(MOST_VALUES / max(1.0, len(names) * span.length_s)))
+        at_once = max(1, int(MOST_VALUES / max(1.0, (0 if found is None else found[2]) * span.length_s)))
+        names: dict[int, str] = {}
         for first in range(0, max(1, len(fields)), at_once):
             some = fields[first : first + at_once]
             async with aclosing(read_pages(session, PageQuery(stat.name, host_id, span, some))) as coming:
                 pages = [page async for page in coming]
+            ids = {id_ for page in pages for id_ in to_codes(page.instance_id)[0].tolist()}
+            names.update(await read_instance_names(session, sorted(ids - names.keys())))
             parts.append(await anyio.to_thread.run_sync(_make_part, pages, some, names, span))
     piece = join_fields(parts)
     return piece.keys.n_rows, await anyio.to_thread.run_sync(pack_piece, piece)

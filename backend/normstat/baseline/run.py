@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baseline import work
 from normstat.baseline.divisor import Divisor, parse_divisor, read_rate
 from normstat.baseline.host_compare import Mutes, Progress, Task, compare_host
 from normstat.baseline.records import AgainstKind, Group, HostComparison
@@ -79,15 +80,19 @@ async def run_comparison(
     divisor that is not there; NoData when a side has no samples
     """
     started = time.monotonic()
-    tasks = [await _to_task(session, request, host) for host in request.hosts]
+    await _require_hosts(session, request)
     found: list[HostComparison] = []
-    for number, task in enumerate(tasks):
+    for number, host in enumerate(request.hosts):
 
         async def tell(done: int, total: int, what: str, before: int = number) -> None:
             if progress is not None:
-                await progress(before * total + done, len(tasks) * total, what)
+                await progress(before * total + done, len(request.hosts) * total, what)
 
-        compared = await compare_host(session, task, tell, max_rows=max_rows)
+        with work.host_memory():
+            # One host's profile and divisor at a time.
+            task = await _to_task(session, request, host)
+            compared = await compare_host(session, task, tell, max_rows=max_rows)
+        work.keep(work.LISTED_BYTES * (len(compared.one_sided) + len(compared.thin) + len(compared.muted) + compared.n_findings))
         await _require_samples(session, task, compared)
         found.append(compared)
     groups = sorted((group for host in found for group in host.groups), key=lambda group: -group.weight)
@@ -98,6 +103,26 @@ async def run_comparison(
         verdict=_to_verdict(found, groups),
         elapsed_ms=round(1000 * (time.monotonic() - started)),
     )
+
+
+async def _require_hosts(session: AsyncSession, request: ComparisonRequest) -> None:
+    """Check the names before any sample is read.
+
+    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host
+    """
+    for host in request.hosts:
+        await require_host(session, host)
+    baseline_id, version = request.against.baseline, request.against.version
+    if baseline_id is None:
+        return
+    info = await read_baseline(session, baseline_id)
+    hosts = info.hosts if version is None else (await read_version(session, baseline_id, version)).hosts
+    for host in request.hosts:
+        if host not in hosts:
+            raise BadRequest(
+                f"The baseline {info.name} speaks of {', '.join(hosts)}, not of {host}; choose one of that host",
+                {"baseline": info.id, "host": host},
+            )
 
 
 async def _to_task(session: AsyncSession, request: ComparisonRequest, host: str) -> Task:
@@ -137,12 +162,6 @@ async def _find_baseline(
     assert baseline_id is not None
     info = await read_baseline(session, baseline_id)
     version = info.version if request.against.version is None else request.against.version
-    hosts = info.hosts if request.against.version is None else (await read_version(session, baseline_id, version)).hosts
-    if host not in hosts:
-        raise BadRequest(
-            f"The baseline {info.name} speaks of {', '.join(hosts)}, not of {host}; choose one of that host",
-            {"baseline": info.id, "host": host},
-        )
     windows = tuple(await effective_windows(session, baseline_id, host_id, version))
     if not windows:
         raise NoData(f"Nothing is left of the baseline {info.name} for {host}: all of it is excluded", {"baseline": info.id})

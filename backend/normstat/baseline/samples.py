@@ -9,15 +9,15 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baseline import work
 from normstat.baseline.piece_making import SECOND_US, coverage_of
 from normstat.baseline.piece_reading import to_rows
 from normstat.baseline.summary import FloatArray, IntArray
 from normstat.baseline.windows import Windows, length_s, thin_out
 from normstat.query.counts import count_samples
-from normstat.query.pages import Page, PageQuery, read_pages
-from normstat.query.tables import StatRef, list_instances
+from normstat.query.pages import Page, PageQuery, read_pages, to_codes
+from normstat.query.tables import StatRef, read_instance_names
 from normstat.stats.spec import Field
-from normstat.window import Window
 
 # Where there is too much to read, this many pieces stand for the whole.
 N_PIECES: Final = 120
@@ -90,6 +90,7 @@ class StatSide:
         whole = np.arange(width)
         names = {name for name, _ in rows if name in spans}
         is_whole = {name for name in names if np.array_equal(place[spans[name]], whole)}
+        work.use(work.CELL_BYTES * len(rows) * width)
         result = np.empty((len(rows), width))
         for row, (name, field) in enumerate(rows):
             span, column = spans.get(name), self.values.get(field)
@@ -116,9 +117,21 @@ async def read_side(
         chosen = windows if n_rows <= max_rows else thin_out(windows, max_rows / n_rows, N_PIECES)
         pages = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or []
         n_skipped = max(0, n_rows - sum(map(len, pages)))
-    whole = Window(windows[0].start, windows[-1].end)
-    names = {item.id: item.name for item in await list_instances(session, host_id, stat.id, window=whole)} if pages else {}
-    return await anyio.to_thread.run_sync(_to_side, stat, pages, fields, names, n_skipped)
+    ids = await anyio.to_thread.run_sync(_find_ids, pages)
+    n_rows, n_keys = sum(map(len, pages)), sum(map(any, zip(*(page.has_values for page in pages), strict=True)))
+    # Columns of eight bytes are made of the pages, and what is said of each series comes on top.
+    work.keep(
+        8 * n_rows * (n_keys + 2) + work.SERIES_BYTES * len(ids) * n_keys, f"{stat.name} ({len(ids):,} instances, {n_rows:,} rows)"
+    )
+    names = await read_instance_names(session, ids)
+    side = await work.run_in_thread(_to_side, stat, pages, fields, names, n_skipped)
+    work.use(0)
+    return side
+
+
+def _find_ids(pages: Sequence[Page]) -> list[int]:
+    """The ids of the instances of these pages."""
+    return to_codes(np.concatenate([page.instance_id for page in pages]))[0].tolist() if pages else []
 
 
 async def _read_windows(
@@ -132,9 +145,16 @@ async def _read_windows(
             async for page in coming:
                 pages.append(page)
                 n_rows += len(page)
+                work.use(sum(map(_size_of, pages)))
                 if max_rows is not None and max(n_rows, _expect(pages, windows)) > max_rows:
                     return None
     return pages
+
+
+def _size_of(page: Page) -> int:
+    # Columns without any value are one number that is seen as many.
+    values = sum(column.nbytes for column, has in zip(page.values, page.has_values, strict=True) if has)
+    return page.time_us.nbytes + page.instance_id.nbytes + values
 
 
 def _expect(pages: Sequence[Page], windows: Windows) -> float:

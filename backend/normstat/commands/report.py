@@ -3,12 +3,14 @@
 import getpass
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
+from normstat.api.comparison_answer import answer
 from normstat.api.comparison_inputs import ReportInputs
 from normstat.api.comparison_report import find_report
 from normstat.commands.in_database import run_in_session
@@ -58,7 +60,9 @@ def report(
 
     async def work(session: WriteSession) -> bytes:
         found = None if baseline is None else (await find_baseline(session, baseline)).id
-        result, cover = await find_report(_to_inputs(given | {"baseline": found}), _who(), load_settings(), session)
+        settings = load_settings()
+        asked = _to_inputs(given | {"baseline": found})
+        result, cover = await find_report(asked, _who(), settings.public_url, session, partial(answer, settings, session))
         return write_csv(result) if file_format is Format.CSV else render_report(result, cover).encode()
 
     body = run_in_session(work)

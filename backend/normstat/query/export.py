@@ -20,7 +20,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from normstat.query.cells import ByteMatrix, blank, join, text_cells, time_cells, value_cells
 from normstat.query.counts import find_printed_fields
 from normstat.query.pages import Page, PageQuery, read_pages, to_codes
-from normstat.query.tables import InstanceRef, StatRef, find_stat, list_host_stats, list_instances, natural_key, require_host
+from normstat.query.tables import (
+    InstanceNames,
+    StatRef,
+    find_stat,
+    list_host_stats,
+    natural_key,
+    read_instance_span,
+    require_host,
+)
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.store.printed import parse_printed
@@ -80,21 +88,21 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
             yield _to_line(["time", "epoch", "stat", "instance", "field", "value", "unit"])
         elif not stats:
             yield _to_line(["time", "epoch", "instance"])
+        names = InstanceNames(session)
         fields: Sequence[Field]
         write: Writer
         for stat in stats:
-            instances = await list_instances(session, host_id, stat.id, window=request.window)
             if request.stat is None:
                 # A field without a value has no line, and a page says which those are.
                 fields, write = stat.fields, long_writer(stat.name)
             else:
-                fields, write = await find_fields(session, host_id, stat, request.window, instances), write_wide
+                fields, write = await find_fields(session, host_id, stat, request.window), write_wide
                 yield _to_line(["time", "epoch", "instance", *map(to_header, fields)])
-            names = {instance.id: instance.name for instance in instances}
             query = PageQuery(stat.name, host_id, request.window, fields, has_lines=True, values_per_page=VALUES_PER_PAGE)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
-                    yield await anyio.to_thread.run_sync(write, page, names, fields)
+                    found = await names.of(to_codes(page.instance_id)[0].tolist())
+                    yield await anyio.to_thread.run_sync(write, page, found, fields)
 
 
 def open_export(engine: AsyncEngine) -> AsyncSession:
@@ -102,17 +110,15 @@ def open_export(engine: AsyncEngine) -> AsyncSession:
     return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
 
 
-async def find_fields(
-    session: AsyncSession, host_id: int, stat: StatRef, window: Window, instances: Sequence[InstanceRef]
-) -> Sequence[Field]:
+async def find_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> Sequence[Field]:
     """The fields that are columns: those with a value in the window; all of the stat where it has none, or too much to look at."""
-    if not instances:
+    span = await read_instance_span(session, host_id, stat.id, window)
+    if span is None:
         return stat.fields
-    start = max(window.start, min(instance.first_sample_at for instance in instances))
-    last = max(instance.last_sample_at for instance in instances)
-    if last < window.end:
-        window = Window(start, last + MICROSECOND)
-    return await find_printed_fields(session, host_id, stat, Window(start, window.end)) or stat.fields
+    first, last, _ = span
+    start = max(window.start, first)
+    end = min(window.end, last + MICROSECOND)
+    return await find_printed_fields(session, host_id, stat, Window(start, end)) or stat.fields
 
 
 def to_header(field: Field) -> str:

@@ -205,17 +205,19 @@ async def list_rejected(
     return RejectedLines(lines, int(n_total))
 
 
-async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> list[InstanceRecord]:
-    """Instances of a stat that began before the window's end and lasted into it, in natural order (cpu 9 before cpu 10).
+async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> tuple[list[InstanceRecord], int]:
+    """Return the instances of a stat that began before the window's end and lasted into it, in natural order (cpu 9 before cpu 10),
+    and how many are left out: of very many only those with the latest samples are listed.
 
     Raises: NotFound for an unknown host or stat
     """
     host_id = await tables.require_host(session, name)
     found = await tables.find_stat(session, stat)
     if found is None:
-        return []
-    instances = await tables.list_instances(session, host_id, found.id, window=window)
-    return [InstanceRecord(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
+        return [], 0
+    instances, n_all = await tables.list_latest_instances(session, host_id, found.id, window)
+    records = [InstanceRecord(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
+    return records, n_all - len(records)
 
 
 @dataclass(frozen=True, slots=True)

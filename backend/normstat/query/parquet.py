@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.query.export import ExportRequest, find_fields, find_stats, open_export, sort_lines
 from normstat.query.pages import Page, PageQuery, StoredArray, read_pages, to_codes, to_floats, to_missing
-from normstat.query.tables import list_instances
+from normstat.query.tables import InstanceNames
 from normstat.stats.spec import Field, Storage
 
 # A row group has at least half of this, and at most one page more: about 50 MB while it is written.
@@ -46,14 +46,14 @@ async def stream_parquet(engine: AsyncEngine, request: ExportRequest) -> AsyncGe
                 yield _File(request, ()).close()
                 return
             [stat] = stats
-            instances = await list_instances(session, host_id, stat.id, window=request.window)
-            fields = await find_fields(session, host_id, stat, request.window, instances)
-            names = {instance.id: instance.name for instance in instances}
+            fields = await find_fields(session, host_id, stat, request.window)
+            names = InstanceNames(session)
             query = PageQuery(stat.name, host_id, request.window, fields, has_lines=True, values_per_page=VALUES_PER_PAGE)
             file = _File(request, fields)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
-                    if piece := await anyio.to_thread.run_sync(file.write, page, names):
+                    found = await names.of(to_codes(page.instance_id)[0].tolist())
+                    if piece := await anyio.to_thread.run_sync(file.write, page, found):
                         yield piece
             yield await anyio.to_thread.run_sync(file.close)
 

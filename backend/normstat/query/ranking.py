@@ -47,7 +47,9 @@ async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: 
     places = {"host_id": place.host_id, "start": from_us(span.start_us), "end": from_us(span.end_us)}
     cursor = await connection.execute(statement, places, prepare=False)
     power = 10.0**field.decimals if field.storage is Storage.DEC4 else 1.0
-    return {int(str(id_)): float(str(total)) / power for id_, total in await cursor.fetchall()}
+    rows = await cursor.fetchall()
+    # Of hundreds of thousands of instances this takes a while.
+    return await anyio.to_thread.run_sync(lambda: {int(str(id_)): float(str(total)) / power for id_, total in rows})
 
 
 async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Counter[int]:

@@ -1,5 +1,6 @@
 """Series for drawing: every sample, or the envelope of each pixel column."""
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +29,15 @@ from normstat.query.rolled import (
     read_heads,
     read_rolled,
 )
-from normstat.query.tables import InstanceRef, StatRef, find_stat, list_instances, require_host
+from normstat.query.tables import (
+    InstanceRef,
+    StatRef,
+    find_instances,
+    find_stat,
+    list_instances_by_id,
+    list_latest_instances,
+    require_host,
+)
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.store.rollup_blocks import Buckets
@@ -117,26 +126,25 @@ class Drawing:
         request, host_id = self.request, self.place.host_id
         limit = max(1, SERIES_LIMIT // max(1, len(self.fields)))
         if request.instances:
-            chosen = await list_instances(self.session, host_id, self.stat.id, names=request.instances)
+            chosen = await find_instances(self.session, host_id, self.stat.id, request.instances)
             missing = set(request.instances) - {instance.name for instance in chosen}
             if missing:
                 name = min(missing)
                 found = {"stat": self.stat.name, "instance": name}
                 raise NotFound(f"{request.host} never had {shorten(name)} in {self.stat.name}", found)
             return chosen[:limit], max(0, len(chosen) - limit)
-        chosen = await list_instances(self.session, host_id, self.stat.id, window=request.window)
-        n_all = len(chosen)
+        chosen, n_all = await list_latest_instances(self.session, host_id, self.stat.id, request.window)
         if request.top is not None and n_all > request.top:
-            chosen = (await self._rank(chosen))[: request.top]
+            chosen = await self._find_top(request.top)
         return chosen[:limit], n_all - min(len(chosen), limit)
 
-    async def _rank(self, instances: Sequence[InstanceRef]) -> list[InstanceRef]:
-        """The instances by the sum of the first field over the window, the largest first, without those that have no value."""
+    async def _find_top(self, n: int) -> list[InstanceRef]:
+        """Return the instances with the largest sums of the first field over the window, of those that have a value."""
         totals = await read_totals(
             self.connection, self.place, self.stat.name, self.fields[0], window=self.request.window, rolled=self.rolled
         )
-        with_value = [instance for instance in instances if instance.id in totals]
-        return sorted(with_value, key=lambda instance: (-totals[instance.id], instance.id))
+        ids = heapq.nsmallest(n, totals, key=lambda id_: (-totals[id_], id_))
+        return await list_instances_by_id(self.session, ids)
 
     async def draw(self, instances: Sequence[InstanceRef]) -> Lines:
         """The lines of these instances."""

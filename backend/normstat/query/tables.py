@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
@@ -14,9 +14,15 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.store.instance_memory import LAST_STEP
 from normstat.store.models import Host, Instance, StatField, StatTable
+from normstat.store.session import driver_of
 from normstat.window import Window
 
 DIGITS: Final = re.compile(r"(\d+)")
+# Instances that one list has.
+MAX_LISTED: Final = 10_000
+NAMES_AT_ONCE: Final = 10_000
+# Names that an export remembers from page to page.
+MAX_NAMES: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +89,98 @@ async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
     return await _read_stats(session, names)
 
 
-async def list_instances(
-    session: AsyncSession, host_id: int, stat_id: int, *, window: Window | None = None, names: Sequence[str] | None = None
-) -> list[InstanceRef]:
-    """Instances of a stat in natural order: those of the names, or those that were there in the window.
-
-    The last sample of one that goes on may be LAST_STEP later than its row says: it is in the list, and may have no sample there.
-    """
+async def find_instances(session: AsyncSession, host_id: int, stat_id: int, names: Sequence[str]) -> list[InstanceRef]:
+    """Return the instances of a stat that have these names, in natural order."""
     statement = select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at).where(
-        Instance.host_id == host_id, Instance.stat_id == stat_id
-    )
-    if window is not None:
-        statement = statement.where(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start - LAST_STEP)
-    if names is not None:
+        Instance.host_id == host_id,
+        Instance.stat_id == stat_id,
         # The index is over the hash of the names.
-        statement = statement.where(Instance.name.in_(names), func.md5(Instance.name).in_([func.md5(name) for name in names]))
+        Instance.name.in_(names),
+        func.md5(Instance.name).in_([func.md5(name) for name in names]),
+    )
     rows = await session.execute(statement)
     return sorted((InstanceRef(*row) for row in rows), key=lambda instance: natural_key(instance.name))
+
+
+async def list_instances_by_id(session: AsyncSession, ids: Sequence[int]) -> list[InstanceRef]:
+    """Return these instances in the order of the ids."""
+    columns = (Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at)
+    found = {row[0]: InstanceRef(*row) for row in await session.execute(select(*columns).where(Instance.id.in_(ids)))}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+async def list_latest_instances(
+    session: AsyncSession, host_id: int, stat_id: int, window: Window, *, limit: int = MAX_LISTED
+) -> tuple[list[InstanceRef], int]:
+    """Return the instances that were there in the window, in natural order, and how many there are in all.
+
+    Of more than `limit` those with the latest samples: a host may have had hundreds of thousands (processes, stacks).
+    """
+    statement = (
+        select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at, func.count().over())
+        .where(*_in_window(host_id, stat_id, window))
+        .order_by(Instance.last_sample_at.desc(), Instance.id)
+        .limit(limit)
+    )
+    rows = (await session.execute(statement)).all()
+    found = sorted((InstanceRef(*row[:4]) for row in rows), key=lambda instance: natural_key(instance.name))
+    return found, int(rows[0][4]) if rows else 0
+
+
+async def read_instance_span(
+    session: AsyncSession, host_id: int, stat_id: int, window: Window
+) -> tuple[datetime, datetime, int] | None:
+    """Return the first and the last sample of the instances that were there in the window, and how many these are.
+
+    Missing: None when there was none
+    """
+    first, last, n = (
+        await session.execute(
+            select(func.min(Instance.first_sample_at), func.max(Instance.last_sample_at), func.count()).where(
+                *_in_window(host_id, stat_id, window)
+            )
+        )
+    ).one()
+    return (first, last, n) if n else None
+
+
+async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict[int, str]:
+    """Return the names of instances by id, read in parts: a long list must not hold up the event loop."""
+    connection = await driver_of(session)
+    names: dict[int, str] = {}
+    for start in range(0, len(ids), NAMES_AT_ONCE):
+        cursor = await connection.execute(
+            "SELECT id, name FROM instances WHERE id = ANY(%(ids)s::int8[])", {"ids": list(ids[start : start + NAMES_AT_ONCE])}
+        )
+        names.update((int(str(id_)), str(name)) for id_, name in await cursor.fetchall())
+    return names
+
+
+class InstanceNames:
+    """The names of the instances of an export, looked up as they come, and forgotten when they are too many."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+        self._names: dict[int, str] = {}
+
+    async def of(self, ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the names of these instances, and perhaps of others."""
+        missing = [id_ for id_ in ids if id_ not in self._names]
+        if missing:
+            if len(self._names) + len(missing) > MAX_NAMES:
+                self._names, missing = {}, list(ids)
+            self._names.update(await read_instance_names(self._session, missing))
+        return self._names
+
+
+def _in_window(host_id: int, stat_id: int, window: Window) -> list[ColumnElement[bool]]:
+    # The last sample of an instance that goes on may be LAST_STEP later than its row says.
+    return [
+        Instance.host_id == host_id,
+        Instance.stat_id == stat_id,
+        Instance.first_sample_at < window.end,
+        Instance.last_sample_at >= window.start - LAST_STEP,
+    ]
 
 
 async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:

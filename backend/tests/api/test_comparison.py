@@ -136,7 +136,7 @@ async def test_the_stream_ends_with_the_error(viewer: httpx.AsyncClient) -> None
 async def test_who_goes_away_stops_the_work(state: AppState, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def answer(settings: object, session: object, inputs: object, tell: Progress) -> Comparison:
+    async def answer_in_turn(state: object, account: str, inputs: object, tell: Progress) -> Comparison:
         await tell(0, 2, "the first")
         begun.set()
         try:
@@ -145,8 +145,8 @@ async def test_who_goes_away_stops_the_work(state: AppState, monkeypatch: pytest
             ended.set()
         raise AssertionError
 
-    monkeypatch.setattr(comparison_route, "answer", answer)
-    lines = comparison_route._lines(state, None, "1")  # type: ignore[arg-type]
+    monkeypatch.setattr(comparison_route, "answer_in_turn", answer_in_turn)
+    lines = comparison_route._lines(state, "alice", None, "1")  # type: ignore[arg-type]
     assert json.loads(await anext(lines)) == {"progress": {"done": 0, "total": 2, "what": "the first"}}
     await begun.wait()
     with contextlib.suppress(StopAsyncIteration):

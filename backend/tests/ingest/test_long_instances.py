@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.pieces import LONG_INSTANCE_REASON, LONGEST_INSTANCE
-from normstat.query.tables import list_instances
+from normstat.query.tables import find_instances
 from normstat.store.instance_memory import FIND
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import assert_books_balance, query
@@ -48,7 +48,7 @@ async def test_ten_kilobytes_are_a_name_like_any_other(
     assert query(database_url, "SELECT count(*) FROM stat.pidstat_linux") == [(9,)]
     (host_id, stat_id) = query(database_url, "SELECT host_id, stat_id FROM instances LIMIT 1")[0]
     async with sessions() as session:
-        (ref,) = await list_instances(session, int(str(host_id)), int(str(stat_id)), names=[str(found[0][1])])
+        (ref,) = await find_instances(session, int(str(host_id)), int(str(stat_id)), [str(found[0][1])])
     assert ref.id == found[0][0]
 
 

@@ -131,7 +131,9 @@ async def test_instances_are_those_that_last_into_the_window(sessions: Sessions)
     async def names(start: float, end: float) -> list[str]:
         window = Window(NOW + timedelta(seconds=start), NOW + timedelta(seconds=end))
         async with sessions() as session:
-            return [instance.name for instance in await list_instances(session, "web1", "mpstat_linux", window)]
+            found, n_left_out = await list_instances(session, "web1", "mpstat_linux", window)
+        assert n_left_out == 0
+        return [instance.name for instance in found]
 
     assert await names(0, 6000) == ["all", "9", "10"]
     # What their rows say of the last sample may be five minutes behind.
@@ -141,7 +143,7 @@ async def test_instances_are_those_that_last_into_the_window(sessions: Sessions)
     assert await names(10_000, 20_000) == []
     async with sessions() as session:
         window = Window(NOW, NOW + timedelta(seconds=1))
-        assert await list_instances(session, "web1", "iostat_linux", window) == []
+        assert await list_instances(session, "web1", "iostat_linux", window) == ([], 0)
         with pytest.raises(NotFound, match="no stat 'x'"):
             await list_instances(session, "web1", "x", window)
 

@@ -1,0 +1,36 @@
+"""Work that nobody waits for any more is stopped."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+
+T_ = TypeVar("T_")
+# What proxies log for a client that closed its connection; nobody reads it.
+CLIENT_GONE: Final = 499
+
+
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, T_]) -> T_:
+    """Return what the work returns; cancel it, and wait until it has ended, when the client goes away.
+
+    The body of the request must have been read before.
+    """
+    task = asyncio.create_task(work)
+    gone = asyncio.create_task(_wait_until_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise HTTPException(CLIENT_GONE, "The client went away")
+    finally:
+        gone.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+
+
+async def _wait_until_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

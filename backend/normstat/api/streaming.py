@@ -1,0 +1,96 @@
+"""Long answers, piece by piece: they end with the client, and do not wait for a client that reads nothing."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+import structlog
+from fastapi.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+
+log = structlog.get_logger()
+
+Pieces = AsyncGenerator[bytes]
+# What is sent at once. The server's buffer takes a part whole and the next one when it has drained: so small parts show
+# whether anything is read, and an answer that nobody reads costs little memory.
+PART_BYTES: Final = 64 * 1024
+
+
+class ReaderStalled(Exception):
+    """The client took nothing of an answer for too long; the connection is cut, so that a part never looks like a whole."""
+
+
+class PieceResponse(StreamingResponse):
+    """A stream that is closed when the client is gone, or reads nothing for `stall_s` seconds."""
+
+    def __init__(self, pieces: Pieces, *, media_type: str, headers: dict[str, str], stall_s: float) -> None:
+        super().__init__(pieces, media_type=media_type, headers=headers)
+        self._pieces = pieces
+        self._stall_s = stall_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the pieces, and listen for the client's going.
+
+        Raises: ReaderStalled
+        """
+        # From 2.4 on Starlette would notice that only when it sends the next piece.
+        asgi = {**scope.get("asgi", {}), "spec_version": "2.3"}
+        await super().__call__({**scope, "asgi": asgi}, receive, send)
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the pieces in small parts."""
+
+        async def send_parts(message: Message) -> None:
+            body = message.get("body", b"")
+            parts = [body[at : at + PART_BYTES] for at in range(0, len(body), PART_BYTES)] or [body]
+            for number, part in enumerate(parts, start=1):
+                own = (
+                    message
+                    if len(parts) == 1
+                    else {**message, "body": part, "more_body": number < len(parts) or message["more_body"]}
+                )
+                await self._send(send, own)
+
+        async with aclosing(detach(self._pieces)) as self.body_iterator:
+            await super().stream_response(send_parts)
+
+    async def _send(self, send: Send, message: Message) -> None:
+        try:
+            async with asyncio.timeout(self._stall_s):
+                await send(message)
+        except TimeoutError:
+            log.warning("answer_stalled", stall_s=self._stall_s)
+            raise ReaderStalled(f"The client read nothing for {self._stall_s:.0f} s; the answer was cut off") from None
+
+
+async def detach(pieces: Pieces) -> Pieces:
+    """The pieces, each made in a task of its own, which is cancelled once.
+
+    When the client is gone, anyio cancels the response's task anew at every turn of the event loop, and so would cut off what the
+    driver does then: ask the server to cancel the statement, and wait until it has.
+    """
+    coming: asyncio.Task[bytes | None] | None = None
+    try:
+        while True:
+            coming = asyncio.create_task(_take(pieces))
+            piece = await asyncio.shield(coming)
+            if piece is None:
+                return
+            yield piece
+    finally:
+        await asyncio.shield(asyncio.create_task(_end(pieces, coming)))
+
+
+async def _take(pieces: Pieces) -> bytes | None:
+    return await anext(pieces, None)
+
+
+async def _end(pieces: Pieces, coming: asyncio.Task[bytes | None] | None) -> None:
+    if coming is not None:
+        coming.cancel()
+        await asyncio.wait({coming})
+        if not coming.cancelled():
+            # Whoever waited for it has seen it; or nobody waits any more.
+            coming.exception()
+    await pieces.aclose()
