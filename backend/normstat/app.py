@@ -27,6 +27,7 @@ from normstat.ingest.queue import ImportQueue
 from normstat.ingest.reparse_jobs import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
+from normstat.memory import return_large_blocks
 from normstat.query.storage import StorageWatch
 from normstat.settings import Settings
 from normstat.store.probe import DatabaseProbe
@@ -140,6 +141,7 @@ def _in_checkout(folder: str) -> Path | None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
+    return_large_blocks()
     await reload_user_specs(state.sessions)
     tasks = [
         asyncio.create_task(state.live.run(), name="live"),

@@ -60,9 +60,9 @@ class Settings(BaseSettings):
     )
     busy_max_wait_s: float = Field(default=20.0, ge=0, description="how long an export or a comparison waits for its turn")
     reader_stall_s: float = Field(default=60.0, gt=0, description="a client that reads nothing of a stream for so long is cut off")
-    compare_max_at_once: int = Field(default=2, ge=1, description="comparisons at once, by process; others wait, then 503")
+    compare_max_at_once: int = Field(default=3, ge=1, description="comparisons at once, by process; others wait, then 503")
     compare_max_bytes: int = Field(
-        default=768 * MIB, ge=16 * MIB, description="memory of all comparisons at once, by process; a larger one is 413"
+        default=640 * MIB, ge=16 * MIB, description="memory of all comparisons at once, by process; a larger one is 413"
     )
     compare_max_rows: int = Field(default=500_000, description="most rows of one stat read for each side of a comparison")
     log_level: str = Field(default="info", description="debug, info, warning or error")

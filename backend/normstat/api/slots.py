@@ -82,10 +82,8 @@ class Slots:
                 turn.set_result(None)
 
     def _refusal(self, account: str) -> Overloaded:
-        own = self._held[account]
-        whose = f"{own} of them yours" if own else "none of them yours"
         return Overloaded(
-            f"{self.n_held} {self._what} are running ({whose}); at most {self._n_at_once} run at once,"
-            f" {self._n_of_each} of one account. Try again in a moment",
+            f"{self._what.capitalize()} running: {self.n_held} ({self._held[account]} of them yours). At most {self._n_at_once} run"
+            f" at once, {self._n_of_each} of one account. Try again in a moment",
             {"retry_after_s": RETRY_AFTER_S, "max_at_once": self._n_at_once},
         )

@@ -20,6 +20,8 @@ MOST_CELLS: Final = 2_000_000
 SPARSE_SHARE: Final = 1 / 16
 # Series of a piece: those with the most samples.
 MOST_SERIES: Final = 20_000
+# Series that are looked at for it; of more, only those of the instances with the most samples.
+MAX_SERIES_MADE: Final = 80_000
 SECOND_US: Final = 1_000_000
 
 Column = Callable[[], FloatArray]
@@ -42,7 +44,9 @@ def make_piece(rows: StatRows, span: Window) -> Piece:
     """The piece that these samples make. A series without any value in them is not in it."""
     start_s, end_s = span.start.timestamp(), span.end.timestamp()
     times_us, report = np.unique(rows.time_us, return_inverse=True)
-    grid = _Grid(rows, times_us / SECOND_US, report.astype(np.int64).reshape(-1), start_s, end_s)
+    n_rows = len(rows.time_us)
+    rows, report, n_left_out = _leave_out_instances(rows, report.astype(np.int64).reshape(-1))
+    grid = _Grid(rows, times_us / SECOND_US, report, start_s, end_s)
     parts = list(grid.make_parts())
     covered_us, interval_us = coverage_of(times_us)
     kept = [part for part in parts if len(part.level)]
@@ -56,8 +60,8 @@ def make_piece(rows: StatRows, span: Window) -> Piece:
         field,
         _join([part.level for part in kept], np.float64),
         _join([part.digit for part in kept], np.float64),
-        len(rows.time_us),
-        0,
+        n_rows,
+        n_left_out,
         covered_us / SECOND_US,
         interval_us / SECOND_US,
     )
@@ -207,6 +211,33 @@ def coverage_of(times: IntArray | FloatArray) -> tuple[float, float]:
     return float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual), usual
 
 
+def _leave_out_instances(rows: StatRows, report: IntArray) -> tuple[StatRows, IntArray, int]:
+    """The rows of the instances with the most samples, their reports, and how many series are left out.
+
+    What is made of a series until the surplus is known takes some kilobytes: of hundreds of thousands that is all memory.
+    """
+    most = max(1, MAX_SERIES_MADE // max(1, len(rows.values)))
+    if len(rows.instances) <= most:
+        return rows, report, 0
+    n_samples = np.bincount(rows.instance, minlength=len(rows.instances))
+    kept = np.sort(np.argsort(-n_samples, kind="stable")[:most])
+    is_kept = np.zeros(len(rows.instances), np.bool_)
+    is_kept[kept] = True
+    chosen = is_kept[rows.instance]
+    n_left_out = sum(len(np.unique(rows.instance[~chosen & ~np.isnan(make())])) for make in rows.values.values())
+
+    def take(make: Column) -> Column:
+        return lambda: make()[chosen]
+
+    small = StatRows(
+        rows.time_us[chosen],
+        np.searchsorted(kept, rows.instance[chosen]).astype(np.int64),
+        [rows.instances[number] for number in kept.tolist()],
+        {key: take(make) for key, make in rows.values.items()},
+    )
+    return small, report[chosen], n_left_out
+
+
 def _leave_out(piece: Piece) -> Piece:
     """The series with the most samples, in their order."""
     keep = np.sort(np.argsort(-piece.whole.n, kind="stable")[:MOST_SERIES])
@@ -218,7 +249,7 @@ def _leave_out(piece: Piece) -> Piece:
             field=keys.field[keep],
             level=keys.level[keep],
             digit=keys.digit[keep],
-            n_left_out=len(keys) - len(keep),
+            n_left_out=keys.n_left_out + len(keys) - len(keep),
         ),
         piece.whole.take(keep),
         tuple(replace(window, summary=window.summary.take(keep)) for window in piece.windows),

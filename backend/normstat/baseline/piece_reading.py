@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baseline.piece_making import Column, StatRows, join_fields, make_piece
 from normstat.baseline.pieces import Piece, pack_piece
+from normstat.errors import TooLarge
 from normstat.query.pages import Page, PageQuery, read_pages, to_codes, to_floats
 from normstat.query.tables import StatRef, read_instance_names, read_instance_span
 from normstat.stats.spec import Field, Kind
@@ -19,6 +20,8 @@ from normstat.window import Window
 Sessions = async_sessionmaker[AsyncSession]
 # Values of a stat that are in memory at once.
 MOST_VALUES: Final = 60_000_000
+# Rows of a stat in a span, an hour at most: 3,000 instances a second.
+MAX_ROWS: Final = 12_000_000
 
 
 def is_profiled(field: Field) -> bool:
@@ -38,7 +41,14 @@ async def read_piece(sessions: Sessions, host_id: int, stat: StatRef, span: Wind
         for first in range(0, max(1, len(fields)), at_once):
             some = fields[first : first + at_once]
             async with aclosing(read_pages(session, PageQuery(stat.name, host_id, span, some))) as coming:
-                pages = [page async for page in coming]
+                pages: list[Page] = []
+                async for page in coming:
+                    pages.append(page)
+                    if sum(map(len, pages)) > MAX_ROWS:
+                        raise TooLarge(
+                            f"{stat.name} has more than {MAX_ROWS:,} rows from {span.start:%Y-%m-%dT%H:%M:%SZ}"
+                            f" to {span.end:%Y-%m-%dT%H:%M:%SZ}; a profile is made of at most so many. Exclude this time"
+                        )
             ids = {id_ for page in pages for id_ in to_codes(page.instance_id)[0].tolist()}
             names.update(await read_instance_names(session, sorted(ids - names.keys())))
             parts.append(await anyio.to_thread.run_sync(_make_part, pages, some, names, span))

@@ -92,7 +92,9 @@ async def run_comparison(
             # One host's profile and divisor at a time.
             task = await _to_task(session, request, host)
             compared = await compare_host(session, task, tell, max_rows=max_rows)
-        work.keep(work.LISTED_BYTES * (len(compared.one_sided) + len(compared.thin) + len(compared.muted) + compared.n_findings))
+        await work.keep_here(
+            work.LISTED_BYTES * (len(compared.one_sided) + len(compared.thin) + len(compared.muted) + compared.n_findings)
+        )
         await _require_samples(session, task, compared)
         found.append(compared)
     groups = sorted((group for host in found for group in host.groups), key=lambda group: -group.weight)

@@ -120,12 +120,12 @@ async def read_side(
     ids = await anyio.to_thread.run_sync(_find_ids, pages)
     n_rows, n_keys = sum(map(len, pages)), sum(map(any, zip(*(page.has_values for page in pages), strict=True)))
     # Columns of eight bytes are made of the pages, and what is said of each series comes on top.
-    work.keep(
+    await work.keep_here(
         8 * n_rows * (n_keys + 2) + work.SERIES_BYTES * len(ids) * n_keys, f"{stat.name} ({len(ids):,} instances, {n_rows:,} rows)"
     )
     names = await read_instance_names(session, ids)
     side = await work.run_in_thread(_to_side, stat, pages, fields, names, n_skipped)
-    work.use(0)
+    await work.use_here(0)
     return side
 
 
@@ -145,7 +145,7 @@ async def _read_windows(
             async for page in coming:
                 pages.append(page)
                 n_rows += len(page)
-                work.use(sum(map(_size_of, pages)))
+                await work.use_here(sum(map(_size_of, pages)))
                 if max_rows is not None and max(n_rows, _expect(pages, windows)) > max_rows:
                     return None
     return pages

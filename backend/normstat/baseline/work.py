@@ -6,6 +6,7 @@ estimated before the memory is taken. Outside of `working` (commands, tests of t
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,12 +20,14 @@ T_ = TypeVar("T_")
 P_ = ParamSpec("P_")
 MIB: Final = 1 << 20
 RETRY_AFTER_S: Final = 10
-# Measured at 500,000 series of two samples each: records, texts and summaries, for each side that a series has.
-SERIES_BYTES: Final = 1400
+# Records, texts and summaries, for each side that a series has: 1,660 measured at 260,000 series of two samples each.
+SERIES_BYTES: Final = 2000
 # Temporaries of the arithmetic for each value of the matrix that is worked on, the matrix itself included.
 CELL_BYTES: Final = 40
 # What remains of a series that is in a list of the answer.
 LISTED_BYTES: Final = 800
+# How often a comparison looks whether the memory that it waits for is free.
+WAIT_S: Final = 0.05
 
 
 class Stopped(Exception):
@@ -38,6 +41,8 @@ class MemoryPool:
         self.max_bytes = max_bytes
         self.n_used = 0
         self._lock = threading.Lock()
+        # In the order in which they began.
+        self._works: list[Work] = []
 
     def take(self, n_bytes: int) -> bool:
         """Take so much (a negative number gives back); False where that is more than is left."""
@@ -47,6 +52,25 @@ class MemoryPool:
             self.n_used += n_bytes
             return True
 
+    def enter(self, work: "Work") -> None:
+        """Note that a comparison begins."""
+        with self._lock:
+            self._works.append(work)
+
+    def leave(self, work: "Work") -> None:
+        """Note that it has ended."""
+        with self._lock:
+            self._works.remove(work)
+
+    def give_way_to(self, work: "Work") -> bool:
+        """Let all others end for the comparison that began first, so that one of them always comes to its end; False for others."""
+        with self._lock:
+            if self._works[0] is not work:
+                return False
+            for other in self._works[1:]:
+                other.give_way()
+            return True
+
 
 class Work:
     """One comparison: what it holds of the pool, and whether it is to stop."""
@@ -54,6 +78,7 @@ class Work:
     def __init__(self, pool: MemoryPool) -> None:
         self._pool = pool
         self._is_stopped = threading.Event()
+        self._must_give_way = threading.Event()
         self._n_scratch = 0
         self._largest = (0, "")
         self.n_held = 0
@@ -62,57 +87,73 @@ class Work:
         """Let the next check raise Stopped."""
         self._is_stopped.set()
 
-    def check(self) -> None:
-        """Go on only while somebody waits.
+    def give_way(self) -> None:
+        """Let the next check raise Overloaded."""
+        self._must_give_way.set()
 
-        Raises: Stopped
+    def check(self) -> None:
+        """Go on only while somebody waits, and nobody who was here before needs the memory.
+
+        Raises: Stopped, Overloaded
         """
         if self._is_stopped.is_set():
             raise Stopped
+        if self._must_give_way.is_set():
+            raise self._refusal(self.n_held + self._n_scratch)
 
-    def keep(self, n_bytes: int, what: str = "") -> None:
-        """Count memory that stays; `what` is the stat that it is for, in words.
+    def keep(self, n_bytes: int, what: str = "") -> bool:
+        """Count memory that stays, unless it must be waited for; `what` is the stat that it is for, in words.
 
         Raises: TooLarge, Overloaded, Stopped
         """
-        self.check()
         if what and n_bytes > self._largest[0]:
             self._largest = (n_bytes, what)
-        self._take(n_bytes)
+        if not self._take(n_bytes):
+            return False
         self.n_held += n_bytes
+        return True
 
-    def use(self, n_bytes: int) -> None:
-        """Count memory that is needed for a moment, instead of that of the call before.
+    def use(self, n_bytes: int) -> bool:
+        """Count memory that is needed for a moment, instead of that of the call before, unless it must be waited for.
 
         Raises: TooLarge, Overloaded, Stopped
         """
-        self.check()
-        self._take(n_bytes - self._n_scratch)
+        if not self._take(n_bytes - self._n_scratch):
+            return False
         self._n_scratch = n_bytes
+        return True
 
     def release_to(self, n_bytes: int) -> None:
         """Give back what is held beyond so many bytes."""
-        self.use(0)
-        self._pool.take(n_bytes - self.n_held)
-        self.n_held = n_bytes
+        self._pool.take(n_bytes - self.n_held - self._n_scratch)
+        self.n_held, self._n_scratch = n_bytes, 0
 
-    def _take(self, n_bytes: int) -> None:
+    def _take(self, n_bytes: int) -> bool:
+        self.check()
         if self._pool.take(n_bytes):
-            return
+            return True
         needed = self.n_held + self._n_scratch + n_bytes
         most = self._pool.max_bytes
-        largest = f" Most of it is for {self._largest[1]}." if self._largest[1] else ""
-        if needed <= most:
-            raise Overloaded(
-                f"This comparison needs {needed // MIB:,} MiB, and others are using the memory ({most // MIB:,} MiB for all)."
-                f"{largest} Try again in a moment",
-                {"retry_after_s": RETRY_AFTER_S, "max_bytes": most},
+        if needed > most:
+            raise TooLarge(
+                f"This comparison needs more than {needed // MIB:,} MiB; {most // MIB:,} MiB are allowed"
+                f" (NORMSTAT_COMPARE_MAX_BYTES).{self._say_largest()} Compare shorter windows, or fewer hosts",
+                {"max_bytes": most, "needed_bytes": needed},
             )
-        raise TooLarge(
-            f"This comparison needs more than {needed // MIB:,} MiB; {most // MIB:,} MiB are allowed (NORMSTAT_COMPARE_MAX_BYTES)."
-            f"{largest} Compare shorter windows, or fewer hosts",
-            {"max_bytes": most, "needed_bytes": needed},
+        if not self._pool.give_way_to(self):
+            raise self._refusal(needed)
+        return False
+
+    def _refusal(self, needed: int) -> Overloaded:
+        most = self._pool.max_bytes
+        return Overloaded(
+            f"This comparison needs {needed // MIB:,} MiB, and another one is using the memory ({most // MIB:,} MiB for all)."
+            f"{self._say_largest()} Try again in a moment",
+            {"retry_after_s": RETRY_AFTER_S, "max_bytes": most},
         )
+
+    def _say_largest(self) -> str:
+        return f" Most of it is for {self._largest[1]}." if self._largest[1] else ""
 
 
 _current: ContextVar[Work | None] = ContextVar("work", default=None)
@@ -122,18 +163,20 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 def working(pool: MemoryPool) -> Iterator[Work]:
     """Make the block one comparison; its memory is given back at the end."""
     work = Work(pool)
+    pool.enter(work)
     token = _current.set(work)
     try:
         yield work
     finally:
         _current.reset(token)
-        pool.take(-work.n_held - work._n_scratch)  # noqa: SLF001 (ours)
+        pool.leave(work)
+        work.release_to(0)
 
 
 def check() -> None:
     """Go on only while somebody waits for the present comparison.
 
-    Raises: Stopped
+    Raises: Stopped, Overloaded
     """
     work = _current.get()
     if work is not None:
@@ -141,23 +184,37 @@ def check() -> None:
 
 
 def keep(n_bytes: int, what: str = "") -> None:
-    """Count memory that stays as long as the present host is compared.
+    """Count memory that stays as long as the present host is compared; waits for it where that must be, so only in a thread.
 
     Raises: TooLarge, Overloaded, Stopped
     """
     work = _current.get()
-    if work is not None:
-        work.keep(n_bytes, what)
+    while work is not None and not work.keep(n_bytes, what):
+        time.sleep(WAIT_S)
 
 
 def use(n_bytes: int) -> None:
-    """Count memory that is needed for a moment, instead of that of the call before.
+    """Count memory that is needed for a moment, instead of that of the call before; waits as `keep` does.
 
     Raises: TooLarge, Overloaded, Stopped
     """
     work = _current.get()
-    if work is not None:
-        work.use(n_bytes)
+    while work is not None and not work.use(n_bytes):
+        time.sleep(WAIT_S)
+
+
+async def keep_here(n_bytes: int, what: str = "") -> None:
+    """`keep` on the event loop."""
+    work = _current.get()
+    while work is not None and not work.keep(n_bytes, what):  # noqa: ASYNC110 (threads give it back)
+        await asyncio.sleep(WAIT_S)
+
+
+async def use_here(n_bytes: int) -> None:
+    """`use` on the event loop."""
+    work = _current.get()
+    while work is not None and not work.use(n_bytes):  # noqa: ASYNC110 (see above)
+        await asyncio.sleep(WAIT_S)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from psycopg import AsyncConnection, sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.errors import TooLarge
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.store.session import driver_of
@@ -31,6 +32,8 @@ from normstat.window import Window, from_us
 
 # What keeps a page of any table below 10 MB on the wire; the database is slower with much smaller and with much larger ones.
 VALUES_PER_PAGE: Final = 1_000_000
+# Rows of one instant are read together, whatever a page holds; no tool prints so many at once.
+MAX_VALUES_AT_ONCE: Final = 8_000_000
 # How much time the first statement looks at: a hypertable has a part for each day, and planning costs time for each part.
 FIRST_SPAN_US: Final = timedelta(days=1) // timedelta(microseconds=1)
 ARRAY_HEADER_BYTES: Final = 20
@@ -208,6 +211,8 @@ class _Steps:
         self._span_us = FIRST_SPAN_US
         self._span_end_us = min(self._start_us + self._span_us, self._end_us)
         self._n_rows = query.n_rows_per_page
+        self._n_columns = len(query.fields) + 2 + 3 * query.has_lines
+        self._table = query.table
         self._n_in_span = 0
         self.is_done = False
 
@@ -224,7 +229,12 @@ class _Steps:
             if n_whole:
                 self._start_us = last_us
                 return page.head(n_whole)
-            # More rows of one instant than a page holds: they must stay together, so the page grows.
+            # More rows of one instant than a page holds: they must stay together, so the page grows, up to a limit.
+            if self._n_rows * self._n_columns > MAX_VALUES_AT_ONCE:
+                raise TooLarge(
+                    f"{self._table} has more than {self._n_rows:,} rows of one instant ({from_us(last_us):%Y-%m-%dT%H:%M:%S.%fZ});"
+                    " so many are not read. Choose a window without it"
+                )
             self._n_rows *= 2
 
     def _next_span(self) -> None:

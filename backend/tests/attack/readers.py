@@ -22,6 +22,10 @@ Sessions = async_sessionmaker[AsyncSession]
 PAGE: Final = {"X-Normstat-Request": "1"}
 DAY: Final = {"start": "2026-11-21T00:00:00Z", "end": "2026-11-22T00:00:00Z"}
 
+CPU_FIELDS: Final = (
+    "usr_pct", "nice_pct", "sys_pct", "iowait_pct", "irq_pct", "soft_pct", "steal_pct", "guest_pct", "gnice_pct", "idle_pct",
+)  # fmt: skip
+
 
 async def enter(sessions: Sessions, role: Role, name: str) -> dict[str, str]:
     """Make an account with a session; return its cookies."""
@@ -36,7 +40,7 @@ async def enter(sessions: Sessions, role: Role, name: str) -> dict[str, str]:
 
 
 async def fill_cpus(sessions: Sessions, *, n_reports: int, n_cpus: int, host: str = "web1") -> None:
-    """Store mpstat of a host: as CSV about 40 bytes for each report and CPU."""
+    """Store mpstat of a host: as CSV about 75 bytes for each report and CPU."""
     n = n_reports * n_cpus
     rng = np.random.default_rng(3)
     await fill_values(
@@ -45,19 +49,19 @@ async def fill_cpus(sessions: Sessions, *, n_reports: int, n_cpus: int, host: st
         "mpstat_linux",
         time_us=np.repeat(to_us(START) + np.arange(n_reports) * 1_000_000, n_cpus),
         instances=tuple(map(str, range(n_cpus))) * n_reports,
-        values={key: np.round(rng.uniform(0, 100, n), 2) for key in ("usr_pct", "sys_pct", "idle_pct")},
+        values={key: np.round(rng.uniform(0, 100, n), 2) for key in CPU_FIELDS},
     )
 
 
 class SilentReader:
-    """A client that asks, and reads only when it is told to; its window is as small as the system lets it be."""
+    """A client that asks, and reads only when it is told to; by default its window is as small as the system lets it be."""
 
-    def __init__(self, address: str, target: str, cookies: dict[str, str]) -> None:
+    def __init__(self, address: str, target: str, cookies: dict[str, str], *, window: int = 4096) -> None:
         url = urlsplit(address)
         assert url.hostname is not None
         assert url.port is not None
         self._socket = socket.socket()
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         self._socket.connect((url.hostname, url.port))
         cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
         self._socket.sendall(
