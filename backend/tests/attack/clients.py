@@ -15,7 +15,8 @@ import pytest
 
 from tests.databases import DatabaseUnavailable, ServerPool
 
-ATTACKER: Final = "127.0.0.1"
+# Not 127.0.0.1: thousands of ports of that address would be taken, and one of them may be that of another test's server.
+ATTACKER: Final = "127.0.0.9"
 NEWCOMER: Final = "127.0.0.2"
 MIB: Final = 1 << 20
 # Guards against hanging only.

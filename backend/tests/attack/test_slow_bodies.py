@@ -1,5 +1,6 @@
 """Bodies that are announced and do not come, or come by the byte: others are served, and the connections end."""
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,26 +63,26 @@ def test_one_token_takes_no_more_than_its_share(url: str, tmp_path: Path) -> Non
             assert send_rows(server.port, other, "host2").status == 200
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/v1/ingest",
-        "/api/v1/auth/login",
-        "/api/v1/imports?host=a&name=b",
-        "/api/v1/specs/preview",
-        "/api/v1/health",
-        "/",
-        "/none",
-    ],
-)
+@pytest.fixture(scope="module")
+def strict(servers: ServerPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that waits for a second."""
+    with (
+        plain_database(servers) as url,
+        Server(url, tmp_path_factory.mktemp("strict") / "log", settings=STALL) as server,
+    ):
+        yield server
+
+
 @pytest.mark.parametrize("begun", [b"", b"{"], ids=["nothing", "a byte"])
-def test_a_body_that_does_not_come(url: str, tmp_path: Path, path: str, begun: bytes) -> None:
-    token = make_agent_token(url)
-    head = ingest_head(token, 1000) if path.endswith("ingest") else head_of(path, 1000)
-    with Server(url, tmp_path / "log", settings=STALL) as server, holding(server.port, 20, head + begun) as held:
+def test_a_body_that_does_not_come(strict: Server, begun: bytes) -> None:
+    token = make_agent_token(strict.environment["NORMSTAT_DATABASE_URL"])
+    paths = ["auth/login", "imports?host=a&name=b", "specs/preview", "health", "none"]
+    heads = [ingest_head(token, 1000), head_of("/", 1000), *(head_of(f"/api/v1/{path}", 1000) for path in paths)]
+    with contextlib.ExitStack() as stack:
+        held = [connection for head in heads for connection in stack.enter_context(holding(strict.port, 5, head + begun))]
         wait_until(lambda: all(is_ended(connection) for connection in held), "all are closed")
-        assert ask_health(server.port).status == 200
-    assert "Traceback" not in (tmp_path / "log").read_text()
+        assert ask_health(strict.port).status == 200
+    assert "Traceback" not in strict.log_path.read_text()
 
 
 def test_a_client_that_goes_away_in_the_middle_is_no_error(url: str, tmp_path: Path) -> None:
