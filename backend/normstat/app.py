@@ -117,7 +117,7 @@ def make_state(settings: Settings) -> AppState:
         # As many wait as may be inside: a whole fleet may come at once after the server was started.
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
         agents=AgentMemory(),
-        intake=Intake(ingest_engine),
+        intake=Intake(ingest_engine, settings.ingest_limits),
         preview_slots=asyncio.Semaphore(max(1, MOST_PREVIEWS // settings.workers)),
         export_slots=Slots(
             "exports",
@@ -143,12 +143,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
     return_large_blocks()
     await reload_user_specs(state.sessions)
+    settings = state.settings
     tasks = [
         asyncio.create_task(state.live.run(), name="live"),
         asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
         asyncio.create_task(state.imports.run(), name="imports"),
-        asyncio.create_task(run_reparses(state.settings.database_url, state.sessions), name="reparses"),
-        asyncio.create_task(run_upkeep(state.settings.database_url, state.sessions), name="upkeep"),
+        asyncio.create_task(run_reparses(settings.database_url, state.sessions, settings.ingest_limits), name="reparses"),
+        asyncio.create_task(run_upkeep(settings.database_url, state.sessions), name="upkeep"),
     ]
     for task in tasks:
         task.add_done_callback(_report_end)

@@ -9,6 +9,8 @@ from pathlib import Path
 from pydantic import AliasChoices, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from normstat.ingest.limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
+
 MIB = 1024 * 1024
 
 
@@ -52,6 +54,14 @@ class Settings(BaseSettings):
         default=0.5, gt=0, le=1, description="part of the two limits above that the agents of one token may take together"
     )
     ingest_max_plain_bytes_at_once: int = Field(default=256 * MIB, description="memory for what is unpacked of them, by process")
+    ingest_max_hosts: int = Field(default=MAX_HOSTS, ge=1, description="hosts in all that agents can make; beyond, 429")
+    ingest_max_new_hosts: int = Field(default=MAX_NEW_HOSTS, ge=1, description="hosts that one token makes in an hour; beyond, 429")
+    ingest_max_new_streams: int = Field(
+        default=MAX_NEW_STREAMS, ge=200, description="streams that one host begins in an hour; beyond, 429"
+    )
+    ingest_max_new_instances: int = Field(
+        default=MAX_NEW_INSTANCES, ge=1, description="instances of a stat that are new on a host in an hour; beyond, rejected lines"
+    )
     import_dir: Path | None = Field(default=None, description="folder of files that wait to be imported; None: a temporary one")
     import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports takes; larger is 413")
     import_max_bytes: int = Field(default=50 << 30, description="most bytes that one import unpacks")
@@ -66,6 +76,16 @@ class Settings(BaseSettings):
     )
     compare_max_rows: int = Field(default=500_000, description="most rows of one stat read for each side of a comparison")
     log_level: str = Field(default="info", description="debug, info, warning or error")
+
+    @property
+    def ingest_limits(self) -> IngestLimits:
+        """How much that is new agents may bring."""
+        return IngestLimits(
+            hosts=self.ingest_max_hosts,
+            new_hosts=self.ingest_max_new_hosts,
+            new_streams=self.ingest_max_new_streams,
+            new_instances=self.ingest_max_new_instances,
+        )
 
 
 @cache

@@ -11,7 +11,7 @@ from normstat.api.deps import Admitted, Agent, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
-from normstat.errors import BadFrame, BadRequest, Overloaded, TooLarge, TooSlow, UnsupportedMediaType, shorten
+from normstat.errors import BadFrame, BadRequest, Overloaded, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, shorten
 from normstat.ingest.intake import AgentIdentity, Job
 from normstat.ingest.wire import Ack, Frame, format_acks
 
@@ -26,7 +26,7 @@ LONGEST_WAIT_S: Final = 15.0
     "/ingest",
     response_class=PlainTextResponse,
     responses=text_answers(
-        guarded_answers(BadFrame, BadRequest, TooLarge, TooSlow, UnsupportedMediaType, Overloaded),
+        guarded_answers(BadFrame, BadRequest, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, Overloaded),
         media_type="text/plain",
         description="committed: one line `<key> <acknowledged offset>` for each stream named",
     ),

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from normstat.errors import NormstatError
 from normstat.ingest.files import Job, require_host_name, run_import
+from normstat.ingest.intake import set_limits
 from normstat.ingest.options import ImportedFile, ImportOptions, check_options, parse_day, parse_instant
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
@@ -73,6 +74,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
 
 async def _import(settings: Settings, host: str, paths: Sequence[Path], options: ImportOptions) -> list[ImportedFile]:
     engine = make_engine(settings.database_url, pool_size=2)
+    set_limits(engine, settings.ingest_limits)
     try:
         screen = Screen()
         with screen.progress:

@@ -113,5 +113,5 @@ async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, wo
 
 async def _work(database_url: str, reparse_id: int) -> None:
     # A server that is running takes it up as well, and whoever has the lock works; the other one looks on, and takes over.
-    while not await work_off(database_url, until=reparse_id):  # noqa: ASYNC110 (another process ends it)
+    while not await work_off(database_url, load_settings().ingest_limits, until=reparse_id):  # noqa: ASYNC110 (another process ends it)
         await asyncio.sleep(SHOW_S)

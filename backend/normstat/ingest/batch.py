@@ -5,8 +5,10 @@ commit waits for the disk. A request that cannot be taken is refused by itself; 
 """
 
 import asyncio
+import itertools
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,9 +17,10 @@ from typing import Final
 import psycopg
 import structlog
 
-from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, shorten
+from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
-from normstat.ingest.pieces import Taken, show_unseen
+from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, IngestLimits, RefusalLog
+from normstat.ingest.pieces import NOTHING_REFUSED, Taken, show_unseen
 from normstat.ingest.restate import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.wire import Ack, Frame, FrameKind
 from normstat.stats.catalogue import load_catalogue
@@ -115,11 +118,23 @@ class TablesLacking(Exception):
 
 
 class HostsLacking(Exception):
-    """Hosts must be made first, in a transaction of their own; raised before anything was written."""
+    """Hosts must be made first, in a transaction of their own; raised before anything was written.
 
-    def __init__(self, names: list[str]) -> None:
+    `tokens` are those of the agents that name them, one for each of the hosts that an agent makes.
+    """
+
+    def __init__(self, names: list[str], tokens: list[int]) -> None:
         super().__init__()
         self.names = names
+        self.tokens = tokens
+
+
+class TooManyInstances(Exception):
+    """Some rows are of instances that are too many: the batch is to be read again without them. Nothing is written."""
+
+    def __init__(self, refused: Mapping[tuple[int, str], frozenset[str]]) -> None:
+        super().__init__()
+        self.refused = refused
 
 
 @dataclass(slots=True)
@@ -129,30 +144,47 @@ class Memory:
     stats: StatMemory = field(default_factory=StatMemory)
     instances: InstanceMemory = field(default_factory=InstanceMemory)
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    limits: IngestLimits = field(default_factory=IngestLimits)
+    new_hosts: HourlyCount[int] = field(default_factory=HourlyCount)
+    new_streams: HourlyCount[int] = field(default_factory=HourlyCount)
+    refusals: RefusalLog = field(default_factory=RefusalLog)
 
     def clear(self) -> None:
-        """Forgets it: the database may be another one, or an older state of it."""
+        """Forgets it: the database may be another one, or an older state of it. What was counted against the limits stays."""
         self.stats.clear()
         self.instances.clear()
 
 
 class Batch:
-    """Jobs of different hosts within one transaction. `learned` is to be remembered after the commit."""
+    """Jobs of different hosts within one transaction.
 
-    def __init__(self, session: WriteSession, memory: Memory, jobs: Sequence[Job]) -> None:
+    Rows of instances in `refused`, by host and stat, become rejected lines.
+    """
+
+    def __init__(
+        self,
+        session: WriteSession,
+        memory: Memory,
+        jobs: Sequence[Job],
+        refused: Mapping[tuple[int, str], frozenset[str]] | None = None,
+    ) -> None:
         self._session = session
         self._memory = memory
         self._jobs = jobs
+        self._refused: dict[int, dict[str, frozenset[str]]] = {}
+        for (host_id, stat), names in (refused or {}).items():
+            self._refused.setdefault(host_id, {})[stat] = names
         self._hosts: dict[str, OpenHost] = {}
         self._deliveries: dict[tuple[int, StreamName], Delivery] = {}
         self._new_streams: list[OpenStream] = []
         self._new_reasons: list[tuple[OpenStream, str]] = []
-        self.learned: Learned | None = None
+        self._learned: Learned | None = None
+        self._n_new_streams: dict[int, int] = {}
 
     async def take(self) -> None:
         """Reads everything, then writes everything: while it writes it waits for nobody's new tables.
 
-        Raises: TablesLacking, HostsLacking before anything was written
+        Raises: TablesLacking, HostsLacking before anything was written; TooManyInstances
         """
         connection = await driver_of(self._session)
         lock_s = LOCK_TIMEOUT_S if len(self._jobs) == 1 else BATCH_LOCK_TIMEOUT_S
@@ -162,6 +194,8 @@ class Batch:
             return
         await refresh_catalogue(self._session)
         await self._open_streams(connection)
+        if not self._deliveries:
+            return
         specs = {delivery.spec.name: delivery.spec for delivery in self._deliveries.values() if delivery.spec is not None}
         stored = await self._memory.stats.read(self._session, [stat.name for spec in specs.values() for stat in spec.stats])
         plan = TablePlan(specs.values(), stored)
@@ -175,6 +209,13 @@ class Batch:
         if wanted:
             raise TablesLacking(wanted)
         await self._write(connection, plan)
+
+    def remember(self) -> None:
+        """Keeps what was learned, and counts what is new; after the commit."""
+        if self._learned is not None:
+            self._memory.instances.remember(self._learned)
+        for host_id, n_streams in self._n_new_streams.items():
+            self._memory.new_streams.add(host_id, n_streams)
 
     def log_what_is_new(self) -> None:
         """One event for each stream, each kind of trouble in it and each gap that was not there before; after the commit."""
@@ -211,7 +252,7 @@ class Batch:
         remembered = [job.agent.token_id for job in self._jobs if job.agent.is_remembered]
         valid = await ingest_rows.find_valid_tokens(connection, remembered) if remembered else set()
         self._hosts = await ingest_rows.lock_hosts(connection, (job.host_name for job in self._jobs))
-        lacking = []
+        lacking: list[Job] = []
         for job in self._jobs:
             host = self._hosts.get(job.host_name)
             if job.agent.is_remembered and job.agent.token_id not in valid:
@@ -222,18 +263,93 @@ class Batch:
                     f"This agent token is for another host, not for {name}; use that host's token, or one without a host"
                 )
             elif host is None:
-                lacking.append(job.host_name)
+                lacking.append(job)
         if lacking:
-            raise HostsLacking(lacking)
+            await self._limit_hosts(connection, lacking)
+        made = [job for job in lacking if job.error is None]
+        if made:
+            raise HostsLacking([job.host_name for job in made], [job.agent.token_id for job in made if job.recording is None])
+
+    async def _limit_hosts(self, connection: psycopg.AsyncConnection, lacking: Sequence[Job]) -> None:
+        """Refuses those requests for now that would make too many hosts. Who imports is a person, and may."""
+        limits, memory = self._memory.limits, self._memory
+        n_left = limits.hosts - await ingest_rows.count_hosts(connection)
+        n_made: Counter[int] = Counter()
+        for job in lacking:
+            if job.recording is not None:
+                continue
+            token_id = job.agent.token_id
+            if n_left <= 0:
+                memory.refusals.note("host_refused", token_id, host=job.host_name, token=token_id, reason="too many hosts in all")
+                job.error = TooManyRequests(
+                    f"This server takes {limits.hosts} hosts and has as many; delete hosts that are gone, or raise "
+                    "NORMSTAT_INGEST_MAX_HOSTS; nothing was taken",
+                    {"retry_after_s": RETRY_AFTER_S},
+                )
+            elif memory.new_hosts.count(token_id) + n_made[token_id] >= limits.new_hosts:
+                memory.refusals.note("host_refused", token_id, host=job.host_name, token=token_id, reason="too many within an hour")
+                job.error = TooManyRequests(
+                    f"This token made {limits.new_hosts} new hosts within an hour, which is as many as it may "
+                    "(NORMSTAT_INGEST_MAX_NEW_HOSTS); nothing was taken; send it again later",
+                    {"retry_after_s": RETRY_AFTER_S},
+                )
+            else:
+                n_left -= 1
+                n_made[token_id] += 1
 
     async def _open_streams(self, connection: psycopg.AsyncConnection) -> None:
+        names = {job.host_name: self._names_of(job) for job in self._jobs if job.error is None}
+        known = await ingest_rows.find_streams(connection, itertools.chain.from_iterable(names.values()))
+        # Who imports is a person, and may begin as many streams as there are files.
+        of_agents = [job for job in self._jobs if job.error is None and job.recording is None]
+        new = {job.host_name: own for job in of_agents if (own := names[job.host_name] - set(known))}
+        if new:
+            await self._limit_streams(connection, new)
         jobs = [job for job in self._jobs if job.error is None]
-        names = [(self._hosts[job.host_name].id, (frame.spec, frame.key)) for job in jobs for frame in job.frames]
-        found = await ingest_rows.open_streams(connection, names) if names else {}
+        wanted = itertools.chain.from_iterable(names[job.host_name] for job in jobs)
+        found = await ingest_rows.open_streams(connection, wanted, known)
         for job in jobs:
+            if job.host_name in new:
+                self._n_new_streams[self._hosts[job.host_name].id] = len(new[job.host_name])
             host = self._hosts[job.host_name]
             for frame in job.frames:
                 await self._open(job, frame, found[host.id, (frame.spec, frame.key)])
+
+    def _names_of(self, job: Job) -> set[tuple[int, StreamName]]:
+        host_id = self._hosts[job.host_name].id
+        return {(host_id, (frame.spec, frame.key)) for frame in job.frames}
+
+    async def _limit_streams(self, connection: psycopg.AsyncConnection, new: Mapping[str, set[tuple[int, StreamName]]]) -> None:
+        """Refuses requests of agents that begin too many streams, and those that use a key again for another spec.
+
+        `new` are the streams that are not there yet, by the name of their host.
+        """
+        specs = await ingest_rows.find_specs_of_keys(connection, itertools.chain.from_iterable(new.values()))
+        limit = self._memory.limits.new_streams
+        for job in self._jobs:
+            own = new.get(job.host_name, set())
+            for host_id, (spec, key) in sorted(own):
+                if (host_id, key) in specs and job.error is None:
+                    (before, *_) = sorted(specs[host_id, key])
+                    job.error = BadRequest(
+                        f"The stream key {shorten(key, 100)} belongs to {before} on this host and came as {spec}; a key belongs to "
+                        "one spec for ever: use another one; nothing was taken",
+                        {"key": key, "spec": before},
+                    )
+            if not own or job.error is not None:
+                continue
+            if len(own) > limit:
+                job.error = TooLarge(
+                    f"The request begins {len(own)} streams; a host begins at most {limit} in an hour; send less at once",
+                    {"max_new_streams": limit},
+                )
+            elif self._memory.new_streams.count(self._hosts[job.host_name].id) + len(own) > limit:
+                self._memory.refusals.note("streams_refused", job.host_name, host=job.host_name, n_streams=len(own))
+                job.error = TooManyRequests(
+                    f"This host began {limit} streams within an hour, which is as many as it may "
+                    "(NORMSTAT_INGEST_MAX_NEW_STREAMS); nothing was taken; send it again later",
+                    {"retry_after_s": RETRY_AFTER_S},
+                )
 
     async def _open(self, job: Job, frame: Frame, stream: OpenStream) -> None:
         name = (stream.host_id, (stream.spec, stream.key))
@@ -257,7 +373,7 @@ class Batch:
 
     def _read(self, plan: TablePlan) -> None:
         for delivery in self._deliveries.values():
-            delivery.read(plan)
+            delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED))
 
     async def _write(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         # That of the database: what it sets by itself in this transaction has the same.
@@ -288,7 +404,11 @@ class Batch:
                 by_key.setdefault(key, []).append((delivery.stream.id, block))
         spans = {key: samples.instance_spans([block for _, block in blocks]) for key, blocks in by_key.items()}
         epochs = {host.id: host.instance_epoch for host in self._hosts.values()}
-        learned = self.learned = await self._memory.instances.see(connection, epochs, spans)
+        max_new = self._memory.limits.new_instances
+        learned = self._learned = await self._memory.instances.see(connection, epochs, spans, max_new=max_new)
+        if learned.refused:
+            stats = {plan.require(block.stat.name).id: block.stat.name for blocks in by_key.values() for _, block in blocks}
+            self._refuse_instances({(host_id, stats[stat_id]): names for (host_id, stat_id), names in learned.refused.items()})
         await self._mark_changed(connection, spans, by_key)
         placed: dict[str, list[tuple[SampleBlock, samples.Place]]] = {}
         for key, blocks in by_key.items():
@@ -297,6 +417,14 @@ class Batch:
                 placed.setdefault(block.stat.name, []).append((block, samples.Place(key[0], stream_id, ids)))
         for name, parts in placed.items():
             await samples.copy_blocks(connection, plan.require(name), parts)
+
+    def _refuse_instances(self, refused: Mapping[tuple[int, str], frozenset[str]]) -> None:
+        """Raises: TooManyInstances, always"""
+        hosts = {host.id: host.name for host in self._hosts.values()}
+        for (host_id, stat), names in refused.items():
+            host = hosts[host_id]
+            self._memory.refusals.note("instances_refused", (host, stat), host=host, stat=stat, n_instances=len(names))
+        raise TooManyInstances(refused)
 
     async def _mark_changed(
         self,

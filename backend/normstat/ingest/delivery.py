@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from normstat.ingest.pieces import Piecewise, Taken
+from normstat.ingest.pieces import NOTHING_REFUSED, Piecewise, Refused, Taken
 from normstat.ingest.wire import Frame, FrameKind
 from normstat.stats.gap import state_after_gap
 from normstat.stats.records import SampleBlock, State
@@ -26,6 +26,7 @@ class Delivery:
     taken: list[Taken] = field(default_factory=list)
     gaps: list[LostBytes] = field(default_factory=list)
     _data: bytearray = field(default_factory=bytearray)
+    _refused: Refused = field(default_factory=dict)
 
     @property
     def n_bytes(self) -> int:
@@ -37,8 +38,9 @@ class Delivery:
         """The samples that were read."""
         return (block for taken in self.taken for block in taken.blocks)
 
-    def read(self, plan: TablePlan) -> None:
+    def read(self, plan: TablePlan, refused: Refused = NOTHING_REFUSED) -> None:
         """Takes all frames in their order; what is left behind the last whole line is dropped, the agent sends it again."""
+        self._refused = refused
         for frame in self.frames:
             if frame.kind is FrameKind.STREAM:
                 self._accept(frame)
@@ -71,6 +73,7 @@ class Delivery:
             start=self.end,
             state=self.state,
             n_lines_before=self.stream.n_all_lines + sum(taken.n_lines.total() for taken in self.taken),
+            refused=self._refused,
         )
         data = bytes(self._data)
         self._data.clear()

@@ -14,10 +14,11 @@ import psycopg
 import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
-from normstat.ingest.batch import AgentIdentity, Batch, HostsLacking, Job, Memory, Recording, TablesLacking
+from normstat.ingest.batch import AgentIdentity, Batch, HostsLacking, Job, Memory, Recording, TablesLacking, TooManyInstances
+from normstat.ingest.limits import IngestLimits
 from normstat.ingest.wire import Ack, Frame
 from normstat.store import ingest_rows
 from normstat.store.session import driver_of, make_sessions, open_write_session
@@ -68,6 +69,11 @@ async def take_request(
     return job.acks
 
 
+def set_limits(engine: AsyncEngine, limits: IngestLimits) -> None:
+    """Say how much that is new may come through the engine, by agents and by imports."""
+    _memories.setdefault(engine, Memory()).limits = limits
+
+
 @dataclass(eq=False, slots=True)
 class Waiting:
     """A request in the queue; `begun` is set when its batch begins, `done` when it ended."""
@@ -81,9 +87,11 @@ class Waiting:
 class Intake:
     """Gathers the requests that wait while others are being written, and takes them together."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, limits: IngestLimits | None = None) -> None:
         self._engine = engine
         self._memory = _memories.setdefault(engine, Memory())
+        if limits is not None:
+            set_limits(engine, limits)
         self._waiting: list[Waiting] = []
         self._hosts_at_work: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -198,25 +206,10 @@ async def _take_alone(engine: AsyncEngine, memory: Memory, job: Job) -> None:
 
 async def _take_together(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job]) -> None:
     sessions = make_sessions(engine)
+    refused: dict[tuple[int, str], frozenset[str]] = {}
     try:
         for _ in range(MOST_ATTEMPTS):
-            try:
-                async with open_write_session(sessions) as session:
-                    batch = Batch(session, memory, jobs)
-                    await batch.take()
-            except TablesLacking as lacking:
-                async with open_write_session(sessions) as session:
-                    await make_stat_tables(session, lacking.wanted)
-                memory.stats.clear()
-            except HostsLacking as lacking:
-                async with open_write_session(sessions) as session:
-                    await ingest_rows.add_hosts(await driver_of(session), lacking.names)
-            except FORGOTTEN:
-                memory.clear()
-            else:
-                if batch.learned is not None:
-                    memory.instances.remember(batch.learned)
-                batch.log_what_is_new()
+            if await _attempt(sessions, memory, jobs, refused):
                 return
             for job in jobs:
                 job.error = None
@@ -227,6 +220,38 @@ async def _take_together(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job
             raise
         raise known from error
     raise DatabaseAway("The tables are being changed; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S})
+
+
+async def _attempt(
+    sessions: async_sessionmaker[AsyncSession],
+    memory: Memory,
+    jobs: Sequence[Job],
+    refused: dict[tuple[int, str], frozenset[str]],
+) -> bool:
+    """Takes the requests; False when something had to be made or found out first, and they are to be tried again."""
+    try:
+        async with open_write_session(sessions) as session:
+            batch = Batch(session, memory, jobs, refused)
+            await batch.take()
+    except TablesLacking as lacking:
+        async with open_write_session(sessions) as session:
+            await make_stat_tables(session, lacking.wanted)
+        memory.stats.clear()
+    except HostsLacking as lacking:
+        async with open_write_session(sessions) as session:
+            await ingest_rows.add_hosts(await driver_of(session), lacking.names)
+        for token_id in lacking.tokens:
+            memory.new_hosts.add(token_id, 1)
+    except TooManyInstances as found:
+        for place, names in found.refused.items():
+            refused[place] = refused.get(place, frozenset()) | names
+    except FORGOTTEN:
+        memory.clear()
+    else:
+        batch.remember()
+        batch.log_what_is_new()
+        return True
+    return False
 
 
 def _cause_of(error: BaseException | None) -> BaseException | None:

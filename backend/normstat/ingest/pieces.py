@@ -5,7 +5,7 @@ rejected line, costs bounded memory.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -28,6 +28,12 @@ ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 219
 # A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
 LONGEST_INSTANCE: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {LONGEST_INSTANCE} characters"
+# Names of instances whose rows are not taken, by stat.
+Refused = Mapping[str, frozenset[str]]
+NOTHING_REFUSED: Final[Refused] = {}
+TOO_MANY_INSTANCES_REASON: Final = (
+    "too many new instances of this stat within an hour; raise NORMSTAT_INGEST_MAX_NEW_INSTANCES and read the stream again"
+)
 
 
 @dataclass(slots=True)
@@ -50,7 +56,10 @@ class Taken:
 
 
 class Piecewise:
-    """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines."""
+    """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines.
+
+    Rows of instances in `refused` become rejected lines.
+    """
 
     def __init__(
         self,
@@ -62,12 +71,14 @@ class Piecewise:
         start: int,
         state: State,
         n_lines_before: int,
+        refused: Refused = NOTHING_REFUSED,
     ) -> None:
         self._spec = spec
         self._plan = plan
         self._command = command
         self._timing = timing
         self._n_lines_before = n_lines_before
+        self._refused = refused
         self._n_kept: Counter[str] = Counter()
         self._data = b""
         self._data_start = start
@@ -141,6 +152,11 @@ class Piecewise:
         is_long = kept & long_instances(block.instances)
         refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
         kept &= ~is_long
+        names = self._refused.get(block.stat.name)
+        if names:
+            is_refused = kept & np.fromiter((name in names for name in block.instances), dtype=np.bool_, count=len(block))
+            refused.append((is_refused, TOO_MANY_INSTANCES_REASON))
+            kept &= ~is_refused
         for rows, reason in self._plan.misfits(block):
             refused.append((rows & kept, reason))
             kept &= ~rows

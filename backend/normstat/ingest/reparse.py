@@ -6,7 +6,7 @@ doubled, and whoever reads sees all of the old or all of the new. A process that
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -16,11 +16,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, DatabaseAway, NotFound
+from normstat.ingest.limits import MAX_NEW_INSTANCES
 from normstat.ingest.reread import Rereading
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
 from normstat.store import streams
-from normstat.store.chunks import read_batch
+from normstat.store.chunks import KeptChunk, read_batch
 from normstat.store.host_deletion import is_being_deleted
 from normstat.store.hypertables import allow_large_changes
 from normstat.store.models import Host, Stream
@@ -77,8 +78,18 @@ class StreamOutcome:
 class StreamReparse:
     """One stream that is read again with a spec. The sessions share one connection, which has the temporary tables."""
 
-    def __init__(self, sessions: Sessions, stream: Stream, spec: Spec, *, watch: Watch, note: Note) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        stream: Stream,
+        spec: Spec,
+        *,
+        watch: Watch,
+        note: Note,
+        max_new_instances: int = MAX_NEW_INSTANCES,
+    ) -> None:
         self._sessions = sessions
+        self._max_new_instances = max_new_instances
         self._stream_id = stream.id
         self._host_id = stream.host_id
         self._spec = spec
@@ -115,7 +126,8 @@ class StreamReparse:
             n_bytes = sum(len(chunk.data) for chunk in batch)
             if not batch:
                 return
-            blocks = await asyncio.to_thread(self._reading.read, batch, self._plan)
+            async with open_write_session(self._sessions) as session:
+                self._reading, blocks = await self._read(session, self._reading, batch, staging)
             await self._make_tables(self._lacking(blocks))
             async with open_write_session(self._sessions) as session:
                 await staging.add(session, blocks, self._stored)
@@ -123,6 +135,23 @@ class StreamReparse:
             await self._watch(n_read)
             if n_bytes < TAIL_BYTES:
                 return
+
+    async def _read(
+        self, session: WriteSession, reading: Rereading, batch: Sequence[KeptChunk], staging: Staging
+    ) -> tuple[Rereading, list[SampleBlock]]:
+        """Reads the chunks that follow; where the reading stands then, and the samples.
+
+        As at ingest, rows of instances that are too many within an hour are rejected; those that exist already are not counted.
+        """
+        before = reading.copy()
+        blocks = await asyncio.to_thread(reading.read, batch, self._plan)
+        refused = await staging.find_refused(session, blocks, self._stored, self._max_new_instances)
+        if not refused:
+            return reading, blocks
+        before.refused = refused
+        blocks = await asyncio.to_thread(before.read, batch, self._plan)
+        before.refused = {}
+        return before, blocks
 
     async def _replace(self, staging: Staging) -> StreamOutcome:
         mark = staging.mark()
@@ -156,8 +185,7 @@ class StreamReparse:
         """
         host = await self._lock_host(session) if locks_first else None
         stream = await self._read_stream(session)
-        reading = self._reading.copy()
-        blocks = await self._read_end(session, reading, stream)
+        reading, blocks = await self._read_end(session, self._reading.copy(), stream, staging)
         wanted = self._lacking(blocks)
         if wanted:
             raise Lacking(wanted)
@@ -179,12 +207,15 @@ class StreamReparse:
         await self._note(session, outcome)
         return outcome
 
-    async def _read_end(self, session: WriteSession, reading: Rereading, stream: Stream) -> list[SampleBlock]:
+    async def _read_end(
+        self, session: WriteSession, reading: Rereading, stream: Stream, staging: Staging
+    ) -> tuple[Rereading, list[SampleBlock]]:
         """Reads what was not staged yet, up to the acknowledged end."""
         blocks: list[SampleBlock] = []
         while batch := await read_batch(session, stream.id, start=reading.next_offset, most_bytes=BATCH_BYTES):
-            blocks += await asyncio.to_thread(reading.read, batch, self._plan)
-        return blocks + reading.finish(stream.acked_offset, self._plan, is_finished=stream.is_finished)
+            reading, more = await self._read(session, reading, batch, staging)
+            blocks += more
+        return reading, blocks + reading.finish(stream.acked_offset, self._plan, is_finished=stream.is_finished)
 
     async def _old_stats(self, session: WriteSession, stream: Stream) -> list[str]:
         """The stats that have rows of the stream."""

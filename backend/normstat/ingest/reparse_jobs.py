@@ -10,6 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NormstatError
+from normstat.ingest.limits import IngestLimits
 from normstat.ingest.reparse import Sessions, Stopped, StreamOutcome, StreamReparse
 from normstat.stats.catalogue import load_catalogue
 from normstat.store import reparses
@@ -25,14 +26,16 @@ POLL_S: Final = 2.0
 DEFECT_WAIT_S: Final = 60.0
 
 
-async def run_reparses(database_url: str, sessions: async_sessionmaker[AsyncSession], *, poll_s: float = POLL_S) -> None:
+async def run_reparses(
+    database_url: str, sessions: async_sessionmaker[AsyncSession], limits: IngestLimits | None = None, *, poll_s: float = POLL_S
+) -> None:
     """Works off whatever is wished for, whenever no other process does; until cancelled, whatever happens."""
     while True:
         try:
             async with open_read_session(sessions) as session:
                 is_wanted = await reparses.has_open_reparses(session)
             if is_wanted:
-                await work_off(database_url)
+                await work_off(database_url, limits)
         except (DBAPIError, PoolTimeout, psycopg.Error) as error:
             # What was running goes on behind the last stream that was done.
             log.warning("reparse_lost_database", error=type(error).__name__, cause=str(error).splitlines()[:1])
@@ -43,7 +46,7 @@ async def run_reparses(database_url: str, sessions: async_sessionmaker[AsyncSess
         await asyncio.sleep(poll_s)
 
 
-async def work_off(database_url: str, *, until: int | None = None) -> bool:
+async def work_off(database_url: str, limits: IngestLimits | None = None, *, until: int | None = None) -> bool:
     """Works off all open reparses (up to that one); False, and nothing done, when another process does."""
     async with open_locked_sessions(database_url, REPARSE_LOCK) as sessions:
         if sessions is None:
@@ -53,14 +56,15 @@ async def work_off(database_url: str, *, until: int | None = None) -> bool:
                 reparse = await reparses.next_reparse(session)
             if reparse is None or (until is not None and reparse.id > until):
                 return True
-            await _Run(sessions, reparse).work()
+            await _Run(sessions, reparse, limits or IngestLimits()).work()
 
 
 class _Run:
     """One reparse."""
 
-    def __init__(self, sessions: Sessions, reparse: Reparse) -> None:
+    def __init__(self, sessions: Sessions, reparse: Reparse, limits: IngestLimits) -> None:
         self._sessions = sessions
+        self._limits = limits
         self._reparse = reparse
         self._n_bytes_before = 0
 
@@ -105,7 +109,8 @@ class _Run:
 
         try:
             spec = load_catalogue().specs[stream.spec]
-            await StreamReparse(self._sessions, stream, spec, watch=self._watch, note=note).run()
+            max_new = self._limits.new_instances
+            await StreamReparse(self._sessions, stream, spec, watch=self._watch, note=note, max_new_instances=max_new).run()
         except Stopped:
             raise
         except Exception as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from normstat.ingest.pieces import Piecewise, Taken, show_unseen
+from normstat.ingest.pieces import Piecewise, Refused, Taken, show_unseen
 from normstat.stats.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
@@ -42,7 +42,7 @@ class _Kept(Piecewise):
 class Rereading:
     """Where the reading stands: bytes below `end` are read, and `behind` are the last of them.
 
-    `rest` is the unfinished line that comes next; the last bytes came at `last_at`.
+    `rest` is the unfinished line that comes next; the last bytes came at `last_at`. Rows of instances in `refused` are rejected.
     """
 
     spec: Spec
@@ -57,6 +57,7 @@ class Rereading:
     n_bytes: Counter[LineKind] = field(default_factory=Counter)
     rejected: list[DatedLine] = field(default_factory=list)
     n_kept: Counter[str] = field(default_factory=Counter)
+    refused: Refused = field(default_factory=dict)
 
     @property
     def next_offset(self) -> int:
@@ -116,6 +117,7 @@ class Rereading:
             start=self.end,
             state=self.state,
             n_lines_before=self.n_lines.total(),
+            refused=self.refused,
         )
         taken = reading.read(data, is_final=is_final)
         if taken.n_unseen:

@@ -42,6 +42,15 @@ FIND_STREAMS: Final = f"""
     SELECT {STREAM_COLUMNS} FROM streams
     WHERE (host_id, spec, key) IN (SELECT * FROM unnest(%(host_ids)s::int8[], %(specs)s::text[], %(keys)s::text[]))
 """  # noqa: S608
+# The key compared as a whole, so that the index over (host_id, spec, key) is read once for a host and not once for each key.
+OTHER_SPECS: Final = """
+    SELECT s.host_id, s.key, s.spec
+    FROM unnest(%(host_ids)s::int8[]) AS h(id)
+    CROSS JOIN LATERAL (
+        SELECT host_id, key, spec FROM streams WHERE host_id = h.id AND (key || '') = ANY(%(keys)s::text[])
+    ) AS s
+"""
+COUNT_HOSTS: Final = "SELECT count(*) FROM hosts"
 ADD_STREAMS: Final = f"""
     INSERT INTO streams (host_id, spec, key)
     SELECT * FROM unnest(%(host_ids)s::int8[], %(specs)s::text[], %(keys)s::text[])
@@ -160,17 +169,41 @@ async def find_valid_tokens(connection: psycopg.AsyncConnection, ids: Iterable[i
     return {int(str(id_)) for (id_,) in await cursor.fetchall()}
 
 
-async def open_streams(
+async def count_hosts(connection: psycopg.AsyncConnection) -> int:
+    """How many hosts there are, those that are being deleted among them."""
+    row = await (await connection.execute(COUNT_HOSTS)).fetchone()
+    assert row is not None
+    return int(str(row[0]))
+
+
+async def find_streams(
     connection: psycopg.AsyncConnection, names: Iterable[tuple[int, StreamName]]
 ) -> dict[tuple[int, StreamName], OpenStream]:
-    """The streams by host and (spec, key), made if they are new; the rows of their hosts must be locked."""
-    wanted = sorted(set(names))
-    found = await _read_streams(connection, FIND_STREAMS, wanted)
+    """Those of the streams that are there, by host and (spec, key)."""
+    return await _read_streams(connection, FIND_STREAMS, sorted(set(names)))
+
+
+async def open_streams(
+    connection: psycopg.AsyncConnection,
+    names: Iterable[tuple[int, StreamName]],
+    known: Mapping[tuple[int, StreamName], OpenStream],
+) -> dict[tuple[int, StreamName], OpenStream]:
+    """The streams by host and (spec, key), made if they are not `known`; the rows of their hosts must be locked."""
     # Looked for before inserted: an insert that ends in a conflict would use up a number of the sequence every time.
-    new = [name for name in wanted if name not in found]
-    if new:
-        found |= await _read_streams(connection, ADD_STREAMS, new)
-    return found
+    new = sorted(set(names) - set(known))
+    return {**known, **(await _read_streams(connection, ADD_STREAMS, new) if new else {})}
+
+
+async def find_specs_of_keys(
+    connection: psycopg.AsyncConnection, names: Iterable[tuple[int, StreamName]]
+) -> dict[tuple[int, str], set[str]]:
+    """The specs under which these hosts have streams of these keys, by host and key; for streams that are new, as it takes time."""
+    wanted = sorted(set(names))
+    arguments = {"host_ids": sorted({host_id for host_id, _ in wanted}), "keys": sorted({key for _, (_, key) in wanted})}
+    specs: dict[tuple[int, str], set[str]] = {}
+    for host_id, key, spec in await (await connection.execute(OTHER_SPECS, arguments)).fetchall():
+        specs.setdefault((int(str(host_id)), str(key)), set()).add(str(spec))
+    return specs
 
 
 async def _read_streams(

@@ -7,6 +7,7 @@ whoever deletes rows of instances lets that grow, with the host's row locked, as
 any more; until then it is too early by that much at most, and readers who ask for instances of a window allow for it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,6 +21,9 @@ LAST_STEP: Final = timedelta(minutes=5)
 LAST_STEP_US: Final = LAST_STEP // timedelta(microseconds=1)
 # Of all hosts together; each takes some 200 bytes.
 MOST_NAMES: Final = 500_000
+# Of hosts, stats and hours of which it is remembered how many instances were new.
+MAX_COUNTED: Final = 200_000
+HOUR_US: Final = 3_600_000_000
 
 Key = tuple[int, int]
 Spans = Mapping[str, tuple[int, int]]
@@ -69,6 +73,9 @@ class Learned:
 
     epochs: dict[int, int]
     by_key: dict[Key, dict[str, Known]] = field(default_factory=dict)
+    # How many were made whose first sample is in an hour, and, by stat, those that would be too many: nothing was made then.
+    n_new: Counter[tuple[Key, int]] = field(default_factory=Counter)
+    refused: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def ids(self, key: Key) -> dict[str, int]:
         """The ids of the instances of a host and stat by name."""
@@ -81,6 +88,7 @@ class InstanceMemory:
     def __init__(self) -> None:
         self._by_key: dict[Key, tuple[int, dict[str, Known]]] = {}
         self._n_names = 0
+        self._n_new: Counter[tuple[Key, int]] = Counter()
 
     def clear(self) -> None:
         """Forgets everything: after a connection was lost the database may be another one."""
@@ -89,16 +97,30 @@ class InstanceMemory:
 
     def remember(self, learned: Learned) -> None:
         """Call it after the commit."""
+        self._n_new.update(learned.n_new)
+        if len(self._n_new) > MAX_COUNTED:
+            # The oldest half: they were counted first.
+            for place in list(self._n_new)[: MAX_COUNTED // 2]:
+                del self._n_new[place]
         for key, names in learned.by_key.items():
             self._n_names += len(names) - len(self._by_key.get(key, (0, {}))[1])
             self._by_key[key] = (learned.epochs[key[0]], names)
         if self._n_names > MOST_NAMES:
             self.clear()
 
-    async def see(self, connection: psycopg.AsyncConnection, epochs: Mapping[int, int], spans: Mapping[Key, Spans]) -> Learned:
+    async def see(
+        self,
+        connection: psycopg.AsyncConnection,
+        epochs: Mapping[int, int],
+        spans: Mapping[Key, Spans],
+        *,
+        max_new: int | None = None,
+    ) -> Learned:
         """The ids of all instances by host and stat, made if they are new, with their first and last samples widened.
 
-        `epochs` are those of the locked hosts by id. Units: spans in microseconds since the epoch
+        `epochs` are those of the locked hosts by id. With `max_new`, a host may have so many new ones of a stat whose first sample
+        is in the same hour; where there are more, those are named in `refused`, and nothing is written.
+        Units: spans in microseconds since the epoch
         """
         learned = Learned(dict(epochs))
         changed: dict[int, tuple[int, int]] = {}
@@ -116,12 +138,29 @@ class InstanceMemory:
             changed |= {known.id: (known.first_us, known.last_us) for known in ended}
         for statement in (FIND, INSERT):
             missing = [(key, name) for key, name in unknown if name not in learned.by_key[key]]
+            if statement == INSERT:
+                self._count_new(learned, missing, spans, max_new)
+                if learned.refused:
+                    return learned
             if missing:
                 for key, name, known in await _look_up(connection, statement, missing, spans):
                     learned.by_key[key][name] = _widen(known, *spans[key][name], changed)
         if changed:
             await _write(connection, changed)
         return learned
+
+    def _count_new(
+        self, learned: Learned, names: Sequence[tuple[Key, str]], spans: Mapping[Key, Spans], max_new: int | None
+    ) -> None:
+        """Counts the instances that are to be made, by the hours of their first samples; the first ones of an hour are taken."""
+        refused: dict[Key, set[str]] = {}
+        for key, name in sorted(names, key=lambda place: spans[place[0]][place[1]][0]):
+            place = key, spans[key][name][0] // HOUR_US
+            if max_new is not None and self._n_new[place] + learned.n_new[place] >= max_new:
+                refused.setdefault(key, set()).add(name)
+            else:
+                learned.n_new[place] += 1
+        learned.refused = {key: frozenset(own) for key, own in refused.items()}
 
 
 def _widen(known: Known, first_us: int, last_us: int, changed: dict[int, tuple[int, int]]) -> Known:

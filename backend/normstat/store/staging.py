@@ -7,7 +7,8 @@ Instances that do not exist yet get their numbers when their first row is staged
 page lists an instance without samples.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -87,7 +88,8 @@ Span = tuple[datetime, datetime]
 class StagedStat:
     """The staged rows of one stat. `spans` and `ids` by the names of the instances; those in `reserved` may not exist yet.
 
-    `ids` are the numbers in the staged rows, `hours_us` the begins of the hours that these are in.
+    `ids` are the numbers in the staged rows, `hours_us` the begins of the hours that these are in. `n_new`
+    counts those in `reserved` by the hours of their first samples.
     """
 
     stored: StoredStat
@@ -96,6 +98,7 @@ class StagedStat:
     reserved: set[str] = field(default_factory=set)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     hours_us: set[int] = field(default_factory=set)
+    n_new: Counter[int] = field(default_factory=Counter)
     n_rows: int = 0
 
     @property
@@ -111,7 +114,14 @@ class StagedStat:
     def copy(self) -> "StagedStat":
         """One that changes apart from this one."""
         return StagedStat(
-            self.stored, set(self.columns), dict(self.ids), set(self.reserved), dict(self.spans), set(self.hours_us), self.n_rows
+            self.stored,
+            set(self.columns),
+            dict(self.ids),
+            set(self.reserved),
+            dict(self.spans),
+            set(self.hours_us),
+            self.n_new.copy(),
+            self.n_rows,
         )
 
 
@@ -150,6 +160,34 @@ class Staging:
         for staged in self._stats.values():
             await connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(staged.table))
         self._stats.clear()
+
+    async def find_refused(
+        self, session: WriteSession, blocks: Sequence[SampleBlock], stored: Mapping[str, StoredStat], max_new: int
+    ) -> dict[str, frozenset[str]]:
+        """The instances of the blocks, by stat, that would be more new ones of an hour than that, with those that are staged."""
+        connection = await driver_of(session)
+        refused: dict[str, frozenset[str]] = {}
+        for name in sorted({block.stat.name for block in blocks}):
+            own = [block for block in blocks if block.stat.name == name]
+            staged = self._stats.get(name)
+            ids, n_new = ({}, Counter[int]()) if staged is None else (staged.ids, staged.n_new.copy())
+            unknown = {instance for block in own for instance in block.instances} - ids.keys()
+            # Nearly always: then nothing has to be looked up.
+            if len(unknown) + max(n_new.values(), default=0) <= max_new:
+                continue
+            if name in stored:
+                arguments = {"host_id": self._host_id, "stat_id": stored[name].id, "names": sorted(unknown)}
+                unknown -= {str(known) for known, _ in await (await connection.execute(FIND_INSTANCES, arguments)).fetchall()}
+            firsts = {instance: first for instance, (first, _) in instance_spans(own).items() if instance in unknown}
+            too_many = set()
+            for instance, first in sorted(firsts.items(), key=lambda item: item[1]):
+                if n_new[first // HOUR_US] >= max_new:
+                    too_many.add(instance)
+                else:
+                    n_new[first // HOUR_US] += 1
+            if too_many:
+                refused[name] = frozenset(too_many)
+        return refused
 
     async def add(self, session: WriteSession, blocks: Iterable[SampleBlock], stored: Mapping[str, StoredStat]) -> None:
         """Stages the rows; every stat has its table in `stored`, with a column for every field."""
@@ -284,6 +322,7 @@ class Staging:
             cursor = await connection.execute(RESERVE_IDS, {"n": len(new)})
             staged.ids |= {name: int(str(id_)) for name, (id_,) in zip(new, await cursor.fetchall(), strict=True)}
             staged.reserved |= set(new)
+            staged.n_new.update(spans[name][0] // HOUR_US for name in new)
 
     async def _add_instances(self, connection: psycopg.AsyncConnection, staged: StagedStat) -> dict[str, int]:
         """The numbers of all instances, those made whose numbers were reserved; where somebody made one meanwhile, it is taken."""

@@ -10,6 +10,8 @@ from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.app import create_app
+from normstat.ingest.intake import set_limits
+from normstat.ingest.limits import IngestLimits
 from normstat.ingest.wire import Frame, FrameKind, format_frames
 from normstat.settings import Settings
 from normstat.store.session import open_read_session
@@ -127,3 +129,16 @@ async def test_agent_files_come_from_the_folder_that_is_set(settings: Settings, 
         assert (await client.get("/api/v1/agent/normstat-agent")).content == b"#!/bin/sh\n# \xff\n"
         assert_envelope(await client.get("/api/v1/agent/stats.conf.linux"), 404, "not_found")
     await app.state.normstat.engine.dispose()
+
+
+async def test_too_many_new_streams_are_429_with_a_time_to_come_back(people: People, state: AppState) -> None:
+    set_limits(state.engine, IngestLimits(new_streams=1))
+    async with await people.agent() as agent:
+        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+        other = format_frames([Frame(FrameKind.STREAM, "vmstat_linux", "other.1", 0, len(VMSTAT), "vmstat", VMSTAT)])
+        response = await send(agent, other)
+        assert_envelope(response, 429, "too_many_requests")
+        assert response.headers["Retry-After"] == "300"
+        again = format_frames([Frame(FrameKind.STREAM, "mpstat_linux", KEY, 0, len(VMSTAT), "mpstat", VMSTAT)])
+        assert_envelope(await send(agent, again), 400, "bad_request")
+    assert await acked_offset(state) == len(VMSTAT)

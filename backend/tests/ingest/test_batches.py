@@ -76,7 +76,7 @@ async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, data
 
 
 async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_streams = batch.ingest_rows.open_streams
+    find_streams = batch.ingest_rows.find_streams
     hosts = {name: number for number, (name,) in enumerate(query(database_url, "SELECT name FROM hosts"))}
     assert not hosts
 
@@ -84,9 +84,9 @@ async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_u
         wanted = list(names)  # type: ignore[call-overload]
         if any(key == "bad" for _, (_, key) in wanted):
             raise TooLarge("too many days")
-        return await open_streams(connection, wanted)
+        return await find_streams(connection, wanted)
 
-    monkeypatch.setattr(batch.ingest_rows, "open_streams", fail_for_one)
+    monkeypatch.setattr(batch.ingest_rows, "find_streams", fail_for_one)
     answers = await take_all(Intake(engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS])
     refused = [host for host, answer in zip(HOSTS, answers, strict=True) if isinstance(answer, TooLarge)]
     assert refused == ["host3"]

@@ -1,0 +1,93 @@
+"""How much that is new agents may bring: hosts, streams, instances.
+
+A leaked token, or a tool gone mad, must not fill the database with names. What a process counts it forgets when it ends, and each
+process of a server counts by itself: these are limits against floods, not quotas to the unit.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+import structlog
+
+log = structlog.get_logger()
+
+Key = TypeVar("Key", bound=Hashable)
+
+HOUR_S: Final = 3600.0
+# A host runs some fifty tools; each begins a stream a day, and one each time that the agent or the tool is started again.
+MAX_NEW_STREAMS: Final = 2000
+# Of one token: a fleet that is set up in one go with the same token takes as many hours as it has thousands of hosts.
+MAX_NEW_HOSTS: Final = 1000
+MAX_HOSTS: Final = 10_000
+# A busy host starts some thousand processes an hour, a build server some ten thousand.
+MAX_NEW_INSTANCES: Final = 50_000
+# As long as agents wait at most.
+RETRY_AFTER_S: Final = 300
+LOG_EVERY_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestLimits:
+    """What agents may bring; the settings with the same meaning are in settings.py.
+
+    `new_hosts`: of a token within an hour. `new_streams`: of a host within an hour. `new_instances`: of a host and stat for an hour
+    of its samples.
+    """
+
+    hosts: int = MAX_HOSTS
+    new_hosts: int = MAX_NEW_HOSTS
+    new_streams: int = MAX_NEW_STREAMS
+    new_instances: int = MAX_NEW_INSTANCES
+
+
+class HourlyCount(Generic[Key]):
+    """How many there were of each key within the last hour."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[Key, deque[tuple[float, int]]] = {}
+
+    def count(self, key: Key) -> int:
+        """Return how many there were of the key."""
+        seen = self._seen.get(key)
+        if seen is None:
+            return 0
+        begin_s = self._clock() - HOUR_S
+        while seen and seen[0][0] <= begin_s:
+            seen.popleft()
+        if not seen:
+            del self._seen[key]
+        return sum(n for _, n in seen)
+
+    def add(self, key: Key, n: int) -> None:
+        """Count so many more."""
+        seen = self._seen.setdefault(key, deque())
+        now_s = self._clock()
+        # What comes within a second is one entry, so that a flood takes no more memory than a trickle.
+        if seen and now_s - seen[-1][0] < 1.0:
+            now_s, before = seen.pop()
+            n += before
+        seen.append((now_s, n))
+
+
+class RefusalLog:
+    """Writes about refusals: the first of each key at once, the others once a minute, with their number."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[tuple[str, object], tuple[float, int]] = {}
+
+    def note(self, event: str, key: object, **facts: object) -> None:
+        """Count a refusal, and log it when it is time to."""
+        now_s = self._clock()
+        at_s, n = self._said.get((event, key), (float("-inf"), 0))
+        if now_s - at_s < LOG_EVERY_S:
+            self._said[event, key] = (at_s, n + 1)
+            return
+        # Of keys that have been quiet for long nothing is worth remembering.
+        self._said = {known: said for known, said in self._said.items() if now_s - said[0] < HOUR_S}
+        self._said[event, key] = (now_s, 0)
+        log.warning(event, **facts, n_refused=n + 1)

@@ -1,0 +1,155 @@
+"""A tool that names something new in every row: beyond a rate that no host needs, rows are rejected lines, and nothing is lost."""
+
+from datetime import UTC, datetime
+
+import pytest
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.ingest.intake import set_limits
+from normstat.ingest.limits import MAX_NEW_INSTANCES, IngestLimits
+from normstat.ingest.pieces import TOO_MANY_INSTANCES_REASON
+from normstat.ingest.reparse_jobs import work_off
+from normstat.query.stream_accounts import read_host_accounts
+from normstat.store import instance_memory
+from normstat.store.session import open_read_session
+from tests.ingest.rereading import export, look, wish
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import accounts, assert_books_balance, query, raw_bytes
+from tests.ingest.test_long_instances import BANNER, SPEC, report
+
+Sessions = async_sessionmaker[AsyncSession]
+# The full hour.
+HOUR_S = 1_795_251_600
+LINES = "SELECT line_text FROM rejected_lines ORDER BY line_offset"
+NAMES = "SELECT name FROM instances ORDER BY name"
+
+
+@pytest.fixture
+def agent(engine: AsyncEngine) -> Agent:
+    set_limits(engine, IngestLimits(new_instances=5))
+    return Agent(engine)
+
+
+def commands(first: int, n: int) -> list[bytes]:
+    return [b"cmd%03d" % number for number in range(first, first + n)]
+
+
+def names_of(url: str) -> list[str]:
+    return [str(name).split("/")[1] for (name,) in query(url, NAMES)]
+
+
+async def send(agent: Agent, *reports: bytes, offset: int) -> int:
+    text = b"".join(reports)
+    assert await agent.send_file(text, SPEC, offset=offset) == offset + len(text)
+    return offset + len(text)
+
+
+async def test_what_is_too_much_is_rejected_counted_and_shown(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    text = BANNER + report(HOUR_S + 10, *commands(0, 8))
+    with structlog.testing.capture_logs() as logs:
+        assert await agent.send_file(text, SPEC) == len(text)
+    assert names_of(database_url) == [f"cmd{number:03d}" for number in range(5)]
+    assert query(database_url, "SELECT count(*) FROM samples.pidstat_linux") == [(5,)]
+    assert [str(line).split()[-1] for (line,) in query(database_url, LINES)] == ["cmd005", "cmd006", "cmd007"]
+    found = accounts(database_url)
+    assert (found["n_sample"], found["n_rejected"]) == (5, 3)
+    assert raw_bytes(database_url) == text
+    assert_books_balance(database_url)
+    async with open_read_session(sessions) as session:
+        page = await read_host_accounts(session, "alpha", only=None, stream_id=None, limit=10, now=datetime.now(UTC))
+    assert [(reason.reason, reason.n) for reason in page.streams[0].reasons] == [(TOO_MANY_INSTANCES_REASON, 3)]
+    assert [(entry["host"], entry["stat"], entry["n_instances"]) for entry in logs if entry["event"] == "instances_refused"] == [
+        ("alpha", "pidstat_linux", 3)
+    ]
+
+
+async def test_those_that_are_known_go_on_and_the_next_hour_has_room_again(agent: Agent, database_url: str) -> None:
+    at = await send(agent, BANNER, report(HOUR_S + 10, *commands(0, 5)), offset=0)
+    # In the same hour, whatever it is sent with: 0 to 4 are known, 5 and 6 are too many.
+    at = await send(agent, report(HOUR_S + 20, *commands(0, 7)), report(HOUR_S + 30, *commands(0, 7)), offset=at)
+    assert len(names_of(database_url)) == 5
+    assert query(database_url, "SELECT count(*) FROM samples.pidstat_linux") == [(15,)]
+    assert accounts(database_url)["n_rejected"] == 4
+    at = await send(agent, report(HOUR_S + 3600, *commands(0, 7)), offset=at)
+    assert names_of(database_url) == [f"cmd{number:03d}" for number in range(7)]
+    assert query(database_url, "SELECT count(*) FROM samples.pidstat_linux") == [(22,)]
+    # What comes late is of its own hour, which is full.
+    await send(agent, report(HOUR_S + 40, *commands(0, 9)), offset=at)
+    assert len(names_of(database_url)) == 7
+    assert_books_balance(database_url)
+
+
+async def test_a_host_has_as_many_as_it_likes_over_a_day(agent: Agent, database_url: str) -> None:
+    """It is a rate: short-lived processes make tens of thousands of instances a day on a host that is well."""
+    at = await send(agent, BANNER, offset=0)
+    for hour in range(24):
+        at = await send(agent, report(HOUR_S + hour * 3600, *commands(5 * hour, 5)), offset=at)
+    assert len(names_of(database_url)) == 24 * 5
+    assert accounts(database_url)["n_rejected"] == 0
+
+
+async def test_hosts_and_stats_are_counted_apart(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
+    text = BANNER + report(HOUR_S + 10, *commands(0, 5))
+    for host in ("alpha", "beta"):
+        await Agent(engine, host).send_file(text, SPEC)
+    assert len(names_of(database_url)) == 10
+    assert query(database_url, "SELECT sum(n_rejected)::int FROM streams") == [(0,)]
+
+
+async def test_counts_survive_what_a_process_forgets(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
+    """A request that cannot be taken makes the process forget what it knows of the database, and may be sent on purpose."""
+    at = await send(agent, BANNER, report(HOUR_S + 10, *commands(0, 5)), offset=0)
+    memories = [memory for known, memory in instance_memories(engine) if known is engine]
+    for memory in memories:
+        memory.clear()
+    await send(agent, report(HOUR_S + 20, *commands(5, 5)), offset=at)
+    assert len(names_of(database_url)) == 5
+
+
+def instance_memories(engine: AsyncEngine) -> list[tuple[AsyncEngine, instance_memory.InstanceMemory]]:
+    from normstat.ingest import intake
+
+    return [(engine, intake._memories[engine].instances)]
+
+
+async def test_a_reparse_with_a_higher_limit_brings_all_back(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    reports = [report(HOUR_S + 10 * number, *commands(0, 12)) for number in range(1, 4)]
+    text = BANNER + b"".join(reports)
+    await agent.send_file(text, SPEC)
+    assert query(database_url, "SELECT count(*) FROM samples.pidstat_linux") == [(15,)]
+    # Those that are there do not count; of the seven others three come back.
+    reparse_id = await wish(sessions)
+    assert await work_off(database_url, IngestLimits(new_instances=3))
+    done = await look(sessions, reparse_id)
+    assert (done.n_samples_before, done.n_samples_after, done.n_rejected_after) == (15, 24, 12)
+    assert [str(line).split()[-1] for (line,) in query(database_url, LINES)] == [f"cmd{n:03d}" for n in range(8, 12)] * 3
+    assert_books_balance(database_url)
+    reparse_id = await wish(sessions)
+    assert await work_off(database_url)
+    done = await look(sessions, reparse_id)
+    assert (done.state, done.n_samples_after, done.n_rejected_after) == ("done", 36, 0)
+    assert query(database_url, LINES) == []
+    assert_books_balance(database_url)
+    # The same as on a host that was never limited.
+    set_limits(engine, IngestLimits())
+    await Agent(engine, "beta").send_file(text, SPEC)
+    assert (await export(engine, "alpha")).replace(b"alpha", b"beta") == await export(engine, "beta")
+
+
+@pytest.mark.heavy
+async def test_two_hundred_thousand_names_in_an_hour(engine: AsyncEngine, database_url: str) -> None:
+    """What the finding sent, with the default limit: the raw bytes are all there, and the instances are as many as may be."""
+    agent = Agent(engine)
+    n_names = n_sent = 222_000
+    at = await send(agent, BANNER, offset=0)
+    for first in range(0, n_sent, 10_000):
+        names = [b"c%06d" % number for number in range(first, min(first + 10_000, n_sent))]
+        at = await send(agent, report(HOUR_S + 1 + first // 100, *names), offset=at)
+    assert query(database_url, "SELECT count(*) FROM instances") == [(MAX_NEW_INSTANCES,)]
+    found = accounts(database_url)
+    assert (found["n_sample"], found["n_rejected"]) == (MAX_NEW_INSTANCES, n_names - MAX_NEW_INSTANCES)
+    assert len(raw_bytes(database_url)) == at
+    assert_books_balance(database_url)
