@@ -10,6 +10,7 @@
 #   --host NAME        name of this host on the server      (default: uname -n)
 #   --dir DIR          where to put it                      (default: /opt/normstat for root, else ~/.normstat)
 #   --ca-file FILE     certificates to trust for https
+#   --proxy URL        a proxy on the way to the server; none is taken from the environment
 #   --no-start         only put the files there
 # Puts there: normstat-agent, stats.conf (yours is kept if you have changed it), token, agent.conf, spool/.
 # Needs: curl, wget or perl (perl: http only). Exit: 0 well, 1 trouble, 2 wrong usage.
@@ -20,6 +21,17 @@
 umask 077
 PATH=${NORMSTAT_PATH-/usr/xpg4/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/sfw/bin:/opt/csw/bin}
 export PATH
+
+# Only options decide which way is taken. The token goes to no program's environment: a variable that came with ours would.
+NORMSTAT_TOKEN=${NORMSTAT_TOKEN-}
+given_token=$NORMSTAT_TOKEN
+env_proxy=${http_proxy-}${https_proxy-}${HTTPS_PROXY-}${all_proxy-}${ALL_PROXY-}
+unset NORMSTAT_TOKEN token http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
+WGETRC=/dev/null
+export WGETRC
+# Most that a file of the agent may have, in blocks of 512 bytes (some shells: 1024), and seconds that it may take.
+max_blocks=4096
+max_seconds=300
 
 die() {
     echo "install.sh: $1" >&2
@@ -33,63 +45,164 @@ has() {
     return 1
 }
 
-# Fetches one file of the agent from the server; a half one never takes the place of a whole one.
+# Fetches one file of the agent from the server; a half one never takes the place of a whole one. Neither does an endless one, or
+# what a server says that sends on to another.
 fetch() {
     from=$server/api/v1/agent/$1
     rm -f "$2.new"
     if has curl; then
-        if test -n "$ca_file"; then
-            curl -q -fsS --cacert "$ca_file" -o "$2.new" "$from"
-        else
-            curl -q -fsS -o "$2.new" "$from"
-        fi
+        code=`run_limited fetch_curl "$from" "$2.new"` && test "$code" = 200
     elif has wget; then
-        if test -n "$ca_file"; then
-            wget -q --ca-certificate="$ca_file" -O "$2.new" "$from"
-        else
-            wget -q -O "$2.new" "$from"
-        fi
+        run_limited fetch_wget "$from" "$2.new"
     elif has perl; then
-        fetch_perl "$from" >"$2.new"
+        run_limited fetch_perl "$from" >"$2.new"
     else
         die "no curl, wget or perl in $PATH"
-    fi || die "cannot fetch $from"
+    fi || die "cannot fetch $from${env_proxy:+ (the proxy of the environment is not used: --proxy URL)}"
     test -s "$2.new" || die "$from is empty"
 }
 
+# In a process of its own, since a limit cannot be taken back.
+run_limited() {
+    (
+        ulimit -f $max_blocks 2>/dev/null
+        # shellcheck disable=SC3045
+        ulimit -c 0 2>/dev/null
+        if test -n "$proxy"; then
+            http_proxy=$proxy
+            https_proxy=$proxy
+            export http_proxy https_proxy
+        fi
+        "$@"
+    )
+}
+
+fetch_curl() {
+    if test -n "$ca_file"; then
+        curl -q -fsS --connect-timeout 20 --max-time $max_seconds -w '%{http_code}' --cacert "$ca_file" -o "$2" "$1"
+    else
+        curl -q -fsS --connect-timeout 20 --max-time $max_seconds -w '%{http_code}' -o "$2" "$1"
+    fi
+}
+
+# Not every wget can be told to follow no redirect. The files are no secret, and what they are is looked at.
+fetch_wget() {
+    stay=''
+    if wget --max-redirect=0 --version >/dev/null 2>&1; then
+        stay=--max-redirect=0
+    fi
+    if test -n "$ca_file"; then
+        # shellcheck disable=SC2086  # nothing or one word
+        wget -q -T 60 $stay --ca-certificate="$ca_file" -O "$2" "$1"
+    else
+        # shellcheck disable=SC2086
+        wget -q -T 60 $stay -O "$2" "$1"
+    fi
+}
+
 fetch_perl() {
+    test -z "$proxy" || die "perl cannot use a proxy: curl or wget is needed"
     # shellcheck disable=SC2016  # perl's variables
     perl -MIO::Socket::INET -e '
+        alarm shift;
         $ARGV[0] =~ m{^http://([^/:]+)(?::(\d+))?(/.*)$} or die "perl fetches http:// only\n";
         my ($host, $port, $path) = ($1, $2 || 80, $3);
         my $s = IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port, Timeout => 20) or die "cannot connect to $host: $!\n";
         print $s "GET $path HTTP/1.0\r\nHost: $host:$port\r\n\r\n";
-        local $/;
-        my ($head, $body) = split /\r\n\r\n/, <$s>, 2;
-        $head =~ m{^HTTP/\S+ 200} or die "$head\n";
+        my $answer = "";
+        while (length $answer <= 2 << 20) { sysread($s, $answer, 65536, length $answer) or last }
+        my ($head, $body) = split /\r\n\r\n/, $answer, 2;
+        $head =~ m{^HTTP/\S+ 200} && length $answer <= 2 << 20 or die substr($head, 0, 200), "\n";
         print $body;
-    ' "$1"
+    ' $max_seconds "$1"
+}
+
+# --- whose folder it is: as in normstat-agent, nobody else may be able to put a program or a link there ---
+
+# Sets entry_mode, entry_owner and entry_group of a file, of a link itself.
+read_entry() {
+    # shellcheck disable=SC2046,SC2012,SC2121  # the words; not every host has stat; an old set knows no --
+    set x `ls -ldn "$1" 2>/dev/null`
+    test $# -ge 5 || return 1
+    entry_mode=$2 entry_owner=$4 entry_group=$5
+}
+
+check_entry() {
+    case $entry_mode in
+    l*)
+        test "$entry_owner" = 0 || test "$entry_owner" = "$uid" ||
+            die "the symbolic link $1 belongs to uid $entry_owner, who could make it lead anywhere: name another folder (--dir)"
+        return 0
+        ;;
+    d????????[tT]*) ;;
+    ????????w*) die "everybody can write to $1: chmod o-w $1, or name another folder (--dir)" ;;
+    ?????w*)
+        test "$uid" != 0 || test "$entry_group" = 0 ||
+            die "the group $entry_group can write to $1, and this is root: chmod g-w $1, or name another folder (--dir)"
+        ;;
+    esac
+    test "$uid" != 0 || test "$entry_owner" = 0 ||
+        die "$1 belongs to uid $entry_owner, and this is root: name another folder (--dir)"
+}
+
+# The way as it was named, as far as it is there, with its links.
+check_way() {
+    way=''
+    old_ifs=$IFS
+    IFS=/
+    set -f
+    for part in $dir; do
+        IFS=$old_ifs
+        test -n "$part" || continue
+        way=$way/$part
+        read_entry "$way" || break
+        check_entry "$way"
+    done
+    IFS=$old_ifs
+    set +f
+}
+
+# The folder that we are in, and all above it, whatever links led here.
+check_here() {
+    up=.
+    level=0
+    while test "$level" -lt 20; do
+        read_entry "$up" || die "cannot list $dir/$up"
+        check_entry "$dir/$up"
+        test "$level" -gt 0 || case $entry_owner:$entry_mode in
+        "$uid":d????-??-*) ;;
+        "$uid":*) die "others can write to $dir: chmod 700 $dir, after a look at what is in it" ;;
+        *) die "$dir belongs to uid $entry_owner, and this is uid $uid: name another folder (--dir)" ;;
+        esac
+        up=$up/..
+        level=`expr "$level" + 1`
+    done
 }
 
 # By cat: in some shells echo and printf are programs, and the token would be in their argv.
 write_token() {
-    # shellcheck disable=SC2094  # file and variable only share their name
-    cat >token <<END || die "cannot write $dir/token"
+    cat >token.new <<END || die "cannot write $dir/token"
 $token
 END
 }
 
 write_config() {
-    cat >agent.conf <<END || die "cannot write $dir/agent.conf"
+    rm -f agent.conf.new
+    cat >agent.conf.new <<END || die "cannot write $dir/agent.conf"
 # Written by install.sh; normstat-agent help lists what can stand here.
 server=$server
 token-file=$dir/token
 host=$host
 END
+    test -z "$ca_file" || echo "ca-file=$ca_file" >>agent.conf.new
+    test -z "$proxy" || cat >>agent.conf.new <<END || die "cannot write $dir/agent.conf"
+proxy=$proxy
+END
+    mv agent.conf.new agent.conf || die "cannot write $dir/agent.conf"
 }
 
 read_options() {
-    server='' token=${NORMSTAT_TOKEN-} token_file='' host=`uname -n` dir='' ca_file='' is_start=yes
+    server='' token=$given_token token_file='' host=`uname -n` dir='' ca_file='' proxy='' is_start=yes
     while test $# -gt 0; do
         case $1 in
         --)
@@ -102,7 +215,7 @@ read_options() {
             shift
             continue
             ;;
-        --server | --token | --token-file | --host | --dir | --ca-file) ;;
+        --server | --token | --token-file | --host | --dir | --ca-file | --proxy) ;;
         *)
             echo "install.sh: unknown option: $1" >&2
             exit 2
@@ -119,6 +232,7 @@ read_options() {
         --host) host=$2 ;;
         --dir) dir=$2 ;;
         --ca-file) ca_file=$2 ;;
+        --proxy) proxy=$2 ;;
         esac
         shift
         shift
@@ -134,11 +248,16 @@ check_options() {
         exit 2
         ;;
     esac
-    case `id` in
-    'uid=0('*) home=/opt/normstat ;;
+    uid=`id | sed 's/^uid=\([0-9]*\).*/\1/'`
+    case $uid in
+    0) home=/opt/normstat ;;
     *) home=${HOME-.}/.normstat ;;
     esac
     dir=${dir:-$home}
+    case $dir in
+    /*) ;;
+    *) dir=`pwd`/$dir ;;
+    esac
     case $token_file in
     '' | /*) ;;
     *) token_file=`pwd`/$token_file ;;
@@ -155,10 +274,17 @@ check_options() {
 }
 
 put_files() {
+    check_way
     mkdir -p "$dir" || die "cannot make $dir"
     cd "$dir" || die "cannot enter $dir"
+    check_here
     dir=`pwd`
     fetch normstat-agent normstat-agent
+    # A page of a proxy or a portal is no agent, whatever its status says.
+    case `sed -n 2p normstat-agent.new` in
+    '# normstat-agent - '*) ;;
+    *) die "$server/api/v1/agent/normstat-agent is not the agent: is $server a normstat server?" ;;
+    esac
     fetch "stats.conf.$system" stats.conf
 
     # stats.conf.orig is what came last time: a stats.conf that still is the same may be renewed, a changed one is its owner's.
@@ -171,17 +297,17 @@ put_files() {
     fi
     mv stats.conf.new stats.conf.orig || die "cannot write $dir/stats.conf.orig"
 
+    # By way of a new file, which never was anybody else's to read; and the file named may be the very one that is there.
+    rm -f token.new
     if test -n "$token"; then
         write_token
     elif test -n "$token_file"; then
-        # By way of another name: the file named may be the very one that is there.
         cat "$token_file" >token.new || die "cannot read $token_file"
-        mv token.new token || die "cannot write $dir/token"
     fi
+    test ! -f token.new || mv token.new token || die "cannot write $dir/token"
     test -s token || die "no token: --token TOKEN, --token-file FILE or NORMSTAT_TOKEN"
     chmod 600 token || die "cannot protect $dir/token"
     write_config
-    test -z "$ca_file" || echo "ca-file=$ca_file" >>agent.conf
 }
 
 start_agent() {

@@ -137,7 +137,10 @@ class FakeServer:
             self._listener = None
 
     def fail_next(self, *failures: str) -> None:
-        """Answers the next requests with these: a status (`503`, `429 retry 3`), `slow`, `hang up`, `lose the answer`."""
+        """Answers the next requests with these: a status (`503`, `429 retry 3`), `slow`, `hang up`, `lose the answer`, `raw ...`.
+
+        What follows `raw` is the whole answer, status line and all; `{key}` and `{end}` stand for the first frame's key and end.
+        """
         self.failures.extend(failures)
 
     def data(self, spec: str) -> dict[str, bytes]:
@@ -154,6 +157,9 @@ class FakeServer:
                 return
             if failure == "slow":
                 time.sleep(2)
+            if failure.startswith("raw "):
+                self._answer_raw(handler, body, failure.removeprefix("raw "))
+                return
             status, text = self._judge(handler, body, failure)
             if failure == "lose the answer":
                 return
@@ -164,6 +170,13 @@ class FakeServer:
             handler.send_header("Content-Length", str(len(text)))
             handler.end_headers()
             handler.wfile.write(text)
+
+    @staticmethod
+    def _answer_raw(handler: BaseHTTPRequestHandler, body: bytes, answer: str) -> None:
+        frames = list(parse_frames(gzip.decompress(body) if handler.headers["Content-Encoding"] == "gzip" else body))
+        answer = answer.replace("{key}", frames[0].key).replace("{end}", str(frames[0].offset + frames[0].length))
+        handler.wfile.write(answer.encode("latin-1"))
+        handler.close_connection = True
 
     def hand_out(self, handler: BaseHTTPRequestHandler) -> None:
         """Gives away the agent's files, as GET /api/v1/agent/<name> does."""

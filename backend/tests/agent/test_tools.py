@@ -151,7 +151,7 @@ def test_the_token_is_guarded(host: Host) -> None:
     host.wait_for(lambda: "does not know this token: unknown token" in host.log, "a clear word")
     # A token file that is away for a moment does not end the agent.
     host.token_file.rename(host.root / "elsewhere")
-    host.wait_for(lambda: "cannot ship: normstat-agent: cannot read the token file" in host.log, "word of the missing file")
+    host.wait_for(lambda: "cannot ship: cannot read the token file" in host.log, "word of the missing file")
     # A new token is taken up without a restart, and nothing of either is ever in an argument list. A slow answer makes sure that
     # a transfer is seen.
     host.server.fail_next("slow")

@@ -1,0 +1,462 @@
+"""A server that means harm, or is none: it gets the token of nobody else, fills nothing, stops nothing, runs nothing."""
+
+import itertools
+import os
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.agent.conftest import host, require_program, under_every_shell
+from tests.agent.fake_server import Frame
+from tests.agent.host import TOKEN, Host
+from tests.agent.rogue_server import Answer, RogueServer
+
+pytestmark = pytest.mark.slow
+# The fixture, which pytest finds by its name here.
+__all__ = ["host"]
+
+TRANSPORTS: Final = ("curl", "wget", "perl")
+# Far more than an answer can be, far less than what the server sends.
+MAX_KEPT: Final = 1 << 20
+MAX_MEMORY_KB: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A server's side of TLS with a self-signed certificate for 127.0.0.1, and the file of that certificate."""
+
+    context: ssl.SSLContext
+    path: Path
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    subprocess.run(
+        f"{require_program('openssl')} req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 "
+        "-addext subjectAltName=IP:127.0.0.1 -keyout key -out pem".split(),
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "pem", tmp_path / "key")
+    return Authority(context, tmp_path / "pem")
+
+
+class Rogues:
+    """Makes rogue servers and stops them in the end."""
+
+    def __init__(self) -> None:
+        self.servers: list[RogueServer] = []
+
+    def __call__(self, answer: Answer, *, port: int = 0, tls: ssl.SSLContext | None = None) -> RogueServer:
+        self.servers.append(RogueServer(answer, port=port, tls=tls))
+        return self.servers[-1]
+
+
+@pytest.fixture
+def rogue() -> Iterator[Rogues]:
+    rogues = Rogues()
+    yield rogues
+    for server in rogues.servers:
+        server.stop()
+
+
+def say(text: str) -> Answer:
+    return lambda: iter([text.encode("latin-1")])
+
+
+# --- where the token goes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["301", "302", "303", "307", "308"])
+@pytest.mark.parametrize("transport", [*TRANSPORTS, "openssl"])
+def test_no_redirect_is_followed(host: Host, rogue: Rogues, authority: Authority, transport: str, status: str) -> None:
+    require_program(transport)
+    host.stats("emit_linux emit 0.2 10")
+    elsewhere = rogue(say("HTTP/1.1 200 OK\r\n\r\n"))
+    redirect = f"HTTP/1.1 {status} Go\r\nLocation: {elsewhere.url}/api/v1/ingest\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    first = rogue(say(redirect), tls=authority.context if transport == "openssl" else None)
+    checked = host.command("check", "--transport", transport, "--server", first.url, "--ca-file", str(authority.path))
+    assert checked.returncode == 1
+    assert f"answered {status}" in checked.stdout
+    assert len(first.heads) == 1
+    assert not elsewhere.heads
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_redirect_of_data_is_not_followed_and_said(host: Host, rogue: Rogues, transport: str) -> None:
+    require_program(transport)
+    host.stats("emit_linux emit 0.2 10")
+    elsewhere = rogue(say("HTTP/1.1 200 OK\r\n\r\n"))
+    redirect = f"HTTP/1.1 307 Go\r\nLocation: {elsewhere.url}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    first = rogue(say(redirect))
+    host.run("--transport", transport, "--server", first.url)
+    host.wait_for(lambda: "answers with a redirect (307), which is never followed" in host.log, "a clear word")
+    assert host.stop() == 0
+    assert not elsewhere.heads
+    assert host.raw_sizes()
+
+
+@pytest.mark.parametrize("version", ["GNU Wget 1.10.2", "GNU Wget2 2.1.0", "BusyBox v1.35.0"])
+def test_a_wget_that_may_follow_redirects_is_not_used(host: Host, version: str) -> None:
+    host.stats("emit_linux emit 0.2 10")
+    is_old = "1.10" in version
+    refuse = "case $* in *max-redirect*) echo 'unrecognized option' >&2; exit 2 ;; esac" if is_old else ""
+    host.tool("wget", f"#!/bin/sh\n{refuse}\ncase $* in *--version*) echo '{version}'; exit 0 ;; esac\ntouch {host.root}/used\n")
+    asked = host.command("run", "--transport", "wget")
+    assert asked.returncode == 1
+    assert "install curl" in asked.stderr
+    assert not (host.root / "used").exists()
+
+
+PROXY_NAMES: Final = ("http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY")
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_no_proxy_and_no_setting_is_taken_from_the_surroundings(host: Host, rogue: Rogues, transport: str) -> None:
+    require_program(transport)
+    host.stats("emit_linux emit 0.2 10")
+    proxy = rogue(say("HTTP/1.1 200 OK\r\n\r\n"))
+    wgetrc = f"use_proxy = on\nhttp_proxy = {proxy.url}\n"
+    (host.root / ".curlrc").write_text(f"proxy = {proxy.url}\nlocation\n")
+    (host.root / ".wgetrc").write_text(wgetrc)
+    (host.root / "wgetrc").write_text(wgetrc)
+    (host.root / ".netrc").write_text("default login x password y\n")
+    host.extra = dict.fromkeys(PROXY_NAMES, proxy.url)
+    host.extra |= {"WGETRC": str(host.root / "wgetrc"), "SYSTEM_WGETRC": str(host.root / "wgetrc"), "CURL_HOME": str(host.root)}
+    host.run("--transport", transport)
+    host.wait_for_bytes("emit_linux", 2_000)
+    assert host.stop() == 0
+    host.assert_exact()
+    assert not proxy.heads
+    assert "the proxy that the environment names is not used" in host.log
+    assert host.server.requests[-1].headers["authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize("transport", ["curl", "wget"])
+def test_a_proxy_that_is_configured_is_used(host: Host, transport: str) -> None:
+    """The server's name does not resolve, so that what arrives came by the proxy; its password is in no argument list."""
+    require_program(transport)
+    host.stats("emit_linux emit 0.2 10")
+    seen: set[str] = set()
+
+    def look() -> bool:
+        seen.update(host.processes().values())
+        return host.received("emit_linux") > 2_000
+
+    proxy = host.server.url.replace("http://", "http://me:proxy-password@")
+    (host.root / "agent.conf").write_text(f"proxy={proxy}\n")
+    options = ("--transport", transport, "--server", "http://normstat.invalid", "--config", str(host.root / "agent.conf"))
+    host.run(*options)
+    host.wait_for(look, "bytes by way of the proxy")
+    assert host.stop() == 0
+    host.assert_exact()
+    assert not any("proxy-password" in line for line in seen)
+    assert "perl cannot use a proxy" in host.command("check", *options, "--transport", "perl").stderr
+
+
+@pytest.mark.parametrize("transport", ["wget", "curl"])
+def test_certificates_are_checked_whatever_a_file_of_settings_says(
+    host: Host, rogue: Rogues, authority: Authority, transport: str
+) -> None:
+    require_program(transport)
+    host.stats("emit_linux emit 0.2 10")
+    (host.root / "wgetrc").write_text("check_certificate = off\n")
+    (host.root / ".curlrc").write_text("insecure\n")
+    host.extra = {"SYSTEM_WGETRC": str(host.root / "wgetrc"), "WGETRC": str(host.root / "wgetrc")}
+    server = rogue(say("HTTP/1.1 200 OK\r\n\r\n"), tls=authority.context)
+    checked = host.command("check", "--transport", transport, "--server", server.url)
+    assert "CANNOT BE REACHED" in checked.stdout, checked
+    assert not server.heads
+
+
+def test_an_address_with_a_password_is_refused(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 10")
+    done = host.command("run", "--server", "http://me:secret@127.0.0.1")
+    assert done.returncode == 2
+    assert "must not hold a user's name" in done.stderr
+
+
+def environments(host: Host) -> dict[int, str]:
+    found = {}
+    for pid in host.processes():
+        try:
+            found[pid] = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+    return found
+
+
+@under_every_shell
+def test_the_token_is_in_no_environment(host: Host) -> None:
+    """Not even where a variable of the agent's own names came with the environment, and so would be handed on."""
+    host.stats("emit_linux emit 0.2 10", "loop_linux @1 sleep 0.3")
+    host.extra = {"token": "old", "rh_before": "old", "header": "old", "NORMSTAT_TOKEN": "from-the-environment"}
+    host.server.fail_next("slow", "slow")
+    host.run()
+    seen: dict[int, str] = {}
+
+    def look() -> bool:
+        seen.update(environments(host))
+        return host.received("emit_linux") > 4_000
+
+    host.wait_for(look, "bytes")
+    assert host.agent is not None
+    tools = {pid: text for pid, text in seen.items() if pid != host.agent.pid}
+    assert len(tools) >= 3
+    assert not any(TOKEN in text for text in seen.values())
+    # The agent's own first environment is what its starter gave it; nobody else gets it.
+    exec_of_tools = [text for pid, text in tools.items() if pid in host.tool_processes("emit")]
+    assert exec_of_tools
+    assert not any("from-the-environment" in text for text in exec_of_tools)
+    assert host.stop() == 0
+    host.assert_exact()
+
+
+# --- answers without end --------------------------------------------------------------------------------------------------
+
+
+def repeat(head: str, piece: bytes) -> Answer:
+    return lambda: itertools.chain([head.encode()], itertools.repeat(piece))
+
+
+PIECE: Final = b"x" * 65_536
+ENDLESS: Final[dict[str, Answer]] = {
+    "body": repeat("HTTP/1.1 200 OK\r\n\r\n", PIECE),
+    "body of many lines": repeat("HTTP/1.1 200 OK\r\n\r\n", b"a 1\n" * 16_384),
+    "chunked body": repeat("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + PIECE + b"\r\n"),
+    "announced body": repeat("HTTP/1.1 503 No\r\nContent-Length: 9000000000000000\r\n\r\n", PIECE),
+    "header line": repeat("HTTP/1.1 200 OK\r\nX: ", PIECE),
+    "header lines": repeat("HTTP/1.1 200 OK\r\n", b"X-Odd: y\r\n" * 6_000),
+    "status line": repeat("HTTP/1.1 ", PIECE),
+    "preliminary answers": repeat("", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000),
+}
+
+
+def widest(host: Host) -> int:
+    """The longest file of the agent's own in the spool, its scratch files included."""
+    sizes = [0]
+    for path in host.spool.rglob("*"):
+        try:
+            if path.is_file() and path.suffix not in {".raw", ".log"}:
+                sizes.append(path.stat().st_size)
+        except OSError:
+            continue
+    return max(sizes)
+
+
+def memory_kb(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def assert_flat_under(host: Host, rogue: Rogues, answer: Answer, *options: str, tls: ssl.SSLContext | None = None) -> None:
+    """Two such answers leave small files and a small agent that ends when it is told to, and nothing is lost."""
+    host.stats("emit_linux emit 0.2 10")
+    host.server.stop()
+    server = rogue(answer, port=host.server.port, tls=tls)
+    host.run(*options)
+    assert host.agent is not None
+    biggest = 0
+
+    def look() -> bool:
+        nonlocal biggest
+        biggest = max(biggest, widest(host))
+        assert biggest < MAX_KEPT, f"a scratch file of {biggest} bytes"
+        return len(server.n_sent) >= 2 and "cannot ship" in host.log
+
+    host.wait_for(look, "two answers", 240)
+    assert memory_kb(host.agent.pid) < MAX_MEMORY_KB
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+    assert widest(host) < MAX_KEPT
+    assert "takes data again" not in host.log
+    server.stop()
+    rogue.servers.remove(server)
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_an_endless_answer_is_cut_off(host: Host, rogue: Rogues, transport: str, kind: str) -> None:
+    require_program(transport)
+    assert_flat_under(host, rogue, ENDLESS[kind], "--transport", transport)
+    # Nothing was taken for an answer: all of it is still there and goes to the true server.
+    host.server.start()
+    host.run("--transport", transport)
+    host.wait_for_bytes("emit_linux", 2_000)
+    assert host.stop() == 0
+    host.assert_exact()
+
+
+@pytest.mark.parametrize("kind", ["body", "body of many lines", "header lines"])
+def test_an_endless_answer_by_openssl_is_cut_off(host: Host, rogue: Rogues, authority: Authority, kind: str) -> None:
+    options = ("--transport", "openssl", "--ca-file", str(authority.path), "--server", f"https://127.0.0.1:{host.server.port}")
+    assert_flat_under(host, rogue, ENDLESS[kind], *options, tls=authority.context)
+
+
+@under_every_shell
+@pytest.mark.parametrize("kind", ["body", "body of many lines", "header lines"])
+def test_an_endless_answer_makes_no_shell_grow(host: Host, rogue: Rogues, kind: str) -> None:
+    assert_flat_under(host, rogue, ENDLESS[kind])
+    assert "is longer than 65536 bytes" in host.log
+
+
+@under_every_shell
+@pytest.mark.parametrize("transport", ["curl", "wget"])
+def test_a_transfer_that_never_ends_does_not_keep_the_agent(host: Host, rogue: Rogues, transport: str) -> None:
+    """A byte now and then keeps every time-out for silence away; the agent ends all the same, and the transfer with it."""
+    pause = threading.Event()
+
+    def drip() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n\r\n"
+        while not pause.wait(0.2):
+            yield b"x"
+
+    host.stats("emit_linux emit 0.2 10")
+    host.server.stop()
+    server = rogue(drip, port=host.server.port)
+    host.run("--transport", transport)
+    host.wait_for(lambda: server.n_sent and server.n_sent[0] > 30, "a transfer under way")
+    began = time.monotonic()
+    assert host.stop() == 0
+    # The whole of a transfer may take 60 s: far below that, with room for a busy machine.
+    assert time.monotonic() - began < 30
+    host.assert_nothing_left_behind()
+    pause.set()
+
+
+# --- odd answers ----------------------------------------------------------------------------------------------------------
+
+OK: Final = "raw HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+NO: Final = "raw HTTP/1.1 503 No\r\nConnection: close\r\n"
+ODD_LINES: Final = (
+    "", " ", "nobody_linux.1.1-1 5", "../../etc/passwd 5", "{key}", "{key} -1", "{key} +1", "{key} 0x10", "{key} 0010", "{key} 1e3",
+    "{key} 99999999999999999999999999999999", "{key} 9223372036854775808", "{key} 18446744073709551617",
+    "{key} a[$(touch pwned)]", "{key} $(touch pwned)", "{key} `touch pwned`", "{key}/0 1", "* 1", "? 1", "[a-z]* 1",
+    "$(touch pwned) 1", "{key} \x001", "\x1b[31m 1", "{key}\t\x7f", "{key} 1;touch pwned", "a" * 3_000 + " 1",
+    "{key} " + "0" * 30_000, "\xff\xfe 1", "1 1", "0 0", "stream 1", "- -",
+)  # fmt: skip
+ODD_ANSWERS: Final = (
+    OK + "\n".join(ODD_LINES) + "\n",
+    OK + "\n" * 60_000,
+    OK + "x 1\n" * 15_000,
+    OK + "{key} 0\n" * 2_000,
+    OK + "{key} {end}",
+    OK + "\0" * 10_000,
+    NO + "Retry-After: 31536000\r\n\r\n",
+    NO + "Retry-After: 0099\r\n\r\n",
+    NO + "Retry-After: 08\r\nRetry-After: -1\r\nRetry-After: 9999999999999999999999\r\n\r\n",
+    NO + "Retry-After: a[$(touch pwned)]\r\n\r\n",
+    NO + "Retry-After: 1;touch pwned\r\n\r\n$(touch pwned) `touch pwned`\n",
+    "raw HTTP/1.1 500 \x1b[31mred\r\nConnection: close\r\n\r\n\x1b]0;title\x07 and more\n",
+    'raw HTTP/1.1 500 No\r\nConnection: close\r\n\r\n{"error": {"message": "\x1b[2J$(touch pwned)' + "a" * 50_000 + '"}}\n',
+    "raw HTTP/1.1 2000 Odd\r\nConnection: close\r\n\r\n{key} {end}\n",
+    "raw HTTP/1.1 200a[$(touch pwned)] Odd\r\nConnection: close\r\n\r\n{key} {end}\n",
+    "raw HTTP/1.1 99 Odd\r\nConnection: close\r\n\r\n",
+    "raw \r\n\r\n\r\n",
+    "raw 200 OK\n{key} {end}\n",
+)
+
+
+def assert_unharmed(host: Host, *options: str) -> None:
+    host.stats("emit_linux emit 0.2 10")
+    # A good answer after each odd one, or the pauses would grow to a minute.
+    host.server.fail_next("", *(failure for odd in ODD_ANSWERS for failure in (odd, "")))
+    host.run(*options)
+    assert host.agent is not None
+    host.wait_for(
+        lambda: not host.server.failures or (host.agent and host.agent.poll() is not None), "the end of the odd answers", 240
+    )
+    assert host.agent.poll() is None, host.log
+    n_bytes = host.received("emit_linux")
+    host.wait_for(lambda: host.received("emit_linux") > n_bytes, "bytes after that")
+    assert not list(host.root.rglob("pwned"))
+    assert all(line.isprintable() for line in host.log.splitlines()), host.log
+    assert host.command("status", *options).stdout.replace("\n", "").isprintable()
+    assert "refused" not in {path.name for path in host.spool.iterdir()}
+    assert max(map(len, host.log.splitlines())) < 1_000
+    assert host.stop() == 0
+    host.assert_exact()
+    host.assert_nothing_left_behind()
+    assert len(host.raw_files()) <= 1
+
+
+@under_every_shell
+def test_odd_answers_do_no_harm(host: Host) -> None:
+    assert_unharmed(host)
+
+
+@pytest.mark.parametrize("transport", ["wget", "perl"])
+def test_odd_answers_do_no_harm_by_other_ways(host: Host, transport: str) -> None:
+    require_program(transport)
+    assert_unharmed(host, "--transport", transport)
+
+
+def spool_bytes(host: Host) -> int:
+    total = 0
+    for path in host.spool.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
+
+
+@pytest.mark.parametrize("claim", ["refuses", "claims more"])
+def test_what_a_server_refuses_does_not_fill_the_disk(host: Host, claim: str) -> None:
+    """What is set aside counts as part of the spool, and goes first when the spool is full."""
+    host.stats("emit_linux emit 0.1 60")
+
+    def refuse(frames: list[Frame], n_plain: int) -> int | None:
+        return 400 if any(frame.kind == "stream" for frame in frames) else None
+
+    if claim == "refuses":
+        host.server.rule = refuse
+    else:
+        host.server.acknowledge = lambda key, offset: 99_999_999_999
+    host.run("--max-file", "30K", "--spool-limit", "100K", "--max-body", "16K")
+    most = 0
+
+    def look() -> bool:
+        nonlocal most
+        most = max(most, spool_bytes(host))
+        assert most < 500_000, most
+        return host.log.count("of what the server had refused") >= 3
+
+    host.wait_for(look, "refused bytes that are given up", 240)
+    assert "refused_chunks=0" not in (host.spool / "agent.state").read_text()
+    host.calm()
+    assert host.stop() == 0
+
+
+def test_a_server_that_goes_back_and_forth_does_not_keep_the_agent_from_its_tools(host: Host) -> None:
+    """Two backlogs, one acknowledged and the other taken back with each request: there is always progress and more to send."""
+    host.stats("emit_linux emit 60 3000", "other_linux emit 60 3000")
+    host.server.stop()
+    host.run("--max-body", "4K")
+    host.wait_for(lambda: len(host.raw_sizes()) == 2 and min(host.raw_sizes()) > 150_000, "two backlogs")
+    n_answers = 0
+    ends: dict[str, int] = {}
+
+    def seesaw(key: str, offset: int) -> int:
+        nonlocal n_answers
+        n_answers += 1
+        ends.setdefault(key, len(ends))
+        return 1_000 + 1_000 * ((n_answers // 2 + ends[key]) % 2)
+
+    host.server.acknowledge = seesaw
+    host.server.start()
+    host.wait_for(lambda: n_answers > 20, "answers")
+    for pid in host.tool_processes("emit"):
+        os.kill(pid, 15)
+    host.wait_for(lambda: host.log.count("ended by signal TERM") == 2, "word of the tools' end")
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
