@@ -90,7 +90,7 @@ class Rig:
         with log_path.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "normstat", "serve", "--port", str(self.port), *workers],
-                env=os.environ | {"NORMSTAT_DATABASE_URL": database_url},
+                env=os.environ | {"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_INGEST_MAX_NEW_HOSTS": "100000"},
                 stdout=log,
                 stderr=log,
             )

@@ -134,7 +134,7 @@ class HeadTooLarge(NormstatError):
 
 
 class TooManyRequests(NormstatError):
-    """Too many attempts in a short time; answered with Retry-After."""
+    """Too many attempts, or too much that is new, in a short time; answered with Retry-After."""
 
     code = "too_many_requests"
     status = 429

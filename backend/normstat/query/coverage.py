@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.counts import count_samples
@@ -45,7 +45,7 @@ class StatCoverage:
 
 @dataclass(frozen=True, slots=True)
 class GapRecord:
-    """Bytes that the agent had to drop before they could be sent."""
+    """Bytes that the agent had to drop before they could be sent, by stream and request."""
 
     spec: str
     key: str
@@ -73,11 +73,13 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
     """
     host_id = await require_host(session, host)
     first, last = await read_first_and_last(session, host_id)
+    # A request may report thousands of gaps of one stream; they are one event.
     gaps = await session.execute(
-        select(Stream.spec, Stream.key, Gap.reported_at, Gap.end_offset - Gap.start_offset)
+        select(Stream.spec, Stream.key, Gap.reported_at, cast(func.sum(Gap.end_offset - Gap.start_offset), BigInteger))
         .join(Stream, Stream.id == Gap.stream_id)
         .where(Stream.host_id == host_id, Gap.reported_at >= window.start, Gap.reported_at < window.end)
-        .order_by(Gap.reported_at, Gap.stream_id, Gap.start_offset)
+        .group_by(Stream.id, Stream.spec, Stream.key, Gap.reported_at)
+        .order_by(Gap.reported_at, Stream.id)
     )
     stats = [await read_stat_coverage(session, host_id, stat, window, width) for stat in await list_host_stats(session, host_id)]
     return CoverageResult(
