@@ -1,6 +1,7 @@
 """The application: wiring only."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -14,12 +15,16 @@ from normstat import __version__
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
+from normstat.api.host_guard import HostGuard
 from normstat.api.middleware import RequestContextMiddleware
 from normstat.api.page import Page
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.auth.access import AgentMemory
+from normstat.auth.allowed_hosts import AllowedHosts
+from normstat.auth.client_address import TrustedProxies, parse_networks
+from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
 from normstat.baseline.work import MemoryPool
 from normstat.ingest.intake import BATCHES_AT_ONCE, Intake
@@ -85,7 +90,12 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(EnvelopeMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
-    app.add_middleware(RequestContextMiddleware)
+    app.add_middleware(HostGuard, open_paths=frozenset({f"{PREFIX}/ingest"}))
+    app.add_middleware(
+        RequestContextMiddleware,
+        proxies=TrustedProxies(parse_networks(settings.trusted_proxies)),
+        is_behind_tls=settings.cookie_secure or settings.public_url.lower().startswith("https:"),
+    )
     return app
 
 
@@ -102,6 +112,8 @@ def make_state(settings: Settings) -> AppState:
         ingest_sessions=make_sessions(ingest_engine),
         probe=DatabaseProbe(settings.database_url),
         throttle=Throttle(n_processes=settings.workers),
+        security_log=SecurityLog(),
+        allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
         ingest_gate=Gate(
@@ -144,7 +156,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     return_large_blocks()
     await reload_user_specs(state.sessions)
     settings = state.settings
+    # A name server may take half a minute to answer; neither the start nor the end waits for it.
+    threading.Thread(target=state.allowed_hosts.add_full_name, name="full_name", daemon=True).start()
     tasks = [
+        asyncio.create_task(state.security_log.run(), name="security_log"),
         asyncio.create_task(state.live.run(), name="live"),
         asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
         asyncio.create_task(state.imports.run(), name="imports"),

@@ -49,6 +49,20 @@ class BadRequest(NormstatError):
     status = 400
 
 
+class UnknownHost(NormstatError):
+    """The request names a host that this server does not answer to; see NORMSTAT_ALLOWED_HOSTS."""
+
+    code = "unknown_host"
+    status = 400
+
+
+class WeakPassword(NormstatError):
+    """The password is too easy to guess; the message says why."""
+
+    code = "weak_password"
+    status = 400
+
+
 class NotAuthenticated(NormstatError):
     """Nobody is logged in, or the token is unknown, expired or revoked."""
 

@@ -5,13 +5,23 @@ Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is taken too, because tha
 
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import AliasChoices, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from normstat.ingest.limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
 MIB = 1024 * 1024
+
+
+def _split(value: object) -> object:
+    """The parts between commas of what the environment says."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+# One variable with commas, not JSON.
+CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
@@ -42,6 +52,14 @@ class Settings(BaseSettings):
     )
     public_url: str = Field(default="http://127.0.0.1:8080", description="what browsers and agents type, for links")
     cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it behind TLS")
+    trusted_proxies: CommaSeparated = Field(
+        default=(), description="addresses or networks, with commas, of proxies whose X-Forwarded-For and -Proto are believed"
+    )
+    allowed_hosts: CommaSeparated = Field(
+        default=(),
+        description="names, with commas, that browsers may call this server by, besides IP addresses, localhost, the machine's own"
+        " name and that of public_url; *.example.org for all below, * for any",
+    )
     page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
     agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
     migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None finds the checkout's")

@@ -23,7 +23,7 @@ test("tokens are made, shown once, and revoked", async ({ page }) => {
 test("a viewer is made, sees the graphs, and is not offered what viewers may not do", async ({ page, browser, baseURL }) => {
   await page.goto("/accounts?tab=users");
   await page.getByLabel("New account").fill("guest");
-  await page.getByRole("textbox", { name: "First password" }).fill("guest guest guest");
+  await page.getByRole("textbox", { name: "First password" }).fill("three quiet harbours");
   await page.getByRole("button", { name: "Make the account" }).click();
   await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("may log in");
   await expectAccessible(page);
@@ -37,11 +37,12 @@ test("a viewer is made, sees the graphs, and is not offered what viewers may not
     `/hosts/${HOST}?${range(WHOLE)}&mark=${new Date(WHOLE.start).toISOString()}/${new Date(WHOLE.end).toISOString()}`,
   );
   await guest.getByRole("textbox", { name: "Name" }).fill("guest");
-  await guest.getByRole("textbox", { name: "Password" }).fill("guest guest guest");
+  await guest.getByRole("textbox", { name: "Password" }).fill("three quiet harbours");
   await guest.getByRole("button", { name: "Log in" }).click();
   await expect(guest.getByRole("button", { name: "Mark as baseline…" })).toBeDisabled();
   await guest.goto("/accounts");
   await expect(guest.getByRole("tab", { name: "Agent tokens" })).toBeHidden();
+  await expect(guest.getByLabel("Revoke the API tokens of this account")).toBeChecked();
   await context.close();
 
   await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Disable" }).click();
@@ -49,4 +50,27 @@ test("a viewer is made, sees the graphs, and is not offered what viewers may not
   await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(page.getByRole("row").filter({ hasText: "guest" })).toBeHidden();
+});
+
+test.describe("passwords that are easy to guess", () => {
+  test.use({ expectedErrors: /status of 400/ });
+
+  test("the page says what is wrong with them", async ({ page }) => {
+    await page.goto("/accounts?tab=users");
+    await page.getByLabel("New account").fill("guest");
+    const password = page.getByRole("textbox", { name: "First password" });
+    await password.fill("short");
+    await expect(page.getByText("at least 10 characters")).toBeVisible();
+    for (const [weak, problem] of [
+      ["guest guest guest", "contains the account's name"],
+      ["Password2024!", "easy to guess"],
+    ] as const) {
+      await password.fill(weak);
+      await page.getByRole("button", { name: "Make the account" }).click();
+      await expect(page.getByText(problem)).toBeVisible();
+    }
+    await expectAccessible(page);
+    await page.reload();
+    await expect(page.getByRole("row").filter({ hasText: "guest" })).toBeHidden();
+  });
 });

@@ -1,31 +1,70 @@
 """Logging in and out, and one's own account."""
 
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from normstat.api.deps import SESSION_COOKIE, State, Viewer, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
+from normstat.api.middleware import came_by_tls, client_address
 from normstat.api.schemas import Empty, LinkRequest, LoginRequest, Me, PasswordChange
 from normstat.auth import login
-from normstat.errors import Conflict, NotAllowed, NotAuthenticated, TooManyRequests
-from normstat.settings import Settings
+from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, TooManyRequests, WeakPassword
 
 router = APIRouter(prefix="/auth", tags=["auth"])
 
+# Tells browsers that were in an account before from strangers, while somebody guesses its password; it opens nothing.
+BROWSER_COOKIE: Final = "normstat_browser"
+BROWSER_COOKIE_PATH: Final = "/api/v1/auth"
+MAX_BROWSER_LENGTH: Final = 100
 
-@router.post("/login", dependencies=[Depends(check_origin)], responses=error_answers(NotAuthenticated, NotAllowed, TooManyRequests))
-async def log_in(body: LoginRequest, request: Request, response: Response, state: State) -> Me:
-    """Logs in with name and password; sets the session cookie."""
-    logged_in = await login.log_in(
-        state.sessions,
-        state.throttle,
-        name=body.name,
-        password=body.password,
-        address=_address(request),
-        lifetime=_lifetime(state.settings),
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """Receives whoever wants to log in, and hands out the cookies."""
+
+    desk: login.LoginDesk
+    visitor: login.Visitor
+    response: Response
+    is_secure: bool
+
+    def welcome(self, logged_in: login.LoggedIn) -> Me:
+        """Set the cookies of the session and of the browser; return who is logged in."""
+        self._set_cookie(SESSION_COOKIE, logged_in.token, self.desk.lifetime, path="/", samesite="lax")
+        self._set_cookie(BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, path=BROWSER_COOKIE_PATH, samesite="strict")
+        return Me.model_validate(logged_in.principal)
+
+    def _set_cookie(self, name: str, value: str, lifetime: timedelta, *, path: str, samesite: Literal["lax", "strict"]) -> None:
+        max_age = int(lifetime.total_seconds())
+        self.response.set_cookie(name, value, max_age=max_age, path=path, httponly=True, samesite=samesite, secure=self.is_secure)
+
+
+async def make_reception(request: Request, response: Response, state: State) -> Reception:
+    """What a route that logs in needs of its request."""
+    lifetime = timedelta(days=state.settings.session_days)
+    browser = request.cookies.get(BROWSER_COOKIE, "")
+    return Reception(
+        login.LoginDesk(state.sessions, state.throttle, state.security_log, lifetime),
+        login.Visitor(client_address(request), browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None),
+        response,
+        is_secure=state.settings.cookie_secure or came_by_tls(request),
     )
-    return _welcome(response, state.settings, logged_in)
+
+
+AtReception = Annotated[Reception, Depends(make_reception)]
+
+
+@router.post(
+    "/login",
+    dependencies=[Depends(check_origin)],
+    responses=error_answers(NotAuthenticated, NotAllowed, TooManyRequests, Overloaded),
+)
+async def log_in(body: LoginRequest, reception: AtReception) -> Me:
+    """Logs in with name and password; sets the session cookie."""
+    logged_in = await login.log_in(reception.desk, reception.visitor, name=body.name, password=body.password)
+    return reception.welcome(logged_in)
 
 
 @router.post(
@@ -33,12 +72,10 @@ async def log_in(body: LoginRequest, request: Request, response: Response, state
     dependencies=[Depends(check_origin)],
     responses=error_answers(NotAuthenticated, NotAllowed, Conflict, TooManyRequests),
 )
-async def use_link(body: LinkRequest, request: Request, response: Response, state: State) -> Me:
+async def use_link(body: LinkRequest, reception: AtReception) -> Me:
     """Logs in with the token of a one-time link; sets the session cookie. 409 when the link was used or is too old."""
-    logged_in = await login.use_link(
-        state.sessions, state.throttle, token=body.token, address=_address(request), lifetime=_lifetime(state.settings)
-    )
-    return _welcome(response, state.settings, logged_in)
+    logged_in = await login.use_link(reception.desk, reception.visitor, token=body.token)
+    return reception.welcome(logged_in)
 
 
 @router.post("/logout", responses=guarded_answers())
@@ -55,37 +92,15 @@ async def get_me(principal: Viewer) -> Me:
     return Me.model_validate(principal)
 
 
-@router.put("/password", responses=guarded_answers(TooManyRequests))
-async def change_password(body: PasswordChange, principal: Viewer, request: Request, response: Response, state: State) -> Me:
-    """Sets one's own password; ends all other sessions of the account."""
+@router.put("/password", responses=guarded_answers(WeakPassword, TooManyRequests, Overloaded))
+async def change_password(body: PasswordChange, principal: Viewer, reception: AtReception) -> Me:
+    """Sets one's own password; ends all other sessions of the account and, unless told otherwise, revokes its API tokens."""
     logged_in = await login.change_password(
-        state.sessions,
-        state.throttle,
+        reception.desk,
+        reception.visitor,
         principal,
         old=body.old_password,
         new=body.new_password,
-        address=_address(request),
-        lifetime=_lifetime(state.settings),
+        must_revoke_tokens=body.revoke_api_tokens,
     )
-    return _welcome(response, state.settings, logged_in)
-
-
-def _lifetime(settings: Settings) -> timedelta:
-    return timedelta(days=settings.session_days)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client is not None else ""
-
-
-def _welcome(response: Response, settings: Settings, logged_in: login.LoggedIn) -> Me:
-    response.set_cookie(
-        SESSION_COOKIE,
-        logged_in.token,
-        max_age=int(_lifetime(settings).total_seconds()),
-        path="/",
-        httponly=True,
-        samesite="lax",
-        secure=settings.cookie_secure,
-    )
-    return Me.model_validate(logged_in.principal)
+    return reception.welcome(logged_in)

@@ -1,6 +1,7 @@
 """What routes ask for: sessions of the database, who is asking, the window."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
@@ -9,10 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.backpressure import Ticket
 from normstat.api.instants import Instant
+from normstat.api.middleware import client_address
 from normstat.api.schemas import NO_NUL
 from normstat.api.state import AppState, state_of
 from normstat.auth import access, csrf
-from normstat.auth.access import AgentPrincipal, Principal
+from normstat.auth.access import AgentPrincipal, Principal, TokenRefused
 from normstat.auth.roles import Role
 from normstat.errors import NotAllowed, NotAuthenticated
 from normstat.store.session import open_read_session, open_write_session
@@ -46,6 +48,18 @@ ReadSession = Annotated[AsyncSession, Depends(read_session, scope="function")]
 WriteSession = Annotated[AsyncSession, Depends(write_session, scope="function")]
 
 
+@contextmanager
+def noting_refused_tokens(request: Request, state: AppState) -> Iterator[None]:
+    """Note in the log which token was refused and why, and let the error go on."""
+    try:
+        yield
+    except TokenRefused as refused:
+        # A known token is its own source: hundreds of agents may share an address.
+        source = client_address(request) if refused.token_id is None else f"{refused.kind} token {refused.token_id}"
+        state.security_log.note("token_refused", source, kind=refused.kind, reason=refused.reason, token_id=refused.token_id)
+        raise
+
+
 class RoleGuard:
     """Lets nobody in whose role does not reach as far as `needed`.
 
@@ -69,17 +83,20 @@ class RoleGuard:
         if "authorization" in request.headers:
             if bearer is None:
                 raise NotAuthenticated("The header Authorization is not of the form `Bearer <API token>`")
-            principal = await access.enter_with_api_token(state.sessions, bearer.credentials)
+            with noting_refused_tokens(request, state):
+                principal = await access.enter_with_api_token(state.sessions, bearer.credentials)
         else:
             csrf.check_browser_request(request.method, request.headers)
             principal = await access.enter_with_session(state.sessions, cookie)
+        # For the log of what is refused, here or later.
+        request.state.account = principal.name
         if not principal.role.reaches(self.needed):
             raise NotAllowed(f"This needs the role {self.needed}; {principal.name} has the role {principal.role}")
         return principal
 
 
 async def require_agent(
-    state: State, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(agent_token_scheme)]
+    request: Request, state: State, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(agent_token_scheme)]
 ) -> AgentPrincipal:
     """The agent whose token came with the request.
 
@@ -87,10 +104,11 @@ async def require_agent(
     """
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; make one under /agent-tokens")
-    if state.agents.knows(bearer.credentials):
-        return await state.agents.enter(state.ingest_sessions, bearer.credentials)
-    async with state.lobby.wait():
-        return await state.agents.enter(state.ingest_sessions, bearer.credentials)
+    with noting_refused_tokens(request, state):
+        if state.agents.knows(bearer.credentials):
+            return await state.agents.enter(state.ingest_sessions, bearer.credentials)
+        async with state.lobby.wait():
+            return await state.agents.enter(state.ingest_sessions, bearer.credentials)
 
 
 async def check_origin(request: Request) -> None:

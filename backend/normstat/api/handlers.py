@@ -17,8 +17,11 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normstat import errors
+from normstat.api.middleware import client_address
 from normstat.api.schemas import ErrorBody, ErrorInfo
+from normstat.api.state import AppState
 from normstat.api.streaming import ReaderStalled
+from normstat.auth.security_log import short_name
 from normstat.errors import NormstatError
 
 log = structlog.get_logger()
@@ -100,6 +103,20 @@ def error_response(request_id: str, error: NormstatError) -> JSONResponse:
     )
 
 
+def _note_refusal(request: Request, error: errors.NotAllowed) -> None:
+    """Every 403: a role, a token's limits, another site's page, a wrong old password."""
+    account = getattr(request.state, "account", None)
+    state: AppState = request.app.state.normstat
+    state.security_log.note(
+        "request_not_allowed",
+        account or client_address(request),
+        account=None if account is None else short_name(account),
+        method=request.method,
+        path=short_name(request.url.path),
+        reason=error.message,
+    )
+
+
 def _retry_after_s(error: NormstatError) -> int:
     said = error.details.get("retry_after_s")
     wait_s = said if isinstance(said, int) else RETRY_AFTER_S
@@ -117,6 +134,8 @@ async def on_normstat_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, NormstatError)
     if error.status == 500:
         log.error("request_failed", code=error.code, error=error.message)
+    if isinstance(error, errors.NotAllowed):
+        _note_refusal(request, error)
     return error_response(request_id_of(request), error)
 
 

@@ -11,7 +11,17 @@ from normstat.api.deps import Admitted, Agent, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
-from normstat.errors import BadFrame, BadRequest, Overloaded, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, shorten
+from normstat.errors import (
+    BadFrame,
+    BadRequest,
+    NotAuthenticated,
+    Overloaded,
+    TooLarge,
+    TooManyRequests,
+    TooSlow,
+    UnsupportedMediaType,
+    shorten,
+)
 from normstat.ingest.intake import AgentIdentity, Job
 from normstat.ingest.wire import Ack, Frame, format_acks
 
@@ -64,6 +74,12 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
         return await state.intake.take(job, longest_wait_s=LONGEST_WAIT_S)
     except TimeoutError:
         state.ingest_gate.refuse()
+    except NotAuthenticated:
+        # Revoked elsewhere while we remembered it.
+        state.agents.forget(agent.token_id)
+        source = f"agent token {agent.token_id}"
+        state.security_log.note("token_refused", source, kind="agent", reason="revoked", token_id=agent.token_id)
+        raise
 
 
 def _read_time(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""What every answer gets: a request id and the headers that tell browsers to be careful."""
+"""What every request and answer gets: an id, the client's address, and the headers that tell browsers to be careful."""
 
 import re
 import uuid
@@ -6,7 +6,10 @@ from typing import Final
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from normstat.auth.client_address import TrustedProxies
 
 log = structlog.get_logger()
 
@@ -37,22 +40,42 @@ SECURITY_HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+# A browser that came by TLS once comes by TLS only, for a year. Browsers ignore it in answers that came without.
+STRICT_TRANSPORT_SECURITY: Final = "max-age=31536000"
+
+
+def client_address(request: Request) -> str:
+    """Return the address of the client, behind trusted proxies too; the only place where anything here gets it from."""
+    return str(request.scope.get("state", {}).get("client_address", ""))
+
+
+def came_by_tls(request: Request) -> bool:
+    """Return whether the client's connection was encrypted, as far as a trusted proxy says so."""
+    return bool(request.scope.get("state", {}).get("came_by_tls", False))
 
 
 class RequestContextMiddleware:
-    """Gives the request its id, binds it for the log, and sets the headers of every answer."""
+    """Gives the request its id and its client's address, binds both for the log, and sets the headers of every answer.
 
-    def __init__(self, app: ASGIApp) -> None:
+    `is_behind_tls`: the settings say that browsers come by TLS.
+    """
+
+    def __init__(self, app: ASGIApp, proxies: TrustedProxies, *, is_behind_tls: bool) -> None:
         self.app = app
+        self._proxies = proxies
+        self._is_behind_tls = is_behind_tls
+        self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
+        given_headers = Headers(scope=scope)
+        given = given_headers.get(REQUEST_ID_HEADER, "")
         request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-        scope.setdefault("state", {})["request_id"] = request_id
+        address, is_tls = self._look_behind_proxies(scope, given_headers)
+        scope.setdefault("state", {}).update(request_id=request_id, client_address=address, came_by_tls=is_tls)
         status = 0
 
         async def send_with_headers(message: Message) -> None:
@@ -63,11 +86,29 @@ class RequestContextMiddleware:
                 headers[REQUEST_ID_HEADER] = request_id
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                if is_tls or self._is_behind_tls:
+                    headers.setdefault("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY)
                 if scope["path"].startswith("/api/"):
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with structlog.contextvars.bound_contextvars(request_id=request_id, address=address):
             await self.app(scope, receive, send_with_headers)
             # The path only: the query may hold what is nobody else's business.
             log.debug("request_done", method=scope["method"], path=scope["path"], status=status)
+
+    def _look_behind_proxies(self, scope: Scope, headers: Headers) -> tuple[str, bool]:
+        """The client's address, and whether it came by TLS."""
+        client = scope.get("client")
+        peer = client[0] if client else ""
+        forwarded_for = headers.getlist("x-forwarded-for")
+        is_trusted = self._proxies.trusts(peer)
+        if forwarded_for and not is_trusted and not self._has_warned:
+            # Once: everybody can send it. Behind a proxy that nobody named, all clients share its address.
+            self._has_warned = True
+            log.warning("forwarded_header_ignored", peer=peer, setting="NORMSTAT_TRUSTED_PROXIES")
+        said = headers.getlist("x-forwarded-proto")
+        is_tls = scope.get("scheme") == "https" or (
+            is_trusted and bool(said) and said[-1].rpartition(",")[2].strip().lower() == "https"
+        )
+        return self._proxies.find_client(peer, forwarded_for), is_tls

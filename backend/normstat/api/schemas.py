@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
+from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.query.hosts import StreamState
 
@@ -16,7 +17,7 @@ from normstat.query.hosts import StreamState
 NO_NUL = r"^[^\x00]*$"
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
 Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
-Password = Annotated[str, StringConstraints(min_length=8, max_length=1000)]
+Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
 
 
 class Body(BaseModel):
@@ -72,10 +73,11 @@ class Me(Body):
 
 
 class PasswordChange(Body):
-    """A new password; `old_password` is needed where there is one."""
+    """A new password; `old_password` is needed where there is one. The account's API tokens are revoked, unless told otherwise."""
 
     old_password: str | None = None
     new_password: Password
+    revoke_api_tokens: bool = True
 
 
 class UserInfo(Body):
@@ -103,11 +105,12 @@ class UserCreate(Body):
 
 
 class UserUpdate(Body):
-    """What to change of an account; members left out stay."""
+    """What to change of an account; members left out stay. With a password, its API tokens are revoked, unless told otherwise."""
 
     role: Role | None = None
     password: Password | None = None
     is_disabled: bool | None = None
+    revoke_api_tokens: bool | None = None
 
 
 class TokenInfo(Body):

@@ -11,6 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.api.backpressure import Gate, Lobby
 from normstat.api.slots import Slots
 from normstat.auth.access import AgentMemory
+from normstat.auth.allowed_hosts import AllowedHosts
+from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
 from normstat.baseline.work import MemoryPool
 from normstat.ingest.intake import Intake
@@ -39,6 +41,8 @@ class AppState:
     ingest_sessions: async_sessionmaker[AsyncSession]
     probe: DatabaseProbe
     throttle: Throttle
+    security_log: SecurityLog
+    allowed_hosts: AllowedHosts
     live: LiveHub
     agents_dir: Path | None
     ingest_gate: Gate

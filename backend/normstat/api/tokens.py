@@ -51,10 +51,10 @@ async def create_agent_token(body: AgentTokenCreate, principal: Administrator, s
     )
 
 
-@router.delete("/agent-tokens/{id}", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
-async def revoke_agent_token(id: IdPath, session: WriteSession, state: State) -> Empty:  # noqa: A002
+@router.delete("/agent-tokens/{id}", responses=guarded_answers(NotFound))
+async def revoke_agent_token(id: IdPath, principal: Administrator, session: WriteSession, state: State) -> Empty:  # noqa: A002
     """Revokes an agent token; its agent keeps its data and is answered 401 from now on."""
-    await accounts.revoke_agent_token(session, id)
+    await accounts.revoke_agent_token(session, principal, id)
     state.agents.forget(id)
     return Empty()
 

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from normstat.api.deps import NEEDS_ADMINISTRATOR, ReadSession, WriteSession
+from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, Empty, UserCreate, UserInfo, UserList, UserUpdate
 from normstat.auth import accounts
 from normstat.auth.accounts import AccountChange
 from normstat.auth.roles import Role
-from normstat.errors import Conflict, NotFound
+from normstat.errors import Conflict, NotFound, Overloaded, WeakPassword
 from normstat.store.accounts import list_users as list_user_rows
 from normstat.store.models import User
 
@@ -24,23 +24,30 @@ async def list_users(session: ReadSession) -> UserList:
     return UserList(users=[_to_info(user) for user in await list_user_rows(session)])
 
 
-@router.post("", status_code=201, responses=guarded_answers(Conflict))
-async def create_user(body: UserCreate, session: WriteSession) -> UserInfo:
-    """Makes an account."""
-    return _to_info(await accounts.create_account(session, name=body.name, role=body.role, password=body.password))
+@router.post("", status_code=201, responses=guarded_answers(Conflict, WeakPassword, Overloaded))
+async def create_user(body: UserCreate, principal: Administrator, session: WriteSession) -> UserInfo:
+    """Makes an account. An API token cannot make an administrator."""
+    user = await accounts.create_account(session, principal, name=body.name, role=body.role, password=body.password)
+    return _to_info(user)
 
 
-@router.patch("/{name}", responses=guarded_answers(NotFound, Conflict))
-async def update_user(name: UserPath, body: UserUpdate, session: WriteSession) -> UserInfo:
-    """Changes role or password of an account, or disables it; a new password or disabling ends its sessions."""
-    change = AccountChange(role=body.role, password=body.password, is_disabled=body.is_disabled)
-    return _to_info(await accounts.change_account(session, name, change))
+@router.patch("/{name}", responses=guarded_answers(NotFound, Conflict, WeakPassword, Overloaded))
+async def update_user(name: UserPath, body: UserUpdate, principal: Administrator, session: WriteSession) -> UserInfo:
+    """Changes role or password of an account, or disables it; a new password or disabling ends its sessions.
+
+    A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
+    administrator nor make one.
+    """
+    change = AccountChange(
+        role=body.role, password=body.password, is_disabled=body.is_disabled, must_revoke_tokens=body.revoke_api_tokens is not False
+    )
+    return _to_info(await accounts.change_account(session, principal, name, change))
 
 
 @router.delete("/{name}", responses=guarded_answers(NotFound, Conflict))
-async def delete_user(name: UserPath, session: WriteSession) -> Empty:
-    """Removes an account, its sessions and its API tokens; what it made stays."""
-    await accounts.delete_account(session, name)
+async def delete_user(name: UserPath, principal: Administrator, session: WriteSession) -> Empty:
+    """Removes an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator."""
+    await accounts.delete_account(session, principal, name)
     return Empty()
 
 

@@ -1,8 +1,9 @@
 """Who sent a request: the account behind a session or an API token, the agent behind an agent token."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -15,8 +16,18 @@ from normstat.store.session import open_read_session, open_write_session
 
 # So long an agent is known without asking when its token was last used.
 REMEMBERED_S: Final = 60.0
-MOST_REMEMBERED: Final = 100_000
+MAX_REMEMBERED: Final = 100_000
 Sessions = async_sessionmaker[AsyncSession]
+
+
+class TokenRefused(NotAuthenticated):
+    """A token opens nothing; `reason` and `token_id` (None for an unknown one) are for the log, not for whoever sent it."""
+
+    def __init__(self, message: str, *, kind: Literal["api", "agent"], reason: str, token_id: int | None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.reason = reason
+        self.token_id = token_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +80,31 @@ async def enter_with_session(sessions: Sessions, cookie: str | None) -> Principa
 async def enter_with_api_token(sessions: Sessions, token: str) -> Principal:
     """The account for which the token acts; never further than the account itself reaches now.
 
-    Raises: NotAuthenticated
+    Raises: TokenRefused
     """
     async with open_write_session(sessions) as session:
-        found = await accounts.find_api_token(session, hash_token(token))
-        if found is None:
-            raise NotAuthenticated("This API token is unknown or revoked, or the account that made it is disabled")
-        api_token, user = found
+        api_token, user = await accounts.find_api_token(session, hash_token(token)) or (None, None)
+        if api_token is None or user is None or api_token.revoked_at is not None or user.disabled_at is not None:
+            raise _refuse_api_token(api_token, user)
         await accounts.touch_token(session, ApiToken, api_token.id)
     role = lower_role(Role(api_token.role), Role(user.role))
     return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None)
+
+
+def _refuse_api_token(token: ApiToken | None, user: User | None) -> TokenRefused:
+    if token is None:
+        reason = "unknown"
+    elif token.revoked_at is not None:
+        reason = "revoked"
+    else:
+        reason = "account_gone" if user is None else "account_disabled"
+    # The same words for all: a stranger learns nothing of what was found.
+    return TokenRefused(
+        "This API token is unknown or revoked, or the account that made it is disabled",
+        kind="api",
+        reason=reason,
+        token_id=None if token is None else token.id,
+    )
 
 
 class AgentMemory:
@@ -87,21 +113,22 @@ class AgentMemory:
     One who is remembered is asked for again while the request is stored (ingest/batch.py), so that a revoked token ends at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._known: dict[bytes, tuple[AgentPrincipal, float]] = {}
 
     async def enter(self, sessions: Sessions, token: str) -> AgentPrincipal:
         """The agent that the token stands for.
 
-        Raises: NotAuthenticated
+        Raises: TokenRefused
         """
         token_hash = hash_token(token)
-        now = time.monotonic()
+        now = self._clock()
         known = self._known.get(token_hash)
         if known is not None and now < known[1]:
             return replace(known[0], is_remembered=True)
         principal = await enter_with_agent_token(sessions, token)
-        if len(self._known) >= MOST_REMEMBERED:
+        if len(self._known) >= MAX_REMEMBERED:
             self._known.clear()
         self._known[token_hash] = (principal, now + REMEMBERED_S)
         return principal
@@ -118,11 +145,16 @@ class AgentMemory:
 async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:
     """The agent that the token stands for.
 
-    Raises: NotAuthenticated
+    Raises: TokenRefused
     """
     async with open_write_session(sessions) as session:
         found = await accounts.find_agent_token(session, hash_token(token))
-        if found is None:
-            raise NotAuthenticated("This agent token is unknown or revoked; make a new one under /agent-tokens")
+        if found is None or found.revoked_at is not None:
+            raise TokenRefused(
+                "This agent token is unknown or revoked; make a new one under /agent-tokens",
+                kind="agent",
+                reason="unknown" if found is None else "revoked",
+                token_id=None if found is None else found.id,
+            )
         await accounts.touch_token(session, AgentToken, found.id)
     return AgentPrincipal(found.id, found.host_id)

@@ -6,8 +6,10 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.auth.access import Principal
+from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
+from normstat.auth.security_log import log_after_commit, short_name
 from normstat.auth.tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.batch import HOST_NAME
@@ -15,59 +17,89 @@ from normstat.store import accounts as rows
 from normstat.store.models import AgentToken, ApiToken, User
 
 LAST: Final = "{name} is the last enabled administrator; make another account an administrator first"
+NEEDS_SESSION: Final = "An API token can neither make nor change an administrator: that would outlive the token; log in"
 
 
 @dataclass(frozen=True, slots=True)
 class AccountChange:
-    """What to change; what is None stays."""
+    """What to change; what is None stays. With a new password the account's API tokens are revoked, unless told otherwise."""
 
     role: Role | None
     password: str | None
     is_disabled: bool | None
+    must_revoke_tokens: bool = True
 
 
-async def create_account(session: AsyncSession, *, name: str, role: Role, password: str) -> User:
+async def create_account(session: AsyncSession, by: Principal, *, name: str, role: Role, password: str) -> User:
     """The new account.
 
-    Raises: Conflict when the name is taken
+    Raises: Conflict when the name is taken, WeakPassword, NotAllowed for an API token that makes an administrator, Overloaded
     """
-    password_hash = await hash_password(password)
+    _require_session(by, role)
+    password_hash = await _hash_new_password(by, name, password)
     user = await rows.add_user(session, name=name, role=role, password_hash=password_hash)
     if user is None:
         raise Conflict(f"There is an account {shorten(name)} already")
+    log_after_commit(session, "account_created", account=short_name(name), role=role, by=short_name(by.name))
     return user
 
 
-async def change_account(session: AsyncSession, name: str, change: AccountChange) -> User:
+async def change_account(session: AsyncSession, by: Principal, name: str, change: AccountChange) -> User:
     """The account after the change; disabling it or a new password ends its sessions.
 
-    Raises: NotFound, Conflict
+    Raises: NotFound, Conflict, WeakPassword, NotAllowed for an API token and an administrator, Overloaded
     """
-    password_hash = None if change.password is None else await hash_password(change.password)
-    user = await _lock(session, name, loses_rights=change.is_disabled is True or change.role not in {None, Role.ADMINISTRATOR})
+    _require_session(by, change.role)
+    password_hash = None if change.password is None else await _hash_new_password(by, name, change.password)
+    loses_rights = change.is_disabled is True or change.role not in {None, Role.ADMINISTRATOR}
+    user = await _lock(session, by, name, loses_rights=loses_rights)
     changed = await rows.update_user(
         session, user.id, role=change.role, password_hash=password_hash, is_disabled=change.is_disabled
     )
     if change.is_disabled or password_hash is not None:
         await rows.delete_sessions_of(session, user.id)
+    is_revoking = password_hash is not None and change.must_revoke_tokens
+    n_revoked = await rows.revoke_api_tokens_of(session, user.name) if is_revoking else 0
+    log_after_commit(
+        session,
+        "account_changed",
+        account=short_name(name),
+        role=change.role,
+        is_disabled=change.is_disabled,
+        is_password_set=password_hash is not None,
+        n_api_tokens_revoked=n_revoked,
+        by=short_name(by.name),
+    )
     return changed
 
 
-async def delete_account(session: AsyncSession, name: str) -> None:
+async def delete_account(session: AsyncSession, by: Principal, name: str) -> None:
     """Removes the account; its API tokens are revoked, so that a later account of the name does not inherit them.
 
-    Raises: NotFound, Conflict
+    Raises: NotFound, Conflict, NotAllowed for an API token and an administrator
     """
-    user = await _lock(session, name, loses_rights=True)
-    await rows.revoke_api_tokens_of(session, user.name)
+    user = await _lock(session, by, name, loses_rights=True)
+    n_revoked = await rows.revoke_api_tokens_of(session, user.name)
     await rows.delete_user(session, user.id)
+    log_after_commit(session, "account_deleted", account=short_name(name), n_api_tokens_revoked=n_revoked, by=short_name(by.name))
 
 
-async def _lock(session: AsyncSession, name: str, *, loses_rights: bool) -> User:
+async def _hash_new_password(by: Principal, name: str, password: str) -> str:
+    await require_good_password(password, name=name, who=by.name)
+    return await hash_password(password, who=by.name)
+
+
+def _require_session(by: Principal, role: str | None) -> None:
+    if by.session_hash is None and role == Role.ADMINISTRATOR:
+        raise NotAllowed(NEEDS_SESSION)
+
+
+async def _lock(session: AsyncSession, by: Principal, name: str, *, loses_rights: bool) -> User:
     administrators = await rows.lock_administrators(session)
     user = await rows.lock_user(session, name)
     if user is None:
         raise NotFound(f"There is no account {shorten(name)}")
+    _require_session(by, user.role)
     if loses_rights and [admin.id for admin in administrators] == [user.id]:
         raise Conflict(LAST.format(name=name))
     return user
@@ -84,6 +116,9 @@ async def create_api_token(session: AsyncSession, principal: Principal, *, name:
         raise NotAllowed(f"A token may not reach further than its account: {principal.name} has the role {principal.role}")
     secret = new_secret(API_TOKEN_PREFIX)
     row = await rows.add_api_token(session, name=name, role=role, token_hash=secret.token_hash, created_by=principal.name)
+    log_after_commit(
+        session, "api_token_created", token_id=row.id, token_name=short_name(name), role=role, by=short_name(principal.name)
+    )
     return secret.token, row
 
 
@@ -99,6 +134,7 @@ async def revoke_api_token(session: AsyncSession, principal: Principal, token_id
     """
     if not await rows.revoke_api_token(session, token_id, _own(principal)):
         raise NotFound(f"There is no API token {token_id}")
+    log_after_commit(session, "api_token_revoked", token_id=token_id, by=short_name(principal.name))
 
 
 def _own(principal: Principal) -> str | None:
@@ -114,13 +150,17 @@ async def create_agent_token(session: AsyncSession, *, name: str, host: str | No
         raise BadRequest(f"{shorten(host)} cannot be the name of a host: up to 200 of the characters A-Z a-z 0-9 . _ : -")
     secret = new_secret(AGENT_TOKEN_PREFIX)
     row = await rows.add_agent_token(session, name=name, host=host, token_hash=secret.token_hash, created_by=created_by)
+    log_after_commit(
+        session, "agent_token_created", token_id=row.id, token_name=short_name(name), for_host=host, by=short_name(created_by)
+    )
     return secret.token, row
 
 
-async def revoke_agent_token(session: AsyncSession, token_id: int) -> None:
+async def revoke_agent_token(session: AsyncSession, by: Principal, token_id: int) -> None:
     """Revokes an agent token.
 
     Raises: NotFound
     """
     if not await rows.revoke_agent_token(session, token_id):
         raise NotFound(f"There is no agent token {token_id}")
+    log_after_commit(session, "agent_token_revoked", token_id=token_id, by=short_name(by.name))

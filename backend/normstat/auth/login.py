@@ -7,64 +7,147 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.auth.access import Principal, Sessions, to_principal
-from normstat.auth.passwords import hash_password, verify_password
+from normstat.auth.client_address import group_of
+from normstat.auth.password_rules import require_good_password
+from normstat.auth.passwords import hash_password, lane_of_known, lane_of_strangers, verify_password
 from normstat.auth.roles import Role
-from normstat.auth.throttle import Throttle
-from normstat.auth.tokens import hash_token, new_secret
-from normstat.errors import Conflict, NotAllowed, NotAuthenticated, NotFound, shorten
+from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
+from normstat.auth.throttle import Attempt, Throttle
+from normstat.auth.tokens import Secret, hash_token, new_secret, to_secret
+from normstat.errors import Conflict, NormstatError, NotAllowed, NotAuthenticated, NotFound, Overloaded, TooManyRequests, shorten
 from normstat.store import accounts
-from normstat.store.models import User
+from normstat.store.models import LoginLink, User
 from normstat.store.session import open_read_session, open_write_session
 
 LINK_LIFETIME: Final = timedelta(hours=1)
 # For so long after its end a link still says that it was used or is too old, instead of being unknown.
 KEEP_LINKS: Final = timedelta(days=7)
+# A browser is remembered for this long after its last login.
+KEEP_BROWSERS: Final = timedelta(days=180)
 FIRST_ADMINISTRATOR: Final = "admin"
 # The same words whether the account or the password is wrong: they must not tell which accounts exist.
 WRONG: Final = "Name or password is wrong"
+# What tells the tries of somebody with a session from those of known browsers; no browser's hash is as short.
+BY_SESSION: Final = b"session"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoggedIn:
-    """An account and the token of its new session, which goes into the cookie."""
+    """An account, the token of its new session and that of the browser, which go into cookies."""
 
     principal: Principal
     token: str
+    browser: str
 
 
-async def log_in(
-    sessions: Sessions, throttle: Throttle, *, name: str, password: str, address: str, lifetime: timedelta
-) -> LoggedIn:
+@dataclass(frozen=True, slots=True, repr=False)
+class Visitor:
+    """Whoever wants to log in: the address, and the token that the browser kept from an earlier login."""
+
+    address: str
+    browser: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoginDesk:
+    """What all logins of a process share."""
+
+    sessions: Sessions
+    throttle: Throttle
+    security_log: SecurityLog
+    lifetime: timedelta
+
+
+async def log_in(desk: LoginDesk, visitor: Visitor, *, name: str, password: str) -> LoggedIn:
     """A new session of the account.
 
-    Raises: NotAuthenticated, TooManyRequests
+    Raises: NotAuthenticated, TooManyRequests, Overloaded
     """
-    throttle.count_try(name, address)
-    async with open_read_session(sessions) as session:
+    is_known = await _is_known_browser(desk, visitor, name)
+    try:
+        attempt = await _count(desk, visitor, name, is_known=is_known)
+    except TooManyRequests as error:
+        # Without the name: nobody has looked whether there is such an account.
+        wait_s = error.details["retry_after_s"]
+        desk.security_log.note("login_throttled", visitor.address, is_known_browser=is_known, retry_after_s=wait_s)
+        raise
+    async with open_read_session(desk.sessions) as session:
         user = await accounts.find_user(session, name)
     # No connection is held while the password is worked on.
     password_hash = None if user is None or user.disabled_at is not None else user.password_hash
-    is_right = await verify_password(password_hash, password)
+    lane = lane_of_known() if is_known else lane_of_strangers()
+    try:
+        is_right = await verify_password(password_hash, password, lane=lane, who=name if is_known else group_of(visitor.address))
+    except Overloaded:
+        attempt.withdraw()
+        desk.security_log.note("login_overloaded", visitor.address, is_known_browser=is_known)
+        raise
     if user is None or not is_right:
+        _note_failure(desk, visitor, user)
         raise NotAuthenticated(WRONG)
-    async with open_write_session(sessions) as session:
-        logged_in = await _open_session(session, user.id, password_hash, lifetime)
-    throttle.succeed(name, address)
+    async with open_write_session(desk.sessions) as session:
+        logged_in = await _open_session(desk, visitor, session, user.id, password_hash)
+    attempt.succeed()
+    desk.security_log.note("login_succeeded", user.name, level="info", account=short_name(user.name), is_known_browser=is_known)
     return logged_in
 
 
-async def _open_session(session: AsyncSession, user_id: int, password_hash: str | None, lifetime: timedelta) -> LoggedIn:
+async def _is_known_browser(desk: LoginDesk, visitor: Visitor, name: str) -> bool:
+    if not visitor.browser:
+        return False
+    async with open_read_session(desk.sessions) as session:
+        return await accounts.is_browser(session, hash_token(visitor.browser), name)
+
+
+async def _count(desk: LoginDesk, visitor: Visitor, name: str, *, is_known: bool) -> Attempt:
+    if is_known and visitor.browser:
+        return desk.throttle.attempt_known(name, hash_token(visitor.browser))
+    is_known_address = False
+    if desk.throttle.is_name_crowded(name):
+        async with open_read_session(desk.sessions) as session:
+            is_known_address = await accounts.is_address_of(session, group_of(visitor.address), name)
+    return desk.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
+
+
+def _note_failure(desk: LoginDesk, visitor: Visitor, user: User | None) -> None:
+    if user is None:
+        reason = "unknown_account"
+    elif user.disabled_at is not None:
+        reason = "account_disabled"
+    else:
+        reason = "no_password_set" if user.password_hash is None else "wrong_password"
+    # What was typed for a name may be a password when no account has it.
+    account = None if user is None else short_name(user.name)
+    desk.security_log.note("login_failed", visitor.address, account=account, reason=reason)
+
+
+async def _open_session(
+    desk: LoginDesk, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None
+) -> LoggedIn:
     secret = new_secret()
     user = await accounts.add_session(
-        session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=lifetime
+        session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=desk.lifetime
     )
     if user is None:
         raise NotAuthenticated(WRONG)
-    return LoggedIn(to_principal(user, secret.token_hash), secret.token)
+    browser = await _browser_of(session, visitor)
+    await accounts.note_browser(session, user_id=user_id, token_hash=browser.token_hash, address=group_of(visitor.address))
+    return LoggedIn(to_principal(user, secret.token_hash), secret.token, browser.token)
 
 
-async def make_link(session: AsyncSession, *, name: str | None, must_forget_password: bool) -> tuple[str, str]:
+async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:
+    """The browser's own token when we made it, else a new one: a value that somebody planted is never adopted."""
+    if visitor.browser and await accounts.is_browser(session, hash_token(visitor.browser)):
+        return to_secret(visitor.browser)
+    return new_secret()
+
+
+async def make_link(
+    session: AsyncSession, *, name: str | None, must_forget_password: bool, must_revoke_tokens: bool = True
+) -> tuple[str, str]:
     """The account's name and the token of a new link; without a name: the oldest administrator, who is made if there is none.
+
+    `must_revoke_tokens` revokes the account's API tokens, too, when the password is forgotten.
 
     Raises: NotFound, Conflict
     """
@@ -82,8 +165,11 @@ async def make_link(session: AsyncSession, *, name: str | None, must_forget_pass
     if must_forget_password:
         await accounts.forget_password(session, user.id)
         await accounts.delete_sessions_of(session, user.id)
+        n_revoked = await accounts.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
+        log_after_commit(session, "password_forgotten", account=short_name(user.name), n_api_tokens_revoked=n_revoked)
     secret = new_secret()
     await accounts.add_link(session, user_id=user.id, token_hash=secret.token_hash, lifetime=LINK_LIFETIME)
+    log_after_commit(session, "login_link_made", account=short_name(user.name))
     return user.name, secret.token
 
 
@@ -97,68 +183,77 @@ async def _make_first_administrator(session: AsyncSession) -> User:
     return user
 
 
-async def use_link(sessions: Sessions, throttle: Throttle, *, token: str, address: str, lifetime: timedelta) -> LoggedIn:
-    """A new session of the link's account; the link is spent.
+async def use_link(desk: LoginDesk, visitor: Visitor, *, token: str) -> LoggedIn:
+    """A new session of the link's account; the link is spent. A right link is let through whatever was tried before.
 
     Raises: NotAuthenticated, Conflict, TooManyRequests
     """
-    throttle.count_try("", address)
     token_hash = hash_token(token)
-    async with open_write_session(sessions) as session:
+    async with open_write_session(desk.sessions) as session:
         user_id = await accounts.spend_link(session, token_hash)
         if user_id is None:
-            await _explain_link(session, token_hash)
-            raise NotAuthenticated("This login link is unknown; `normstat login-link` prints a new one")
+            reason, error = _explain(await accounts.find_link(session, token_hash))
+            desk.security_log.note("login_link_refused", visitor.address, reason=reason)
+            desk.throttle.count_wrong_link(visitor.address)
+            raise error
         user = await accounts.find_user_by_id(session, user_id)
-        logged_in = await _open_session(session, user_id, user.password_hash, lifetime)
-    throttle.succeed("", address)
+        logged_in = await _open_session(desk, visitor, session, user_id, user.password_hash)
+    desk.security_log.note("login_link_used", user.name, level="info", account=short_name(user.name))
     return logged_in
 
 
-async def _explain_link(session: AsyncSession, token_hash: bytes) -> None:
-    link = await accounts.find_link(session, token_hash)
+def _explain(link: LoginLink | None) -> tuple[str, NormstatError]:
     if link is None:
-        return
+        return "unknown", NotAuthenticated("This login link is unknown; `normstat login-link` prints a new one")
     if link.used_at is not None:
-        raise Conflict("This login link has been used; each works once. `normstat login-link` prints a new one", {"reason": "used"})
-    raise Conflict(
-        "This login link is too old; each is valid for one hour. `normstat login-link` prints a new one", {"reason": "expired"}
-    )
+        text = "This login link has been used; each works once. `normstat login-link` prints a new one"
+        return "used", Conflict(text, {"reason": "used"})
+    text = "This login link is too old; each is valid for one hour. `normstat login-link` prints a new one"
+    return "expired", Conflict(text, {"reason": "expired"})
 
 
 async def change_password(
-    sessions: Sessions, throttle: Throttle, principal: Principal, *, old: str | None, new: str, address: str, lifetime: timedelta
+    desk: LoginDesk, visitor: Visitor, principal: Principal, *, old: str | None, new: str, must_revoke_tokens: bool
 ) -> LoggedIn:
-    """A new session under the new password; all others of the account have ended.
+    """A new session under the new password; all others of the account have ended, and unless told otherwise its API tokens.
 
-    Raises: NotAllowed, NotAuthenticated, TooManyRequests
+    Raises: NotAllowed, NotAuthenticated, WeakPassword, TooManyRequests, Overloaded
     """
     if principal.session_hash is None:
         raise NotAllowed("An API token cannot change a password; log in")
-    async with open_read_session(sessions) as session:
+    async with open_read_session(desk.sessions) as session:
         user = await accounts.find_user_by_id(session, principal.user_id)
-    if user.password_hash is not None:
-        throttle.count_try(user.name, address)
-        if not await verify_password(user.password_hash, old or ""):
-            raise NotAllowed("The old password is wrong")
-        throttle.succeed(user.name, address)
-    new_hash = await hash_password(new)
-    async with open_write_session(sessions) as session:
+    # Forgiven at the end only: refusing a weak password takes work, too.
+    attempt = desk.throttle.attempt_known(user.name, BY_SESSION)
+    if user.password_hash is not None and not await verify_password(
+        user.password_hash, old or "", lane=lane_of_known(), who=user.name
+    ):
+        raise NotAllowed("The old password is wrong")
+    await require_good_password(new, name=user.name, who=user.name)
+    new_hash = await hash_password(new, who=user.name)
+    async with open_write_session(desk.sessions) as session:
         current = await accounts.lock_user(session, user.name)
         if current is None or current.password_hash != user.password_hash:
             raise NotAuthenticated("The account has changed meanwhile; log in again")
         await accounts.update_user(session, user.id, password_hash=new_hash)
         await accounts.delete_sessions_of(session, user.id)
-        return await _open_session(session, user.id, new_hash, lifetime)
+        n_revoked = await accounts.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
+        logged_in = await _open_session(desk, visitor, session, user.id, new_hash)
+    attempt.succeed()
+    desk.security_log.note(
+        "password_changed", user.name, level="info", account=short_name(user.name), n_api_tokens_revoked=n_revoked
+    )
+    return logged_in
 
 
 async def log_out(session: AsyncSession, principal: Principal) -> None:
     """Ends the session of the request, if it came with one."""
     if principal.session_hash is not None:
         await accounts.delete_session(session, principal.session_hash)
+        log_after_commit(session, "logged_out", account=short_name(principal.name))
 
 
 async def delete_expired_logins(sessions: Sessions) -> None:
-    """Removes ended sessions and old links; a job."""
+    """Removes ended sessions, old links and browsers that have not come for long; a job."""
     async with open_write_session(sessions) as session:
-        await accounts.delete_expired(session, keep_links=KEEP_LINKS)
+        await accounts.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)

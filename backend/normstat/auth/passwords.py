@@ -1,21 +1,65 @@
-"""Passwords: argon2id, computed outside of the event loop."""
+"""Passwords: argon2id, computed outside of the event loop, by few threads and for few at a time.
 
+A hash takes 64 MiB and most of a core for some 50 ms. There are two lanes of one thread each, so a flood takes neither the memory
+nor the machine: one lane for strangers who try a password, one for known visitors (see throttle.py) and for people who are logged
+in. A lane has a short queue, and nobody fills it alone; whoever finds no place is told at once to come again. So a login never
+waits for minutes, and those who are known do not wait for strangers at all.
+"""
+
+from collections import Counter
+from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-# Each hash takes 64 MiB and most of a core for some 50 ms; a flood of logins queues up instead of taking the machine.
-MAX_AT_ONCE: Final = 2
+from normstat.errors import Overloaded
+
+MAX_WAITING: Final = 32
+# Of one address, or one account.
+MAX_WAITING_OF_ONE: Final = 8
+RETRY_AFTER_S: Final = 1
 _HASHER: Final = PasswordHasher()
+
+T = TypeVar("T")
+
+
+class Lane:
+    """One thread with a short queue."""
+
+    def __init__(self) -> None:
+        self._limiter = anyio.CapacityLimiter(1)
+        self._n_of: Counter[str] = Counter()
+
+    async def run(self, who: str, work: Callable[[], T]) -> T:
+        """Return what the work returns; `who` shares the lane with others.
+
+        Raises: Overloaded when there is no place in the queue; the work was not begun then
+        """
+        if self._n_of.total() > MAX_WAITING or self._n_of[who] > MAX_WAITING_OF_ONE:
+            raise Overloaded("Too many logins at once; try again in a few seconds", {"retry_after_s": RETRY_AFTER_S})
+        self._n_of[who] += 1
+        try:
+            return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        finally:
+            self._n_of[who] -= 1
+            if not self._n_of[who]:
+                del self._n_of[who]
 
 
 @cache
-def _limiter() -> anyio.CapacityLimiter:
-    return anyio.CapacityLimiter(MAX_AT_ONCE)
+def lane_of_strangers() -> Lane:
+    """Return the lane of those who have proved nothing yet."""
+    return Lane()
+
+
+@cache
+def lane_of_known() -> Lane:
+    """Return the lane of those who are logged in, or were in this account before."""
+    return Lane()
 
 
 @cache
@@ -23,14 +67,20 @@ def _hash_of_nobody() -> str:
     return _HASHER.hash("the password of an account that does not exist")
 
 
-async def hash_password(password: str) -> str:
-    """The argon2id hash with its parameters and salt."""
-    return await anyio.to_thread.run_sync(_HASHER.hash, password, limiter=_limiter())
+async def hash_password(password: str, *, who: str) -> str:
+    """Return the argon2id hash with its parameters and salt; `who` sets the password.
+
+    Raises: Overloaded
+    """
+    return await lane_of_known().run(who, lambda: _HASHER.hash(password))
 
 
-async def verify_password(password_hash: str | None, password: str) -> bool:
-    """Whether the password is the one; without a hash (no such account, no password) it takes as long, and is not."""
-    return await anyio.to_thread.run_sync(_verify, password_hash, password, limiter=_limiter())
+async def verify_password(password_hash: str | None, password: str, *, lane: Lane, who: str) -> bool:
+    """Return whether the password is right; without a hash (no such account, no password) it takes as long and is wrong.
+
+    Raises: Overloaded
+    """
+    return await lane.run(who, lambda: _verify(password_hash, password))
 
 
 def _verify(password_hash: str | None, password: str) -> bool:

@@ -24,7 +24,11 @@ class Secret:
 
 def new_secret(prefix: str = "") -> Secret:
     """A secret that nobody had before."""
-    token = prefix + secrets.token_urlsafe(N_BYTES)
+    return to_secret(prefix + secrets.token_urlsafe(N_BYTES))
+
+
+def to_secret(token: str) -> Secret:
+    """A secret that was made before."""
     return Secret(token, hash_token(token))
 
 

@@ -7,6 +7,7 @@ import typer
 
 from normstat.auth.accounts import create_agent_token
 from normstat.errors import NormstatError
+from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
 from normstat.store.session import make_engine, make_sessions, open_write_session
 from normstat.store.version import require_current_schema
@@ -26,6 +27,7 @@ def create(
 ) -> None:
     """Print a new agent token; it is not shown again."""
     settings = load_settings()
+    configure_logging(settings.log_level)
     try:
         require_current_schema(settings.database_url)
         typer.echo(asyncio.run(_create(settings, name, host)))

@@ -154,6 +154,8 @@ def _configure(application: FastAPI, host: str, port: int, limits: Limits) -> uv
         log_config=None,
         access_log=False,
         server_header=False,
+        # Ours looks at NORMSTAT_TRUSTED_PROXIES (auth/client_address.py); uvicorn would believe anybody on this machine.
+        proxy_headers=False,
         timeout_graceful_shutdown=GRACE_S,
         # Connections are bounded by the book; this bounds requests whose clients left before they were answered.
         limit_concurrency=limits.n_connections + OTHER_FILES,

@@ -7,10 +7,12 @@ from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.store.models import AgentToken, ApiToken, Host, LoginLink, Session, User
+from normstat.store.models import AgentToken, ApiToken, Host, KnownBrowser, LoginLink, Session, User
 
 # `last_used_at` is for people; a write for every request of an agent would be too much.
 USED_AT_STEP: Final = timedelta(minutes=1)
+# Of one account; a login from one more browser forgets the one that was away for longest.
+MAX_KNOWN_BROWSERS: Final = 20
 
 
 # --- accounts ---
@@ -113,9 +115,10 @@ async def delete_session(session: AsyncSession, token_hash: bytes) -> None:
 
 
 async def delete_sessions_of(session: AsyncSession, user_id: int) -> None:
-    """Ends all sessions of an account, and takes back its links."""
+    """Ends all sessions of an account, takes back its links and forgets its browsers."""
     await session.execute(delete(Session).where(Session.user_id == user_id))
     await session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))
+    await session.execute(delete(KnownBrowser).where(KnownBrowser.user_id == user_id))
 
 
 async def add_link(session: AsyncSession, *, user_id: int, token_hash: bytes, lifetime: timedelta) -> None:
@@ -138,11 +141,44 @@ async def find_link(session: AsyncSession, token_hash: bytes) -> LoginLink | Non
     return await session.get(LoginLink, token_hash)
 
 
-async def delete_expired(session: AsyncSession, *, keep_links: timedelta) -> int:
-    """Removes ended sessions, and links some time after their end (until then they can say that they were used); how many."""
-    sessions = await session.execute(delete(Session).where(Session.expires_at <= func.now()))
-    links = await session.execute(delete(LoginLink).where(LoginLink.expires_at <= func.now() - keep_links))
-    return sum(cast("CursorResult[tuple[()]]", result).rowcount for result in (sessions, links))
+async def note_browser(session: AsyncSession, *, user_id: int, token_hash: bytes, address: str) -> None:
+    """Remember the browser, and the address it came from, as one of the account."""
+    values = {"token_hash": token_hash, "user_id": user_id, "address": address}
+    seen = {"address": address, "last_login_at": func.now()}
+    await session.execute(
+        insert(KnownBrowser).values(values).on_conflict_do_update(index_elements=["token_hash", "user_id"], set_=seen)
+    )
+    of_account = KnownBrowser.user_id == user_id
+    kept = select(KnownBrowser.token_hash).where(of_account).order_by(KnownBrowser.last_login_at.desc()).limit(MAX_KNOWN_BROWSERS)
+    await session.execute(delete(KnownBrowser).where(of_account, KnownBrowser.token_hash.not_in(kept)))
+
+
+async def is_browser(session: AsyncSession, token_hash: bytes, name: str | None = None) -> bool:
+    """Return whether the browser was logged in to the enabled account of that name, or (None) to any."""
+    query = select(KnownBrowser.user_id).join(User, User.id == KnownBrowser.user_id).where(KnownBrowser.token_hash == token_hash)
+    if name is not None:
+        query = query.where(User.name == name, User.disabled_at.is_(None))
+    return await session.scalar(query.limit(1)) is not None
+
+
+async def is_address_of(session: AsyncSession, address: str, name: str) -> bool:
+    """Return whether a login to the account of that name came from the address."""
+    query = select(KnownBrowser.user_id).join(User, User.id == KnownBrowser.user_id)
+    return await session.scalar(query.where(User.name == name, KnownBrowser.address == address).limit(1)) is not None
+
+
+async def delete_expired(session: AsyncSession, *, keep_links: timedelta, keep_browsers: timedelta) -> int:
+    """Removes ended sessions, links and browsers some time after their end or last login; how many.
+
+    Until then a link can say that it was used.
+    """
+    ended = [
+        delete(Session).where(Session.expires_at <= func.now()),
+        delete(LoginLink).where(LoginLink.expires_at <= func.now() - keep_links),
+        delete(KnownBrowser).where(KnownBrowser.last_login_at <= func.now() - keep_browsers),
+    ]
+    results = [await session.execute(statement) for statement in ended]
+    return sum(cast("CursorResult[tuple[()]]", result).rowcount for result in results)
 
 
 # --- tokens ---
@@ -163,15 +199,10 @@ async def list_api_tokens(session: AsyncSession, created_by: str | None) -> list
     return list(await session.scalars(query if created_by is None else query.where(ApiToken.created_by == created_by)))
 
 
-async def find_api_token(session: AsyncSession, token_hash: bytes) -> tuple[ApiToken, User] | None:
-    """The token, unless revoked, and the enabled account that made it."""
-    row = (
-        await session.execute(
-            select(ApiToken, User)
-            .join(User, User.name == ApiToken.created_by)
-            .where(ApiToken.token_hash == token_hash, ApiToken.revoked_at.is_(None), User.disabled_at.is_(None))
-        )
-    ).one_or_none()
+async def find_api_token(session: AsyncSession, token_hash: bytes) -> tuple[ApiToken, User | None] | None:
+    """Return the token, revoked or not, and the account that made it, disabled or not; None for an unknown token."""
+    query = select(ApiToken, User).join(User, User.name == ApiToken.created_by, isouter=True)
+    row = (await session.execute(query.where(ApiToken.token_hash == token_hash))).one_or_none()
     return None if row is None else (row[0], row[1])
 
 
@@ -183,11 +214,11 @@ async def revoke_api_token(session: AsyncSession, token_id: int, created_by: str
     return await session.scalar(query.returning(ApiToken.id)) is not None
 
 
-async def revoke_api_tokens_of(session: AsyncSession, created_by: str) -> None:
-    """Revokes all API tokens of an account."""
-    await session.execute(
-        update(ApiToken).where(ApiToken.created_by == created_by, ApiToken.revoked_at.is_(None)).values(revoked_at=func.now())
-    )
+async def revoke_api_tokens_of(session: AsyncSession, created_by: str) -> int:
+    """Revokes all API tokens of an account; how many."""
+    of_account = update(ApiToken).where(ApiToken.created_by == created_by, ApiToken.revoked_at.is_(None))
+    revoked = await session.scalars(of_account.values(revoked_at=func.now()).returning(ApiToken.id))
+    return len(revoked.all())
 
 
 async def add_agent_token(session: AsyncSession, *, name: str, host: str | None, token_hash: bytes, created_by: str) -> AgentToken:
@@ -210,8 +241,8 @@ async def list_agent_tokens(session: AsyncSession) -> list[tuple[AgentToken, str
 
 
 async def find_agent_token(session: AsyncSession, token_hash: bytes) -> AgentToken | None:
-    """The token, or None when it is unknown or revoked."""
-    return await session.scalar(select(AgentToken).where(AgentToken.token_hash == token_hash, AgentToken.revoked_at.is_(None)))
+    """Return the token, revoked or not; None when it is unknown."""
+    return await session.scalar(select(AgentToken).where(AgentToken.token_hash == token_hash))
 
 
 async def revoke_agent_token(session: AsyncSession, token_id: int) -> bool:

@@ -349,6 +349,16 @@ class LoginLink(Base):
     used_at: Mapped[datetime | None]
 
 
+class KnownBrowser(Base):
+    """A browser that was logged in to the account, by the cookie that it keeps, and the address that it came from last."""
+
+    __tablename__ = "known_browsers"
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    address: Mapped[str]
+    last_login_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
 class ApiToken(Base):
     """A token for scripts."""
 

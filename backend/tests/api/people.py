@@ -7,11 +7,15 @@ from fastapi import FastAPI
 
 from normstat.api.deps import SESSION_COOKIE
 from normstat.api.state import AppState
+from normstat.auth.access import Principal
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.roles import Role
 from normstat.auth.tokens import new_secret
 from normstat.store import accounts
 from normstat.store.session import open_write_session
+
+# Whoever makes what a test needs: an administrator with a session.
+ROOT = Principal(0, "root", Role.ADMINISTRATOR, has_password=False, session_hash=b"")
 
 
 class People:
@@ -22,10 +26,10 @@ class People:
         self._state = state
         self._lifetime = lifetime
 
-    def client(self, **headers: str) -> httpx.AsyncClient:
+    def client(self, address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
         """A client without a login."""
         return httpx.AsyncClient(
-            transport=httpx.ASGITransport(self._app),
+            transport=httpx.ASGITransport(self._app, client=(address, 4711)),
             base_url="http://normstat.test",
             headers={name.replace("_", "-"): value for name, value in headers.items()},
         )

@@ -136,7 +136,7 @@ async def test_a_stream_that_fails_is_cut_off(failing: httpx.AsyncClient) -> Non
 async def test_without_a_database_every_answer_is_503() -> None:
     app = create_app(Settings(NORMSTAT_DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing"))
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://x", headers={"Authorization": "Bearer x"}
+        transport=httpx.ASGITransport(app), base_url="http://localhost", headers={"Authorization": "Bearer x"}
     ) as client:
         for method, path in [("GET", "/api/v1/health"), ("GET", "/api/v1/hosts"), ("POST", "/api/v1/ingest")]:
             response = await client.request(method, path)

@@ -38,6 +38,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
     return Settings(
         NORMSTAT_DATABASE_URL=database_url,
         database_pool_size=4,
+        public_url="http://normstat.test",
         page_dir=Path("/nonexistent"),
         import_dir=tmp_path / "imports",
         import_max_upload_bytes=3 << 20,

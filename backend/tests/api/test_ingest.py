@@ -125,7 +125,7 @@ async def test_agent_files_come_from_the_folder_that_is_set(settings: Settings, 
     folder = tmp_path_factory.mktemp("agents")
     (folder / "normstat-agent").write_bytes(b"#!/bin/sh\n# \xff\n")
     app = create_app(settings.model_copy(update={"agents_dir": folder}))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         assert (await client.get("/api/v1/agent/normstat-agent")).content == b"#!/bin/sh\n# \xff\n"
         assert_envelope(await client.get("/api/v1/agent/stats.conf.linux"), 404, "not_found")
     await app.state.normstat.engine.dispose()

@@ -1,5 +1,6 @@
 """Ways into an account and out of it."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import httpx
@@ -12,20 +13,29 @@ from normstat.api.state import AppState
 from normstat.auth import login, passwords
 from normstat.auth.accounts import AccountChange, change_account, create_account
 from normstat.auth.roles import Role
-from normstat.auth.throttle import FREE_TRIES
+from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
 from normstat.errors import Conflict, NotFound
 from normstat.store.session import open_read_session, open_write_session
-from tests.api.people import People
+from tests.api.people import ROOT, People
 from tests.api.test_access import assert_envelope
+from tests.auth.test_throttle import Clock
 
 PASSWORD = "correct horse battery"
 CHANGE = {"X-Normstat-Request": "1"}
 
 
 @pytest.fixture
+def clock(app: FastAPI, state: AppState) -> Clock:
+    """The time of the throttle, which passes only when a test says so."""
+    clock = Clock()
+    app.state.normstat = replace(state, throttle=Throttle(clock))
+    return clock
+
+
+@pytest.fixture
 async def ann(state: AppState) -> str:
     async with open_write_session(state.sessions) as session:
-        await create_account(session, name="ann", role=Role.OPERATOR, password=PASSWORD)
+        await create_account(session, ROOT, name="ann", role=Role.OPERATOR, password=PASSWORD)
     return "ann"
 
 
@@ -58,10 +68,9 @@ async def test_password_login_sets_a_careful_cookie(client: httpx.AsyncClient, a
 
 
 async def test_cookie_is_secure_where_the_setting_says_so(state: AppState, app: FastAPI, people: People, ann: str) -> None:
-    secure = state.settings.model_copy(update={"cookie_secure": True})
-    app.state.normstat = AppState(**{name: getattr(state, name) for name in AppState.__slots__} | {"settings": secure})
+    app.state.normstat = replace(state, settings=state.settings.model_copy(update={"cookie_secure": True}))
     async with people.client() as client:
-        assert "Secure" in (await log_in(client)).headers["Set-Cookie"]
+        assert (await log_in(client)).headers["Set-Cookie"].count("Secure") == 2
 
 
 async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
@@ -80,7 +89,7 @@ async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
     await people.enter(Role.VIEWER, "nopassword")
     answers = [await log_in(client, "nobody"), await log_in(client, "ann", "wrong"), await log_in(client, "nopassword")]
     async with open_write_session(state.sessions) as session:
-        await change_account(session, "ann", AccountChange(role=None, password=None, is_disabled=True))
+        await change_account(session, ROOT, "ann", AccountChange(role=None, password=None, is_disabled=True))
     answers.append(await log_in(client, "ann"))
     for answer in answers:
         assert_envelope(answer, 401, "not_authenticated")
@@ -89,12 +98,88 @@ async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
     assert n_verified == len(answers)
 
 
-async def test_guessing_is_slowed_down(client: httpx.AsyncClient, ann: str) -> None:
+async def test_guessing_is_slowed_down(client: httpx.AsyncClient, ann: str, clock: Clock) -> None:
     for _ in range(FREE_TRIES):
         assert (await log_in(client, password="guess")).status_code == 401
     response = await log_in(client)
     assert_envelope(response, 429, "too_many_requests")
-    assert int(response.headers["Retry-After"]) >= 1
+    assert response.headers["Retry-After"] == "1"
+    clock.now += 1
+    assert (await log_in(client)).status_code == 200
+
+
+async def test_made_up_names_do_not_lock_out_a_right_password(client: httpx.AsyncClient, ann: str, clock: Clock) -> None:
+    for number in range(FREE_TRIES_OF_ADDRESS):
+        assert (await log_in(client, f"nobody{number}")).status_code == 401
+    assert (await log_in(client)).headers["Retry-After"] == "1"
+    clock.now += 1
+    assert (await log_in(client)).status_code == 200
+
+
+async def test_a_known_browser_is_let_in_while_others_guess(
+    client: httpx.AsyncClient, people: People, ann: str, clock: Clock
+) -> None:
+    assert (await log_in(client)).status_code == 200
+    cookie = client.cookies["normstat_browser"]
+    await client.post("/api/v1/auth/logout", headers=CHANGE)
+    async with people.client() as attacker:
+        for _ in range(FREE_TRIES):
+            await log_in(attacker, password="guess")
+        assert (await log_in(attacker)).status_code == 429
+        # A cookie of somebody's own making tells nothing, and neither does one of another account.
+        attacker.cookies.set("normstat_browser", "made up")
+        assert (await log_in(attacker)).status_code == 429
+    again = await log_in(client)
+    assert again.status_code == 200
+    assert client.cookies["normstat_browser"] == cookie
+    changed = {"old_password": PASSWORD, "new_password": "another good password"}
+    async with people.client() as owner:
+        clock.now += 3600
+        assert (await log_in(owner)).status_code == 200
+        assert (await owner.put("/api/v1/auth/password", json=changed, headers=CHANGE)).status_code == 200
+    # The new password has made the browser a stranger: it waits like one.
+    for _ in range(FREE_TRIES):
+        assert (await log_in(client, password="guess")).status_code == 401
+    async with people.client() as stranger:
+        assert (await log_in(stranger, password="guess")).status_code == 429
+
+
+async def test_a_planted_browser_cookie_is_not_adopted(people: People, ann: str) -> None:
+    async with people.client() as client:
+        client.cookies.set("normstat_browser", "planted", domain="normstat.test", path="/api/v1/auth")
+        assert (await log_in(client)).status_code == 200
+        assert client.cookies["normstat_browser"] != "planted"
+
+
+async def test_a_known_address_is_let_in_while_others_guess(app: FastAPI, people: People, ann: str, clock: Clock) -> None:
+    async with people.client(address="192.0.2.1") as desk:
+        assert (await log_in(desk)).status_code == 200
+    for number in range(FREE_TRIES_OF_NAME):
+        async with people.client(address=f"198.51.100.{number}") as attacker:
+            assert (await log_in(attacker, password="guess")).status_code == 401
+    async with people.client(address="203.0.113.1") as elsewhere, people.client(address="192.0.2.1") as desk:
+        assert (await log_in(elsewhere)).status_code == 429
+        assert (await log_in(desk)).status_code == 200
+
+
+async def test_a_right_link_passes_a_flood(client: httpx.AsyncClient, state: AppState, ann: str, clock: Clock) -> None:
+    for _ in range(FREE_TRIES_OF_ADDRESS):
+        assert (await client.post("/api/v1/auth/link", json={"token": "x"})).status_code == 401
+        await log_in(client, password="guess")
+    assert (await client.post("/api/v1/auth/link", json={"token": "x"})).status_code == 429
+    assert (await client.post("/api/v1/auth/link", json={"token": await link_token(state, "ann")})).status_code == 200
+
+
+async def test_a_full_queue_sends_away_and_counts_nothing(
+    client: httpx.AsyncClient, ann: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(passwords, "MAX_WAITING", -1)
+        for _ in range(2 * FREE_TRIES):
+            response = await log_in(client)
+            assert_envelope(response, 503, "overloaded")
+            assert int(response.headers["Retry-After"]) >= 1
+    assert (await log_in(client)).status_code == 200
 
 
 async def test_another_sites_page_cannot_log_in(client: httpx.AsyncClient, ann: str) -> None:
@@ -154,7 +239,7 @@ async def test_link_of_a_named_account(state: AppState, client: httpx.AsyncClien
     with pytest.raises(NotFound):
         await link_token(state, "nobody")
     async with open_write_session(state.sessions) as session:
-        await change_account(session, "ann", AccountChange(role=None, password=None, is_disabled=True))
+        await change_account(session, ROOT, "ann", AccountChange(role=None, password=None, is_disabled=True))
     with pytest.raises(Conflict):
         await link_token(state, "ann")
 
@@ -164,9 +249,9 @@ async def test_forgotten_password(state: AppState, client: httpx.AsyncClient, pe
         token = await link_token(state, "ann", must_forget_password=True)
         assert_envelope(await elsewhere.get("/api/v1/auth/me"), 401, "not_authenticated")
     assert (await client.post("/api/v1/auth/link", json={"token": token})).json()["has_password"] is False
-    changed = await client.put("/api/v1/auth/password", json={"new_password": "another password"}, headers=CHANGE)
+    changed = await client.put("/api/v1/auth/password", json={"new_password": "another good password"}, headers=CHANGE)
     assert changed.json()["has_password"] is True
-    assert (await log_in(people.client(), password="another password")).status_code == 200
+    assert (await log_in(people.client(), password="another good password")).status_code == 200
 
 
 async def test_changing_the_password_ends_other_sessions(client: httpx.AsyncClient, people: People, ann: str) -> None:
@@ -174,13 +259,45 @@ async def test_changing_the_password_ends_other_sessions(client: httpx.AsyncClie
     async with await people.enter(Role.OPERATOR, "ann") as other:
         old = client.cookies[SESSION_COOKIE]
         wrong = await client.put(
-            "/api/v1/auth/password", json={"old_password": "wrong", "new_password": "another password"}, headers=CHANGE
+            "/api/v1/auth/password", json={"old_password": "wrong", "new_password": "another good password"}, headers=CHANGE
         )
         assert_envelope(wrong, 403, "not_allowed")
-        body = {"old_password": PASSWORD, "new_password": "another password"}
+        body = {"old_password": PASSWORD, "new_password": "another good password"}
         assert (await client.put("/api/v1/auth/password", json=body, headers=CHANGE)).status_code == 200
         assert client.cookies[SESSION_COOKIE] != old
         assert (await client.get("/api/v1/auth/me")).status_code == 200
         assert_envelope(await other.get("/api/v1/auth/me"), 401, "not_authenticated")
     assert (await log_in(people.client())).status_code == 401
-    assert (await log_in(people.client(), password="another password")).status_code == 200
+    assert (await log_in(people.client(), password="another good password")).status_code == 200
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+async def test_a_new_password_revokes_api_tokens_unless_told_otherwise(
+    client: httpx.AsyncClient, people: People, ann: str, is_kept: bool
+) -> None:
+    await log_in(client)
+    made = await client.post("/api/v1/api-tokens", json={"name": "script", "role": "viewer"}, headers=CHANGE)
+    script = people.client(authorization=f"Bearer {made.json()['token']}")
+    assert (await script.get("/api/v1/auth/me")).status_code == 200
+    body: dict[str, object] = {"old_password": PASSWORD, "new_password": "another good password"}
+    body |= {"revoke_api_tokens": False} if is_kept else {}
+    assert (await client.put("/api/v1/auth/password", json=body, headers=CHANGE)).status_code == 200
+    assert (await script.get("/api/v1/auth/me")).status_code == (200 if is_kept else 401)
+
+
+async def test_a_forgotten_password_revokes_api_tokens(
+    client: httpx.AsyncClient, people: People, state: AppState, ann: str
+) -> None:
+    await log_in(client)
+    made = await client.post("/api/v1/api-tokens", json={"name": "script", "role": "viewer"}, headers=CHANGE)
+    script = people.client(authorization=f"Bearer {made.json()['token']}")
+    await link_token(state, "ann", must_forget_password=True)
+    assert (await script.get("/api/v1/auth/me")).status_code == 401
+
+
+async def test_weak_passwords_are_refused_and_slowed_down(client: httpx.AsyncClient, ann: str, clock: Clock) -> None:
+    await log_in(client)
+    body = {"old_password": PASSWORD, "new_password": "password123"}
+    for _ in range(FREE_TRIES):
+        assert_envelope(await client.put("/api/v1/auth/password", json=body, headers=CHANGE), 400, "weak_password")
+    assert_envelope(await client.put("/api/v1/auth/password", json=body, headers=CHANGE), 429, "too_many_requests")

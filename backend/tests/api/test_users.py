@@ -11,10 +11,10 @@ from normstat.auth.accounts import AccountChange, change_account
 from normstat.auth.roles import Role
 from normstat.errors import Conflict
 from normstat.store.session import open_read_session, open_write_session
-from tests.api.people import People
+from tests.api.people import ROOT, People
 from tests.api.test_access import assert_envelope
 
-NEW = {"name": "bob", "role": "viewer", "password": "a password of bob"}
+NEW = {"name": "bob", "role": "viewer", "password": "seven yellow trams"}
 
 
 async def test_make_change_list_and_remove_accounts(people: People) -> None:
@@ -39,11 +39,11 @@ async def test_accounts_of_the_wrong_shape(people: People, wrong: dict[str, str]
     async with await people.enter(Role.ADMINISTRATOR) as admin:
         response = await admin.post("/api/v1/users", json=NEW | wrong)
         assert_envelope(response, 422, "invalid_request")
-        assert "a password of bob" not in response.text
+        assert "seven yellow trams" not in response.text
         assert "short" not in response.text.replace("string_too_short", "")
 
 
-@pytest.mark.parametrize("change", [{"is_disabled": True}, {"password": "another password"}])
+@pytest.mark.parametrize("change", [{"is_disabled": True}, {"password": "another good password"}])
 async def test_disabling_and_a_new_password_end_sessions(people: People, change: dict[str, object]) -> None:
     async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR) as operator:
         assert (await operator.get("/api/v1/auth/me")).status_code == 200
@@ -74,7 +74,7 @@ async def test_two_administrators_cannot_remove_each_other_at_once(people: Peopl
 
     async def demote(name: str) -> None:
         async with open_write_session(state.sessions) as session:
-            await change_account(session, name, AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
+            await change_account(session, ROOT, name, AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
 
     async def n_waiting() -> int:
         async with open_read_session(state.sessions) as session:
@@ -82,7 +82,7 @@ async def test_two_administrators_cannot_remove_each_other_at_once(people: Peopl
             return int((await session.execute(text(query))).scalar_one())
 
     async with open_write_session(state.sessions) as session:
-        await change_account(session, "one", AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
+        await change_account(session, ROOT, "one", AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
         other = asyncio.create_task(demote("two"))
         # Either it waits for us, or it has wrongly not looked.
         while not other.done() and not await n_waiting():  # noqa: ASYNC110 - only the database knows
@@ -106,7 +106,7 @@ async def test_api_tokens_reach_as_far_as_their_role_and_account(people: People)
         # No header against other sites' pages: a browser does not send this token by itself.
         assert (await high.post("/api/v1/users", json=NEW)).status_code == 201
         assert_envelope(await high.post("/api/v1/api-tokens", json={"name": "x", "role": "viewer"}), 403, "not_allowed")
-        assert_envelope(await high.put("/api/v1/auth/password", json={"new_password": "another one"}), 403, "not_allowed")
+        assert_envelope(await high.put("/api/v1/auth/password", json={"new_password": "another good one"}), 403, "not_allowed")
         await admin.patch("/api/v1/users/ann", json={"role": "operator"})
         assert_envelope(await high.get("/api/v1/users"), 403, "not_allowed")
         await admin.patch("/api/v1/users/ann", json={"is_disabled": True})
@@ -174,9 +174,49 @@ async def test_last_use_is_noted_once_a_minute(people: People, state: AppState) 
             async with open_read_session(state.sessions) as session:
                 return (await session.execute(text("SELECT last_used_at FROM api_tokens"))).scalar_one()
 
-        first = await used_at()
-        assert first is not None
-        assert await used_at() == first
-        async with open_write_session(state.sessions) as session:
-            await session.execute(text("UPDATE api_tokens SET last_used_at = last_used_at - interval '61 seconds'"))
-        assert await used_at() != first
+        async def set_used_at(ago: str) -> object:
+            async with open_write_session(state.sessions) as session:
+                query = f"UPDATE api_tokens SET last_used_at = now() - interval '{ago}' RETURNING last_used_at"
+                return (await session.execute(text(query))).scalar_one()
+
+        assert await used_at() is not None
+        # So that a slow machine does not make a minute of it: a little while ago is in the future.
+        recent = await set_used_at("-1 hour")
+        assert await used_at() == recent
+        old = await set_used_at("61 seconds")
+        assert await used_at() != old
+
+
+async def test_an_api_token_neither_makes_nor_changes_administrators(people: People) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR, "bob"):
+        script = await script_of(admin, people, Role.ADMINISTRATOR)
+        assert_envelope(await script.post("/api/v1/users", json=NEW | {"role": "administrator"}), 403, "not_allowed")
+        assert_envelope(await script.patch("/api/v1/users/bob", json={"role": "administrator"}), 403, "not_allowed")
+        for change in ({"password": "another good password"}, {"role": "viewer"}, {"is_disabled": True}, {}):
+            assert_envelope(await script.patch("/api/v1/users/administrator", json=change), 403, "not_allowed")
+        assert_envelope(await script.delete("/api/v1/users/administrator"), 403, "not_allowed")
+        # What is below an administrator it may do.
+        assert (await script.patch("/api/v1/users/bob", json={"role": "viewer"})).status_code == 200
+        assert (await script.delete("/api/v1/users/bob")).status_code == 200
+        assert [user["role"] for user in (await admin.get("/api/v1/users")).json()["users"]] == ["administrator"]
+        # And an administrator with a session may do it all.
+        assert (await admin.post("/api/v1/users", json=NEW | {"role": "administrator"})).status_code == 201
+
+
+@pytest.mark.parametrize("password", [" " * 12, "bobbobbobbob", "password1234", "my normstat one"])
+async def test_weak_passwords_of_accounts_are_refused(people: People, password: str) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR, "carl"):
+        assert_envelope(await admin.post("/api/v1/users", json=NEW | {"password": password}), 400, "weak_password")
+        assert_envelope(await admin.patch("/api/v1/users/carl", json={"password": password}), 400, "weak_password")
+        assert [user["name"] for user in (await admin.get("/api/v1/users")).json()["users"]] == ["administrator", "carl"]
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+async def test_a_password_set_by_an_administrator_revokes_api_tokens_unless_told_otherwise(people: People, is_kept: bool) -> None:
+    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR, "carl") as carl:
+        script = await script_of(carl, people, Role.VIEWER)
+        change: dict[str, object] = {"password": "another good password"} | ({"revoke_api_tokens": False} if is_kept else {})
+        await admin.patch("/api/v1/users/carl", json={"role": "viewer"})
+        assert (await script.get("/api/v1/auth/me")).status_code == 200
+        assert (await admin.patch("/api/v1/users/carl", json=change)).status_code == 200
+        assert (await script.get("/api/v1/auth/me")).status_code == (200 if is_kept else 401)

@@ -23,7 +23,7 @@ async def client(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     app = create_app(settings)
     token = make_agent_token(database_url)
     headers = {"Authorization": f"Bearer {token}", "Normstat-Host": "host0"}
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test", headers=headers) as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost", headers=headers) as client:
         yield client
     await app.state.normstat.close()
 

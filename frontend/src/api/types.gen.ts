@@ -152,7 +152,7 @@ export interface paths {
     get?: never;
     /**
      * Change Password
-     * @description Sets one's own password; ends all other sessions of the account.
+     * @description Sets one's own password; ends all other sessions of the account and, unless told otherwise, revokes its API tokens.
      */
     put: operations["changePassword"];
     post?: never;
@@ -956,7 +956,7 @@ export interface paths {
     put?: never;
     /**
      * Create User
-     * @description Makes an account.
+     * @description Makes an account. An API token cannot make an administrator.
      */
     post: operations["createUser"];
     delete?: never;
@@ -972,7 +972,7 @@ export interface paths {
     post?: never;
     /**
      * Delete User
-     * @description Removes an account, its sessions and its API tokens; what it made stays.
+     * @description Removes an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator.
      */
     delete: operations["deleteUser"];
     options?: never;
@@ -980,6 +980,9 @@ export interface paths {
     /**
      * Update User
      * @description Changes role or password of an account, or disables it; a new password or disabling ends its sessions.
+     *
+     *     A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
+     *     administrator nor make one.
      */
     patch: operations["updateUser"];
     trace?: never;
@@ -2382,13 +2385,18 @@ export interface components {
     };
     /**
      * PasswordChange
-     * @description A new password; `old_password` is needed where there is one.
+     * @description A new password; `old_password` is needed where there is one. The account's API tokens are revoked, unless told otherwise.
      */
     PasswordChange: {
       /** New Password */
       new_password: string;
       /** Old Password */
       old_password?: string | null;
+      /**
+       * Revoke Api Tokens
+       * @default true
+       */
+      revoke_api_tokens: boolean;
     };
     /**
      * PreviewLine
@@ -3271,13 +3279,15 @@ export interface components {
     };
     /**
      * UserUpdate
-     * @description What to change of an account; members left out stay.
+     * @description What to change of an account; members left out stay. With a password, its API tokens are revoked, unless told otherwise.
      */
     UserUpdate: {
       /** Is Disabled */
       is_disabled?: boolean | null;
       /** Password */
       password?: string | null;
+      /** Revoke Api Tokens */
+      revoke_api_tokens?: boolean | null;
       role?: components["schemas"]["Role"] | null;
     };
     /**
@@ -3496,7 +3506,7 @@ export interface operations {
       429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -3542,6 +3552,8 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Me"] } };
+      /** @description Bad Request: weak_password */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -3552,7 +3564,7 @@ export interface operations {
       429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -5290,6 +5302,8 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserInfo"] } };
+      /** @description Bad Request: weak_password */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -5300,7 +5314,7 @@ export interface operations {
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -5348,6 +5362,8 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserInfo"] } };
+      /** @description Bad Request: weak_password */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -5360,7 +5376,7 @@ export interface operations {
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

@@ -10,7 +10,10 @@ export const ROLE_HELP: Readonly<Record<Role, string>> = {
   administrator: "also manages accounts and tokens",
 };
 
-const SHORTEST_PASSWORD = 8;
+/** As the server has it; what else makes a password weak (common ones, the account's name) the server says. */
+const MIN_PASSWORD_LENGTH = 10;
+
+export const PASSWORD_HELP = "A few words that do not belong together; not the account's name, not a common password.";
 
 export interface PasswordProblem {
   readonly next: string | null;
@@ -20,7 +23,7 @@ export interface PasswordProblem {
 /** What is wrong with a new password and its repetition; null where nothing is. */
 export function newPasswordProblem(next: string, again: string): PasswordProblem {
   return {
-    next: Array.from(next).length < SHORTEST_PASSWORD ? `at least ${String(SHORTEST_PASSWORD)} characters` : null,
+    next: Array.from(next.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null,
     again: again === next ? null : "not the same",
   };
 }

@@ -25,7 +25,7 @@ from normstat.stats.spec import Storage
 from normstat.store.backup.files import Connection
 from normstat.store.baseline_models import Profile, ProfileJob, ProfilePiece
 from normstat.store.life_models import StoreIdentity
-from normstat.store.models import Base, Chunk, Host, LoginLink, Rollup, RollupMark, Session
+from normstat.store.models import Base, Chunk, Host, KnownBrowser, LoginLink, Rollup, RollupMark, Session
 from normstat.store.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound
 
 PUBLIC: Final = "public"
@@ -49,8 +49,9 @@ MAX_DAYS: Final = 400
 MAX_OFFSET: Final = 2**63 - 1
 # Derived from samples, of this database alone, or of no use in another one.
 LEFT_OUT: Final = frozenset(
-    model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, StoreIdentity)
-)  # fmt: skip
+    model.__tablename__
+    for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, KnownBrowser, StoreIdentity)
+)
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 
 STREAMS: Final = """

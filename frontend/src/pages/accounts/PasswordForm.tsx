@@ -1,10 +1,10 @@
-import { Alert, Button, Paper, PasswordInput, Stack, Text } from "@mantine/core";
+import { Alert, Button, Checkbox, Paper, PasswordInput, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { changePassword } from "../../api/endpoints";
-import { meQuery } from "../../api/queries";
+import { apiTokensQuery, meQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
-import { newPasswordProblem } from "../../logic/account";
+import { newPasswordProblem, PASSWORD_HELP } from "../../logic/account";
 import type { Me } from "../../logic/api";
 
 /** A new password of one's own; the first one needs no old one. */
@@ -13,13 +13,22 @@ export function PasswordForm({ me }: { readonly me: Me }) {
   const [old, setOld] = useState("");
   const [next, setNext] = useState("");
   const [again, setAgain] = useState("");
+  const [isRevoking, setRevoking] = useState(true);
   const changing = useMutation({
-    mutationFn: () => changePassword({ old_password: me.has_password ? old : null, new_password: next }),
+    mutationFn: () =>
+      changePassword({
+        old_password: me.has_password ? old : null,
+        new_password: next,
+        // A first password replaces nothing that somebody may have stolen.
+        revoke_api_tokens: me.has_password && isRevoking,
+      }),
     onSuccess: (changed) => {
       client.setQueryData(meQuery.queryKey, changed);
       setOld("");
       setNext("");
       setAgain("");
+      // They may have been revoked.
+      return client.invalidateQueries({ queryKey: apiTokensQuery.queryKey });
     },
   });
   const problem = newPasswordProblem(next, again);
@@ -51,6 +60,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
           )}
           <PasswordInput
             label="New password"
+            description={PASSWORD_HELP}
             autoComplete="new-password"
             required
             error={next === "" ? null : problem.next}
@@ -69,6 +79,17 @@ export function PasswordForm({ me }: { readonly me: Me }) {
               setAgain(event.currentTarget.value);
             }}
           />
+          {me.has_password && (
+            <Checkbox
+              size="xs"
+              label="Revoke the API tokens of this account"
+              description="Scripts that use them need new ones. Keep them only if nobody else can have seen them."
+              checked={isRevoking}
+              onChange={(event) => {
+                setRevoking(event.currentTarget.checked);
+              }}
+            />
+          )}
           <ErrorLine error={changing.error} />
           {changing.isSuccess && next === "" && (
             <Alert color="green" py={6}>

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createUser, deleteUser, updateUser } from "../../api/endpoints";
@@ -7,7 +7,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
-import { newPasswordProblem, ROLE_HELP, ROLES } from "../../logic/account";
+import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLES } from "../../logic/account";
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -229,8 +229,9 @@ interface SetPasswordDialogProps {
 
 function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
   const [password, setPassword] = useState("");
+  const [isRevoking, setRevoking] = useState(true);
   const setting = useMutation({
-    mutationFn: () => updateUser(user.name, { password }),
+    mutationFn: () => updateUser(user.name, { password, revoke_api_tokens: isRevoking }),
     onSuccess: async () => {
       await onDone();
       onClose();
@@ -249,6 +250,7 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
           <Text fz="sm">It ends the sessions of the account.</Text>
           <PasswordInput
             label="New password"
+            description={PASSWORD_HELP}
             autoComplete="new-password"
             required
             data-autofocus
@@ -256,6 +258,14 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
             value={password}
             onChange={(event) => {
               setPassword(event.currentTarget.value);
+            }}
+          />
+          <Checkbox
+            size="xs"
+            label="Revoke the API tokens of the account"
+            checked={isRevoking}
+            onChange={(event) => {
+              setRevoking(event.currentTarget.checked);
             }}
           />
           <ErrorLine error={setting.error} />

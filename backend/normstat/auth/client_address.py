@@ -1,0 +1,94 @@
+"""Who is at the other end: the address of a client, behind proxies too.
+
+Anybody can write an X-Forwarded-For header. It counts only when the connection comes from a proxy named in
+NORMSTAT_TRUSTED_PROXIES, and then only as far as trusted proxies wrote it: each proxy appends the address that it saw, so the
+right-most address that is no trusted proxy is the client, and everything left of it is the client's own invention.
+
+Log, throttle and every other limit use the address found here.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.errors import BadRequest, shorten
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# A home or a rented server usually gets a whole /64: its single addresses mean nothing.
+IPV6_PREFIX: Final = 64
+MAX_ADDRESS_LENGTH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedProxies:
+    """The proxies whose forwarding headers are believed; none by default."""
+
+    networks: tuple[Network, ...] = ()
+
+    def trusts(self, address: str) -> bool:
+        """Return whether a trusted proxy has this address."""
+        parsed = _parse(address)
+        return parsed is not None and any(parsed in network for network in self.networks)
+
+    def find_client(self, peer: str, forwarded_for: Iterable[str]) -> str:
+        """Return the client's address, given the other end of the connection and the values of X-Forwarded-For.
+
+        Missing: "" when the connection has no address. A proxy that names no address is the client itself.
+        """
+        client = peer
+        hops = [hop for value in forwarded_for for hop in value.split(",")]
+        while hops and self.trusts(client):
+            hop = hops.pop()
+            if _parse(hop) is None:
+                break
+            client = hop
+        return _normalize(client)
+
+
+def group_of(address: str) -> str:
+    """Return what addresses of one client have in common: an IPv4 address itself, the /64 of an IPv6 address."""
+    parsed = _parse(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(ipaddress.IPv6Network((parsed, IPV6_PREFIX), strict=False))
+    return _normalize(address)
+
+
+def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:
+    """Return the networks; an address alone is a network of one.
+
+    Raises: BadRequest that names the text
+    """
+    networks = []
+    for text in texts:
+        try:
+            networks.append(ipaddress.ip_network(text.strip()))
+        except ValueError as error:
+            raise BadRequest(
+                f"NORMSTAT_TRUSTED_PROXIES: expected an address or a network such as 10.0.0.0/8, found {shorten(text)} ({error})"
+            ) from None
+    return tuple(networks)
+
+
+def _normalize(address: str) -> str:
+    parsed = _parse(address)
+    return str(parsed) if parsed is not None else address[:MAX_ADDRESS_LENGTH]
+
+
+def _parse(text: str) -> Address | None:
+    text = text.strip()
+    if text.startswith("["):
+        # [2001:db8::1]:443
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        # 192.0.2.1:443
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    # The same client, seen by a socket that takes both families.
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address

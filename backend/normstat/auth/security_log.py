@@ -1,0 +1,97 @@
+"""Security events in the log: logins, refusals, changes of accounts and tokens.
+
+Each is one line with a fixed name and keys. No secret is among them, and no name that was typed into a login form for an account
+that does not exist: people type passwords there. Names that are logged are shortened.
+
+What a stranger can cause at will must not fill the disk. Of each event and source (an address, an account) the first few in a
+minute are written in full; the rest is counted, and the minute's end has one line `security_events_repeated` with the number.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import structlog
+from sqlalchemy import event as orm_event
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import shorten
+
+log = structlog.get_logger()
+
+WINDOW_S: Final = 60.0
+MAX_IN_FULL: Final = 5
+# Sources beyond these share one count by event, so a flood from everywhere costs neither memory nor lines.
+MAX_SOURCES: Final = 50
+OTHERS: Final = "(others)"
+FLUSH_S: Final = 10.0
+MAX_NAME_LENGTH: Final = 60
+
+Level = Literal["info", "warning"]
+Value = str | int | float | bool | None
+
+
+def short_name(name: str) -> str:
+    """Return a name as the log shows it: quoted, so that it cannot pass for other keys or lines, and not too long."""
+    return shorten(name, MAX_NAME_LENGTH)
+
+
+def log_after_commit(session: AsyncSession, event: str, **keys: Value) -> None:
+    """Write the event once the session has committed; what was rolled back did not happen."""
+
+    def write(_: object) -> None:
+        log.info(event, **keys)
+
+    orm_event.listen(session.sync_session, "after_commit", write, once=True)
+
+
+@dataclass(slots=True)
+class _Window:
+    ends_at: float
+    level: Level
+    n: int = 0
+    n_counted: int = 0
+
+
+class SecurityLog:
+    """Writes events that strangers can cause, as much of a flood as is useful."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._windows: dict[tuple[str, str], _Window] = {}
+
+    def note(self, event: str, source: str, *, level: Level = "warning", **keys: Value) -> None:
+        """Write the event, or count it when this source has caused many of its kind within a minute."""
+        self.flush()
+        if (event, source) not in self._windows and len(self._windows) >= MAX_SOURCES:
+            source = OTHERS
+        window = self._windows.setdefault((event, source), _Window(self._clock() + WINDOW_S, level))
+        window.n += 1
+        if window.n > MAX_IN_FULL:
+            window.n_counted += 1
+            return
+        self._write(level, event, **keys)
+
+    def flush(self, *, is_last: bool = False) -> None:
+        """Write the counts of the minutes that are over; with `is_last`, of all."""
+        now = self._clock()
+        for key in [key for key, window in self._windows.items() if is_last or window.ends_at <= now]:
+            window = self._windows.pop(key)
+            if window.n_counted:
+                event, source = key
+                self._write(window.level, "security_events_repeated", repeated=event, source=source, n=window.n_counted)
+
+    async def run(self) -> None:
+        """Write counts while nothing else happens; until cancelled."""
+        try:
+            while True:
+                await asyncio.sleep(FLUSH_S)
+                self.flush()
+        finally:
+            self.flush(is_last=True)
+
+    @staticmethod
+    def _write(level: Level, event: str, **keys: Value) -> None:
+        (log.warning if level == "warning" else log.info)(event, **keys)
