@@ -2,10 +2,11 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import structlog
 from fastapi import FastAPI
@@ -50,6 +51,9 @@ MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
 # Connections of their own for agents, whatever people ask for: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
+# A background task that ended by a defect is started again, later and later.
+FIRST_PAUSE_S: Final = 1.0
+MAX_PAUSE_S: Final = 60.0
 # Each is a process that reads for a second or two.
 MOST_PREVIEWS = 2
 GZIP_FROM_BYTES = 1024
@@ -158,16 +162,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings = state.settings
     # A name server may take half a minute to answer; neither the start nor the end waits for it.
     threading.Thread(target=state.allowed_hosts.add_full_name, name="full_name", daemon=True).start()
-    tasks = [
-        asyncio.create_task(state.security_log.run(), name="security_log"),
-        asyncio.create_task(state.live.run(), name="live"),
-        asyncio.create_task(run_jobs(state.engine, state.sessions), name="jobs"),
-        asyncio.create_task(state.imports.run(), name="imports"),
-        asyncio.create_task(run_reparses(settings.database_url, state.sessions, settings.ingest_limits), name="reparses"),
-        asyncio.create_task(run_upkeep(settings.database_url, state.sessions), name="upkeep"),
-    ]
-    for task in tasks:
-        task.add_done_callback(_report_end)
+    works: dict[str, Callable[[], Coroutine[None, None, None]]] = {
+        "security_log": state.security_log.run,
+        "live": state.live.run,
+        "jobs": partial(run_jobs, state.engine, state.sessions),
+        "imports": state.imports.run,
+        "reparses": partial(run_reparses, settings.database_url, state.sessions, settings.ingest_limits),
+        "upkeep": partial(run_upkeep, settings.database_url, state.sessions),
+    }
+    tasks = [asyncio.create_task(keep_running(name, work), name=name) for name, work in works.items()]
     try:
         yield
     finally:
@@ -178,7 +181,22 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await state.close()
 
 
-def _report_end(task: asyncio.Task[None]) -> None:
-    # These tasks only end when they are cancelled; anything else is a defect, and silence would hide it.
-    if not task.cancelled():
-        log.error("task_ended", task=task.get_name(), exc_info=task.exception())
+async def keep_running(
+    name: str,
+    work: Callable[[], Coroutine[None, None, None]],
+    *,
+    first_pause_s: float = FIRST_PAUSE_S,
+    max_pause_s: float = MAX_PAUSE_S,
+) -> None:
+    """Does the work until cancelled. It only ends by a defect, which the log tells; then it is begun again after a while."""
+    pause_s = first_pause_s
+    while True:
+        task = asyncio.create_task(work(), name=name)
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        log.error("task_ended", task=name, starts_again_in_s=pause_s, exc_info=None if task.cancelled() else task.exception())
+        await asyncio.sleep(pause_s)
+        pause_s = min(2 * pause_s, max_pause_s)

@@ -11,6 +11,7 @@ MODULES: Final = {
     "up": "normstat.commands.up",
     "serve": "normstat.commands.serve",
     "migrate": "normstat.commands.migrate",
+    "own-database": "normstat.commands.own_database",
     "parse": "normstat.commands.parse",
     "import": "normstat.commands.import_files",
     "export": "normstat.commands.export",

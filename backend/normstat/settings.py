@@ -34,6 +34,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("NORMSTAT_DATABASE_URL", "DATABASE_URL"),
         description="libpq URL of the PostgreSQL database",
     )
+    admin_url: str | None = Field(default=None, description="libpq URL of a superuser, for `normstat own-database` only")
     workers: int = Field(default=1, ge=1, le=64, description="processes of `normstat serve` that share the work")
     database_dir: Path | None = Field(default=None, description="folder whose disk the database lies on; None asks the database")
     database_pool_size: int = Field(default=8, ge=2, description="connections for people and jobs, by process; 8 more are made")
@@ -93,6 +94,10 @@ class Settings(BaseSettings):
         default=640 * MIB, ge=16 * MIB, description="memory of all comparisons at once, by process; a larger one is 413"
     )
     compare_max_rows: int = Field(default=500_000, description="most rows of one stat read for each side of a comparison")
+    log_max_bytes: int = Field(
+        default=10 * MIB, ge=4096, description="length of a log file of `normstat up`; then a new one begins"
+    )
+    log_files: int = Field(default=5, ge=1, le=1000, description="files that it keeps of each log, the current one among them")
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
     @property

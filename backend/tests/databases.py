@@ -1,7 +1,8 @@
 """The databases of the tests: a plain PostgreSQL from a Python wheel and a real TimescaleDB in a private Debian root.
 
 Each is started once for a run of the tests, on 127.0.0.1 at a free port, and gives every test a database of its own: a copy of a
-template that the migrations made. The servers die with us, even when we are killed outright (PR_SET_PDEATHSIG).
+template that the migrations made. The servers die with us, even when we are killed outright (PR_SET_PDEATHSIG). The role of the
+tests owns its databases and is no superuser, as the product's.
 
 A third is there where NORMSTAT_COMMUNITY_DSN names it: a running server with TimescaleDB's community edition, which has the
 columnstore and which no package of a distribution holds. The account of that URL must be allowed to make databases.
@@ -30,6 +31,7 @@ import pytest
 from psycopg import sql
 
 from normstat.store.migrations import upgrade
+from normstat.store.owner import ADMIN_ROLE, make_owner
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
 
 START_TIMEOUT_S: Final = 60.0
@@ -96,6 +98,8 @@ class TestServer:
     storage = "postgresql"
     template = TEMPLATE
     options: dict[str, str] = OPTIONS
+    initdb_role = ADMIN_ROLE
+    owned = sql.SQL("OWNER normstat")
 
     def __init__(self, **changed_options: str) -> None:
         self.options = self.options | changed_options
@@ -136,29 +140,38 @@ class TestServer:
         """The libpq URL of a database of this server."""
         return f"postgresql://normstat:{self.password}@127.0.0.1:{self.port}/{database}"
 
+    def admin_url(self, database: str) -> str:
+        """The same for the superuser."""
+        return f"postgresql://{self.initdb_role}:{self.password}@127.0.0.1:{self.port}/{database}"
+
     @contextmanager
     def fresh_database(self, *, is_migrated: bool = True) -> Iterator[str]:
         """The URL of a new database, dropped at the end."""
         name = sql.Identifier(f"test_{os.getpid()}_{next(_numbers)}")
         template = sql.Identifier(self.template if is_migrated else "template0")
-        self._admin(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(name, template))
+        self.admin(sql.SQL("CREATE DATABASE {} {} TEMPLATE {} STRATEGY FILE_COPY").format(name, self.owned, template))
         try:
             yield self.url(name.as_string().strip('"'))
         finally:
-            self._admin(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+            self.admin(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
 
     def _make_template(self) -> None:
         template = sql.Identifier(self.template)
-        self._admin(sql.SQL("CREATE DATABASE {}").format(template))
+        self._make_template_database(template)
         upgrade(self.url(self.template))
         # Background workers of TimescaleDB would otherwise sit in the template and keep it from being copied.
-        self._admin(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(template))
-        self._admin(
+        self.admin(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(template))
+        self.admin(
             sql.SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {}").format(sql.Literal(self.template))
         )
 
-    def _admin(self, statement: sql.Composed) -> None:
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+    def _make_template_database(self, template: sql.Identifier) -> None:
+        del template
+        make_owner(self.admin_url("postgres"), self.url(self.template))
+
+    def admin(self, statement: sql.Composed | sql.SQL) -> None:
+        """Run a statement as the superuser."""
+        with psycopg.connect(self.admin_url("postgres"), autocommit=True) as connection:
             connection.execute(statement)
 
     def _try_start(self) -> bool:
@@ -177,7 +190,7 @@ class TestServer:
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
-                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+                psycopg.connect(self.admin_url("postgres"), connect_timeout=5).close()
             except psycopg.OperationalError:
                 time.sleep(0.05)
             else:
@@ -207,7 +220,7 @@ class TestServer:
         raise NotImplementedError
 
 
-INITDB_OPTIONS: Final = ["-Unormstat", "--auth=password", "--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"]
+INITDB_OPTIONS: Final = ["--auth=password", "--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"]
 
 
 class PlainServer(TestServer):
@@ -225,7 +238,17 @@ class PlainServer(TestServer):
         if self._account is not None:
             os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
             os.chown(password_path, self._account.pw_uid, self._account.pw_gid)
-        self._run(self._as_account([str(self._bin / "initdb"), f"-D{self._data}", f"--pwfile={password_path}", *INITDB_OPTIONS]))
+        self._run(
+            self._as_account(
+                [
+                    str(self._bin / "initdb"),
+                    f"-D{self._data}",
+                    f"--pwfile={password_path}",
+                    f"-U{self.initdb_role}",
+                    *INITDB_OPTIONS,
+                ]
+            )
+        )
 
     def _server_command(self, options: list[str]) -> list[str]:
         return self._as_account([str(self._bin / "postgres"), f"-D{self._data}", "-cunix_socket_directories=", *options])
@@ -293,7 +316,11 @@ class TimescaleServer(TestServer):
         (self.home / "password").write_text(self.password)
         for path in ("data", "password"):
             os.chown(self.home / path, owner.st_uid, owner.st_gid)
-        self._run(self._in_root([f"{DEBIAN_BIN}/initdb", "-D/srv/data", "--pwfile=/srv/password", *INITDB_OPTIONS]))
+        self._run(
+            self._in_root(
+                [f"{DEBIAN_BIN}/initdb", "-D/srv/data", "--pwfile=/srv/password", f"-U{self.initdb_role}", *INITDB_OPTIONS]
+            )
+        )
 
     def _server_command(self, options: list[str]) -> list[str]:
         return self._in_root([f"{DEBIAN_BIN}/postgres", "-D/srv/data", "-cunix_socket_directories=/run/postgresql", *options])
@@ -308,6 +335,8 @@ class CommunityServer(TestServer):
     name = "community"
     storage = "timescaledb-community"
     template = f"{TEMPLATE}_{os.getpid()}"
+    # Whoever the URL names.
+    owned = sql.SQL("")
 
     def __init__(self, dsn: str | None = None) -> None:
         self._dsn = urlsplit(dsn or os.environ[COMMUNITY_DSN])
@@ -321,7 +350,14 @@ class CommunityServer(TestServer):
 
     def stop(self) -> None:
         """Drops the template."""
-        self._admin(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self.template)))
+        self.admin(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self.template)))
+
+    def _make_template_database(self, template: sql.Identifier) -> None:
+        self.admin(sql.SQL("CREATE DATABASE {}").format(template))
+
+    def admin_url(self, database: str) -> str:
+        """The URL that the tests use: there is no other account."""
+        return self.url(database)
 
     def url(self, database: str) -> str:
         """The libpq URL of a database of this server."""

@@ -1,7 +1,7 @@
 """`normstat up`: everything on this machine: database, server, and an agent for this host. `make run` calls it."""
 
+import compileall
 import contextlib
-import ctypes
 import fcntl
 import os
 import platform
@@ -11,24 +11,30 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, ClassVar, Final
 
+import psycopg
 import typer
 
-from normstat.embedded import PR_SET_PDEATHSIG, EmbeddedPostgres
+import normstat
+from normstat.embedded import EmbeddedPostgres
 from normstat.errors import NormstatError
+from normstat.local.accounts import Account, View, become, give, give_tree, make_view, reachable, service_account
+from normstat.local.disk import DiskWatch
+from normstat.local.logs import LogFiles
+from normstat.local.processes import Child, Keeper, Process
 from normstat.settings import load_settings
 
 SERVER_START_TIMEOUT_S: Final = 60.0
-STOP_TIMEOUT_S: Final = 15.0
 POLL_S: Final = 0.2
-# A server that falls over this often within the time is not restarted any more: the log must be read.
-MOST_RESTARTS: Final = 5
-RESTART_WINDOW_S: Final = 60.0
+# An agent that runs for so long has found its token, its tools and its spool.
+AGENT_READY_S: Final = 2.0
+CONNECT_TIMEOUT_S: Final = 0.5
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
 
 app = typer.Typer()
@@ -44,44 +50,6 @@ def say(text: str) -> None:
     """Prints one line at once, also into a pipe."""
     typer.echo(text)
     sys.stdout.flush()
-
-
-class Child:
-    """A process of ours with a log file; it dies with us even if we are killed outright."""
-
-    def __init__(self, name: str, command: list[str], log_path: Path, environment: dict[str, str]) -> None:
-        self.name = name
-        self.log_path = log_path
-        libc = ctypes.CDLL(None, use_errno=True)
-
-        def die_with_parent() -> None:
-            if hasattr(libc, "prctl"):
-                libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-        with log_path.open("ab") as log:
-            self.process = subprocess.Popen(  # noqa: S603
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-                preexec_fn=die_with_parent,  # noqa: PLW1509
-            )
-
-    def stop(self) -> None:
-        """Asks the process to end, and insists after a while."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-
-    def tail(self, n: int = 8) -> str:
-        """The last lines of its log."""
-        return "\n".join("  " + line for line in self.log_path.read_text(errors="replace").splitlines()[-n:])
 
 
 class Interrupted(Exception):
@@ -100,6 +68,7 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 def _locked(data_dir: Path) -> Iterator[None]:
     """Holds the data folder for this process alone."""
     with (data_dir / "lock").open("w") as lock:
+        os.fchmod(lock.fileno(), 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -121,7 +90,6 @@ class Up:
 
     def __init__(self, data_dir: Path, host: str, port: int, *, workers: int, with_agent: bool) -> None:
         self.data_dir = data_dir
-        self.log_dir = data_dir / "log"
         self.host = host
         self.port = port
         self.workers = workers
@@ -129,19 +97,33 @@ class Up:
         self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"  # noqa: S104
         self.environment = dict(os.environ)
         self.stack = contextlib.ExitStack()
+        self.settings = load_settings()
+        self.account: Account | None = None
+        self.view: View | None = None
+        self.logs = LogFiles(
+            data_dir / "log",
+            ["up", "postgres", "server", "agent"],
+            max_bytes=self.settings.log_max_bytes,
+            n_files=self.settings.log_files,
+        )
+        self.keepers: dict[str, Keeper] = {}
+        self.disks: list[DiskWatch] = []
 
     def run(self) -> None:
         """Starts everything in the order of the data's way, waits, and stops it in the opposite order."""
         for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(stop_signal, _on_signal)
-        self.log_dir.mkdir(parents=True, exist_ok=True)
         with self.stack:
             try:
                 self.stack.enter_context(_locked(self.data_dir))
                 _require_free_port(self.host, self.port)
-                self._start_database()
+                self.logs.start()
+                self.stack.callback(self.logs.close)
+                self._watch_disk(self.data_dir)
+                postgres = self._start_database()
+                self._choose_account(postgres)
                 self._normstat("migrate")
-                server = self._start_server()
+                self._start_server()
                 link = self._normstat("login-link").strip().splitlines()[-1]
                 say("")
                 say(f"  normstat is running   {self.url}")
@@ -150,51 +132,146 @@ class Up:
                 self._start_agent()
                 say("")
                 say("Ctrl-C stops everything; the data stays.")
-                self._watch(server)
+                self._watch()
             except Interrupted:
                 say("\nstopping ...")
         say("stopped")
 
-    def _start_database(self) -> None:
-        settings = load_settings()
-        if "database_url" in settings.model_fields_set:
-            say("database: the one that DATABASE_URL names")
-        else:
-            postgres = EmbeddedPostgres(self.data_dir, say)
-            self.stack.callback(postgres.stop)
-            postgres.start()
-            extra = " with TimescaleDB" if postgres.binaries.has_timescaledb else ""
-            say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
-            self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
+    def _tell(self, text: str) -> None:
+        """Say what happened, and when: on the terminal and in the log of this command."""
+        line = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}  {text}"
+        say(line)
+        self.logs.write("up", line)
+
+    def _watch_disk(self, folder: Path) -> None:
+        watch = DiskWatch(folder, self._tell)
+        watch.look()
+        self.disks.append(watch)
+
+    def _start_database(self) -> EmbeddedPostgres | None:
         self.environment["NORMSTAT_PUBLIC_URL"] = self.url
-        if settings.import_dir is None:
-            self.environment["NORMSTAT_IMPORT_DIR"] = str(self.data_dir / "imports")
         page_dir = CHECKOUT / "frontend/dist"
-        if settings.page_dir is None and page_dir.is_dir():
+        if self.settings.page_dir is None and page_dir.is_dir():
             self.environment["NORMSTAT_PAGE_DIR"] = str(page_dir)
+        if "database_url" in self.settings.model_fields_set:
+            say("database: the one that DATABASE_URL names")
+            return None
+        postgres = EmbeddedPostgres(
+            self.data_dir, say, output=self.logs.output("postgres"), read_log=lambda: self.logs.tail("postgres")
+        )
+        if postgres.home.stat().st_dev != self.data_dir.stat().st_dev:
+            self._watch_disk(postgres.home)
+        self.stack.callback(postgres.stop)
+        postgres.start()
+        extra = " with TimescaleDB" if postgres.binaries.has_timescaledb else ""
+        say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
+        self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
+        self.keepers["database"] = Keeper(postgres, self._tell)
+        return postgres
+
+    def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:
+        """Chooses whom server and agent run as, where we are root, and hands them their folders."""
+        imports = self.settings.import_dir or self.data_dir / "imports"
+        account = service_account(self.data_dir)
+        if account is not None:
+            # The account cannot keep what it compiles.
+            compileall.compile_dir(Path(normstat.__file__).parent, quiet=2)
+            folders = [self.data_dir, CHECKOUT, *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
+            folders += [postgres.home] if postgres is not None else []
+            chosen = (imports, self.settings.page_dir, self.settings.agents_dir, self.settings.migrations_dir)
+            view = make_view(
+                account, [Path(sys.executable), *folders, *(path for path in chosen if path is not None and path.exists())]
+            )
+            files = [Path(file) for file in (os.__file__, normstat.__file__, psycopg.__file__)]
+            try:
+                is_enough = reachable(account, "-r", files, view) == set(files) and self.data_dir in reachable(
+                    account, "-x", [self.data_dir], view
+                )
+            except subprocess.SubprocessError:
+                # Containers mostly do not allow a view.
+                is_enough = False
+            if is_enough:
+                self.account, self.view = account, view
+                self.environment["HOME"] = str(self.data_dir)
+                say(
+                    f"accounts: {account.name} for server and agent"
+                    + (f", {postgres.account_name} for PostgreSQL" if postgres else "")
+                )
+            else:
+                closed = ", ".join(map(str, view.kept)) or str(CHECKOUT)
+                self._tell(
+                    f"server and agent run as root: the account {account.name!r} cannot reach what lies in {closed}; move the "
+                    "checkout, Python and the data to folders that every account can enter, or run normstat as an ordinary user"
+                )
+        if self.settings.import_dir is None:
+            self._make_folder(imports)
+            self.environment["NORMSTAT_IMPORT_DIR"] = str(imports)
+        elif self.account is not None and imports.exists() and imports not in reachable(self.account, "-w", [imports], self.view):
+            self._tell(
+                f"files cannot be imported over the page: {self.account.name!r} cannot write to NORMSTAT_IMPORT_DIR, {imports}"
+            )
+
+    def _make_folder(self, folder: Path) -> None:
+        """Makes a folder of the server or the agent; one of an earlier version, which was root's, is handed over."""
+        folder.mkdir(mode=0o700, exist_ok=True)
+        give_tree(folder, self.account)
+        folder.chmod(0o700)
 
     def _normstat(self, *arguments: str) -> str:
         """Standard output of another normstat command in the same environment."""
-        command = [sys.executable, "-m", "normstat", *arguments]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "normstat", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+            preexec_fn=become(self.account, view=self.view, death_signal=signal.SIGTERM, is_final=True),
+        )
         if done.returncode != 0:
             raise UpError(f"'normstat {arguments[0]}' failed: {done.stderr.strip()[-1500:]}")
         return done.stdout
 
-    def _start_server(self) -> Child:
+    def _keep(self, name: str, start: Callable[[], Child], is_ready: Callable[[], bool], needs: str | None = None) -> Process:
+        """Starts a process that is watched from now on."""
+
+        def may_begin() -> bool:
+            return needs not in self.keepers or self.keepers[needs].is_up
+
+        process = Process(name, start, is_ready, may_begin, read_log=lambda: self.logs.tail(name, 1))
+        self.stack.callback(process.stop)
+        process.begin()
+        self.keepers[name] = Keeper(process, self._tell)
+        return process
+
+    def _start_server(self) -> None:
         command = [sys.executable, "-m", "normstat", "serve", "--host", self.host, "--port", str(self.port)]
         command += ["--workers", str(self.workers)]
-        server = Child("server", command, self.log_dir / "server.log", self.environment)
-        self.stack.callback(server.stop)
+        address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
+
+        def start() -> Child:
+            return self._child(command, "server", self.environment)
+
+        def takes_connections() -> bool:
+            with contextlib.suppress(OSError), socket.create_connection((address, self.port), CONNECT_TIMEOUT_S):
+                return True
+            return False
+
+        server = self._keep("server", start, takes_connections, needs="database")
         deadline = time.monotonic() + SERVER_START_TIMEOUT_S
-        while time.monotonic() < deadline and server.process.poll() is None:
+        while time.monotonic() < deadline and server.poll() is None:
             with contextlib.suppress(OSError, HTTPException):
-                connection = HTTPConnection("127.0.0.1" if self.host == "0.0.0.0" else self.host, self.port, timeout=2)  # noqa: S104
+                connection = HTTPConnection(address, self.port, timeout=2)
                 connection.request("GET", "/api/v1/health")
                 if connection.getresponse().status == 200:
-                    return server
+                    return
             time.sleep(POLL_S)
-        raise UpError(f"the server did not start; {server.log_path} ends with:\n{server.tail()}")
+        tail = "\n".join("  " + line for line in self.logs.tail("server"))
+        raise UpError(f"the server did not start; {self.logs.path('server')} ends with:\n{tail}")
+
+    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> Child:
+        output = self.logs.output(name)
+        return Child(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
 
     def _start_agent(self) -> None:
         script = CHECKOUT / "agents/normstat-agent"
@@ -205,37 +282,43 @@ class Up:
         missing = [tool for tool in _tools_of(stats) if shutil.which(tool) is None]
         name = platform.node()
         agent_dir = self.data_dir / "agent"
-        agent_dir.mkdir(mode=0o700, exist_ok=True)
+        self._make_folder(agent_dir)
         token_path = agent_dir / "token"
-        if not token_path.exists():
-            token = (
-                self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name).strip().splitlines()[-1]
-            )
-            token_path.touch(0o600)
-            token_path.write_text(token + "\n")
+        if not token_path.is_file():
+            made = self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
+            # The folder is the agent's: what it may have put there must not be written to.
+            token_path.unlink(missing_ok=True)
+            with os.fdopen(os.open(token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(made.strip().splitlines()[-1] + "\n")
+            give(token_path, self.account)
         command = [
             "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
             "--stats", str(stats), "--host", name,
         ]  # fmt: skip
-        agent = Child("agent", command, self.log_dir / "agent.log", dict(os.environ))
-        self.stack.callback(agent.stop)
-        say(f"  agent                 {name}: {', '.join(tool for tool in _tools_of(stats) if tool not in missing) or 'nothing'}")
+        environment = dict(os.environ) | {"HOME": self.environment.get("HOME", "/")}
+
+        def start() -> Child:
+            return self._child(command, "agent", environment)
+
+        agent = self._keep("agent", start, lambda: time.monotonic() - agent.began_at > AGENT_READY_S)
+        tools = [tool for tool in _tools_of(stats) if tool not in missing]
+        say(f"  agent                 {name}: {', '.join(tools) or 'nothing'}")
         if missing:
             say(f"  not installed here    {', '.join(missing)} (package procps has vmstat, package sysstat the others)")
+        if os.geteuid() == 0 and self.account is not None and "pidstat" in tools:
+            say("                        pidstat shows the disk I/O of other accounts' processes to root only")
 
-    def _watch(self, server: Child) -> None:
-        """Waits for the end; a server that fell over is started again, unless it does so all the time."""
-        restarts: list[float] = []
+    def _watch(self) -> None:
+        """Waits for the end; whatever ends meanwhile is started again."""
         while True:
             time.sleep(POLL_S)
-            if server.process.poll() is None:
-                continue
-            now = time.monotonic()
-            restarts = [at for at in restarts if now - at < RESTART_WINDOW_S] + [now]
-            if len(restarts) > MOST_RESTARTS:
-                raise UpError(f"the server keeps ending; {server.log_path} ends with:\n{server.tail()}")
-            say(f"the server ended (exit status {server.process.returncode}); starting it again")
-            server = self._start_server()
+            has_room = [disk.look() for disk in self.disks]
+            if any(has_room):
+                for keeper in self.keepers.values():
+                    keeper.hurry()
+            for keeper in self.keepers.values():
+                keeper.look()
+            self.logs.look(self._tell)
 
 
 def _tools_of(stats: Path) -> list[str]:
@@ -254,7 +337,11 @@ def up(
 ) -> None:
     """Run database, server and an agent for this host; Ctrl-C stops them."""
     data_dir = data.resolve()
-    data_dir.mkdir(parents=True, exist_ok=True)
+    if not data_dir.exists():
+        data_dir.mkdir(parents=True)
+        # Other accounts get through to what is theirs, where we are root; nobody can list it.
+        data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    os.umask(0o077)
     try:
         Up(data_dir, host, port, workers=workers or load_settings().workers, with_agent=agent).run()
     except NormstatError as error:

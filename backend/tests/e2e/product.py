@@ -12,8 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
+from urllib.parse import quote
 
 import httpx
+
+from normstat.local.binaries import ROOT_STATE_DIR
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 AGENT = CHECKOUT / "agents/normstat-agent"
@@ -147,26 +150,68 @@ def running_agent(
 class Up:
     """`normstat up` with its own data folder, as `make run` starts it; Ctrl-C is sent as a terminal would."""
 
-    def __init__(self, data_dir: Path, port: int) -> None:
+    def __init__(self, data_dir: Path, port: int, settings: dict[str, str] | None = None) -> None:
         self.data_dir = data_dir
         self.port = port
+        self.url = f"http://127.0.0.1:{port}"
         self.out_path = data_dir.with_suffix(".out")
         self.link = ""
+        self.settings = settings or {}
 
     def __enter__(self) -> "Up":
-        environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "NORMSTAT_DATABASE_URL")}
-        command = [sys.executable, "-m", "normstat", "up", "--port", str(self.port), "--data", str(self.data_dir)]
         with self.out_path.open("wb") as out:
-            self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, start_new_session=True)
+            self.process = subprocess.Popen(self.command(), env=self.environment(), stdout=out, stderr=out, start_new_session=True)
         try:
-            wait_until(self._is_up, "normstat up prints a login link")
+            wait_until(self._is_up, "normstat up prints a login link", 2 * START_TIMEOUT_S)
         except AssertionError:
-            self.process.kill()
+            self.interrupt()
             raise AssertionError(self.out_path.read_text()) from None
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.interrupt()
+
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "normstat", "up", "--port", str(self.port), "--data", str(self.data_dir)]
+
+    def environment(self) -> dict[str, str]:
+        named = ("DATABASE_URL", "NORMSTAT_DATABASE_URL")
+        return {name: value for name, value in os.environ.items() if name not in named} | self.settings
+
+    @property
+    def seen_data_dir(self) -> Path:
+        """The data folder, seen from here."""
+        return self.data_dir
+
+    @property
+    def home(self) -> Path:
+        """Where the database lies: in the data folder, unless its account cannot get there."""
+        elsewhere = ROOT_STATE_DIR / quote(str(self.data_dir).strip("/"), safe="")
+        return elsewhere if elsewhere.exists() else self.seen_data_dir
+
+    @property
+    def database_url(self) -> str:
+        """The private database, for the role that the server uses."""
+        environment = Path(f"/proc/{self.server}/environ").read_bytes().decode().split("\0")
+        [url] = [value for name, _, value in (entry.partition("=") for entry in environment) if name == "NORMSTAT_DATABASE_URL"]
+        return url
+
+    @property
+    def server(self) -> int:
+        return self.process_of("-m normstat serve", f"--port {self.port} ")
+
+    @property
+    def postmaster(self) -> int:
+        return int((self.home / "postgres/postmaster.pid").read_text().split()[0])
+
+    def said(self) -> str:
+        """What is on the terminal."""
+        return self.out_path.read_text()
+
+    def process_of(self, *words: str) -> int:
+        """The process of ours whose command line has all the words."""
+        [found] = [line for line in processes_naming(words[0]) if all(word in line for word in words)][:1]
+        return int(found.split()[0])
 
     def _is_up(self) -> bool:
         assert self.process.poll() is None, self.out_path.read_text()
@@ -177,7 +222,65 @@ class Up:
     def interrupt(self) -> None:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGINT)
-            self.process.wait(60)
+            self.process.wait(90)
+
+
+# Runs in a mount namespace of its own: $1 is the folder, $2 the size, the rest a command.
+ON_SMALL_DISK = """set -eu
+folder=$1; size=$2; shift 2
+mount -t tmpfs -o "size=$size,mode=755" tmpfs "$folder"
+exec "$@"
+"""
+
+
+class SmallDiskUp(Up):
+    """`normstat up` whose data folder lies on a disk of its own, of `size`; `fill` and `make_room` take and give back what is free.
+
+    The disk can be used only where file systems may be mounted: `is_possible`.
+    """
+
+    def __init__(self, disk: Path, port: int, size: str, settings: dict[str, str] | None = None) -> None:
+        disk.mkdir()
+        super().__init__(disk / "data", port, settings)
+        self.disk = disk
+        self.size = size
+        self.out_path = disk.with_suffix(".out")
+
+    def is_possible(self) -> bool:
+        probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", str(self.disk)]
+        return have("unshare") and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+    def command(self) -> list[str]:
+        return ["unshare", "--mount", "sh", "-c", ON_SMALL_DISK, "sh", str(self.disk), self.size, *super().command()]
+
+    @property
+    def seen_disk(self) -> Path:
+        return Path(f"/proc/{self.process.pid}/root{self.disk}")
+
+    @property
+    def seen_data_dir(self) -> Path:
+        return self.seen_disk / "data"
+
+    @property
+    def database_url(self) -> str:
+        # The socket lies on the disk that only the product sees.
+        return super().database_url.replace(quote(str(self.disk), safe="/"), quote(str(self.seen_disk), safe="/"))
+
+    def n_free_bytes(self) -> int:
+        return shutil.disk_usage(self.seen_disk).free
+
+    def fill(self) -> None:
+        """Takes all that is free, whatever others write meanwhile."""
+        with (self.seen_disk / "filler").open("ab") as filler:
+            piece = 32 << 20
+            while piece >= 4096:
+                try:
+                    os.posix_fallocate(filler.fileno(), os.fstat(filler.fileno()).st_size, piece)
+                except OSError:
+                    piece //= 2
+
+    def make_room(self) -> None:
+        (self.seen_disk / "filler").unlink()
 
 
 def have(program: str) -> bool:

