@@ -19,10 +19,11 @@ import structlog
 
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
-from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, IngestLimits, RefusalLog
+from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
 from normstat.ingest.pieces import NOTHING_REFUSED, Taken, show_unseen
 from normstat.ingest.restate import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.wire import Ack, Frame, FrameKind
+from normstat.limits import IngestLimits
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.gap import state_after_gap
 from normstat.stats.records import SampleBlock, Timing

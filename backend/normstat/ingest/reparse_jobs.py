@@ -10,8 +10,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NormstatError
-from normstat.ingest.limits import IngestLimits
 from normstat.ingest.reparse import Sessions, Stopped, StreamOutcome, StreamReparse
+from normstat.limits import IngestLimits
 from normstat.stats.catalogue import load_catalogue
 from normstat.store import reparses
 from normstat.store.models import Reparse, Stream

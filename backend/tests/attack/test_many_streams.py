@@ -10,8 +10,9 @@ from normstat.errors import BadRequest, NormstatError, TooLarge, TooManyRequests
 from normstat.ingest import limits
 from normstat.ingest.batch import Memory
 from normstat.ingest.intake import AgentIdentity, Intake, Job, Recording, set_limits
-from normstat.ingest.limits import HOUR_S, HourlyCount, IngestLimits, RefusalLog
+from normstat.ingest.limits import HOUR_S, HourlyCount, RefusalLog
 from normstat.ingest.wire import Ack, Frame
+from normstat.limits import IngestLimits
 from normstat.stats.records import NO_TIMING
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, Agent, stream
