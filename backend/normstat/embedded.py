@@ -93,24 +93,26 @@ class EmbeddedPostgres:
         if self._is_new:
             self._make_cluster()
         else:
+            if self._account is not None and self.cluster_dir.stat().st_uid != self._account.uid:
+                self._say(f"handing the database over to the account {self._account.name}")
             give_tree(self.cluster_dir, self._account)
             for name in ("postgres.json", "postgres.password"):
                 # Earlier versions let others read one of them.
                 with contextlib.suppress(FileNotFoundError):
                     (self.home / name).chmod(SECRET_MODE)
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not self.may_begin():
+        while not self.may_launch():
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"a database that an earlier run left in {self.cluster_dir} does not end")
             time.sleep(POLL_S)
-        self.begin()
+        self.launch()
         self._wait_until_ready()
         admin_url = self._url_of(ADMIN_ROLE, self._secret("postgres.admin.password"), "postgres")
         if make_owner(admin_url, self.url):
             self._say("the database role 'normstat' was a superuser; now it owns its database and no more")
         self._is_new = False
 
-    def begin(self) -> None:
+    def launch(self) -> None:
         """Start the server process."""
         self._socket_dir = self._socket_dir or self._make_socket_dir()
         command = [str(self.binaries.bin_dir / "postgres"), "-D", str(self.cluster_dir), *self._options()]
@@ -135,7 +137,7 @@ class EmbeddedPostgres:
         lines = self._read_pid_file()
         return self._child is not None and len(lines) >= 8 and lines[0] == str(self._child.pid) and lines[7].strip() == "ready"
 
-    def may_begin(self) -> bool:
+    def may_launch(self) -> bool:
         """Whether nothing of an earlier server is left on the folder (the caller holds its lock); what is left is told to end."""
         left = [pid for pid in processes_in(self.cluster_dir) if _is_postgres(pid)]
         if not left:

@@ -213,6 +213,10 @@ class TestServer:
         if done.returncode != 0:
             pytest.fail(f"{command[0]} failed: {done.stdout[-500:]}{done.stderr[-1500:]}", pytrace=False)
 
+    @property
+    def _initdb_options(self) -> list[str]:
+        return [f"-U{self.initdb_role}", *INITDB_OPTIONS]
+
     def _make_cluster(self) -> None:
         raise NotImplementedError
 
@@ -238,17 +242,8 @@ class PlainServer(TestServer):
         if self._account is not None:
             os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
             os.chown(password_path, self._account.pw_uid, self._account.pw_gid)
-        self._run(
-            self._as_account(
-                [
-                    str(self._bin / "initdb"),
-                    f"-D{self._data}",
-                    f"--pwfile={password_path}",
-                    f"-U{self.initdb_role}",
-                    *INITDB_OPTIONS,
-                ]
-            )
-        )
+        command = [str(self._bin / "initdb"), f"-D{self._data}", f"--pwfile={password_path}", *self._initdb_options]
+        self._run(self._as_account(command))
 
     def _server_command(self, options: list[str]) -> list[str]:
         return self._as_account([str(self._bin / "postgres"), f"-D{self._data}", "-cunix_socket_directories=", *options])

@@ -47,9 +47,10 @@ class UpError(NormstatError):
 
 
 def say(text: str) -> None:
-    """Prints one line at once, also into a pipe."""
-    typer.echo(text)
-    sys.stdout.flush()
+    """Prints one line at once, also into a pipe. A terminal that is gone stops nothing."""
+    with contextlib.suppress(OSError):
+        typer.echo(text)
+        sys.stdout.flush()
 
 
 class Interrupted(Exception):
@@ -235,12 +236,12 @@ class Up:
     def _keep(self, name: str, start: Callable[[], Child], is_ready: Callable[[], bool], needs: str | None = None) -> Process:
         """Starts a process that is watched from now on."""
 
-        def may_begin() -> bool:
+        def may_launch() -> bool:
             return needs not in self.keepers or self.keepers[needs].is_up
 
-        process = Process(name, start, is_ready, may_begin, read_log=lambda: self.logs.tail(name, 1))
+        process = Process(name, start, is_ready, may_launch, read_log=lambda: self.logs.tail(name, 1))
         self.stack.callback(process.stop)
-        process.begin()
+        process.launch()
         self.keepers[name] = Keeper(process, self._tell)
         return process
 
@@ -300,7 +301,7 @@ class Up:
         def start() -> Child:
             return self._child(command, "agent", environment)
 
-        agent = self._keep("agent", start, lambda: time.monotonic() - agent.began_at > AGENT_READY_S)
+        agent = self._keep("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
         tools = [tool for tool in _tools_of(stats) if tool not in missing]
         say(f"  agent                 {name}: {', '.join(tools) or 'nothing'}")
         if missing:

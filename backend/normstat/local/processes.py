@@ -83,21 +83,21 @@ class Process:
         name: str,
         start: Callable[[], Child],
         is_ready: Callable[[], bool],
-        may_begin: Callable[[], bool],
+        may_launch: Callable[[], bool],
         *,
         read_log: Callable[[], list[str]],
     ) -> None:
         self.name = name
-        self.began_at = 0.0
+        self.launched_at = 0.0
         self._start = start
         self._is_ready = is_ready
-        self._may_begin = may_begin
+        self._may_launch = may_launch
         self._read_log = read_log
         self._child: Child | None = None
 
-    def begin(self) -> None:
+    def launch(self) -> None:
         """Start it."""
-        self.began_at = time.monotonic()
+        self.launched_at = time.monotonic()
         self._child = self._start()
 
     def poll(self) -> int | None:
@@ -108,9 +108,9 @@ class Process:
         """Whether it does its work."""
         return self._is_ready()
 
-    def may_begin(self) -> bool:
+    def may_launch(self) -> bool:
         """Whether what it needs is there."""
-        return self._may_begin()
+        return self._may_launch()
 
     def last_words(self) -> str:
         """Return the last line of its log."""
@@ -151,7 +151,7 @@ class Part(Protocol):
 
     name: str
 
-    def begin(self) -> None:
+    def launch(self) -> None:
         """Start it."""
 
     def poll(self) -> int | None:
@@ -160,7 +160,7 @@ class Part(Protocol):
     def is_ready(self) -> bool:
         """Whether it does its work; asked only while it runs."""
 
-    def may_begin(self) -> bool:
+    def may_launch(self) -> bool:
         """Whether it can be started: what it needs is there, what an earlier one left is gone."""
 
     def last_words(self) -> str:
@@ -195,10 +195,10 @@ class Keeper:
     def look(self) -> None:
         """Notice whether the part ended or is ready, and start it when it is time to."""
         if self._start_at is not None:
-            if self._clock() >= self._start_at and self._part.may_begin():
+            if self._clock() >= self._start_at and self._part.may_launch():
                 self._start_at = None
                 self._started_at = self._clock()
-                self._part.begin()
+                self._part.launch()
             return
         status = self._part.poll()
         if status is not None:

@@ -14,14 +14,14 @@ class FakePart:
     name = "server"
 
     def __init__(self) -> None:
-        self.n_begun = 0
+        self.n_launched = 0
         self.status: int | None = None
         self.ready = False
         self.may = True
         self.words = ""
 
-    def begin(self) -> None:
-        self.n_begun += 1
+    def launch(self) -> None:
+        self.n_launched += 1
         self.status, self.ready = None, False
 
     def poll(self) -> int | None:
@@ -30,7 +30,7 @@ class FakePart:
     def is_ready(self) -> bool:
         return self.ready
 
-    def may_begin(self) -> bool:
+    def may_launch(self) -> bool:
         return self.may
 
     def last_words(self) -> str:
@@ -46,12 +46,12 @@ class Scene:
         self.part = FakePart()
         self.keeper = Keeper(self.part, self.said.append, clock=lambda: self.now)
 
-    def begun_within(self, seconds: float) -> float | None:
+    def launched_within(self, seconds: float) -> float | None:
         """Looks ten times a second; after how long it was started, None when it was not."""
-        before, start = self.part.n_begun, self.now
+        before, start = self.part.n_launched, self.now
         for _ in range(round(seconds * 10) + 1):
             self.keeper.look()
-            if self.part.n_begun > before:
+            if self.part.n_launched > before:
                 return self.now - start
             self.now += 0.1
         return None
@@ -63,7 +63,7 @@ def test_pauses_grow_and_never_end() -> None:
     # Six deaths within a minute ended the whole once.
     for _ in range(40):
         scene.part.status = 1
-        pause = scene.begun_within(60)
+        pause = scene.launched_within(60)
         assert pause is not None, "it gives up"
         pauses.append(pause)
     assert pauses[:8] == pytest.approx([0.5, 1, 2, 4, 8, 16, 30, 30], abs=0.15)
@@ -75,12 +75,12 @@ def test_what_ran_well_for_a_while_is_started_at_once_again() -> None:
     scene = Scene()
     for _ in range(8):
         scene.part.status = 1
-        assert scene.begun_within(60) is not None
+        assert scene.launched_within(60) is not None
     scene.part.ready = True
     scene.keeper.look()
     scene.now += STEADY_S
     scene.part.status = -9
-    assert scene.begun_within(60) == pytest.approx(0.5, abs=0.15)
+    assert scene.launched_within(60) == pytest.approx(0.5, abs=0.15)
 
 
 def test_each_change_is_said_once() -> None:
@@ -88,11 +88,11 @@ def test_each_change_is_said_once() -> None:
     scene.part.words = "it is too dark"
     scene.part.status = 3
     assert not any("running" in line for line in scene.said)
-    assert scene.begun_within(5) is not None
+    assert scene.launched_within(5) is not None
     assert not scene.keeper.is_up
     # It fails twice before it is ready.
     scene.part.status = 3
-    assert scene.begun_within(5) is not None
+    assert scene.launched_within(5) is not None
     scene.part.ready = True
     for _ in range(5):
         scene.keeper.look()
@@ -109,14 +109,14 @@ def test_it_waits_for_what_it_needs_and_hurries_when_told_to() -> None:
     scene = Scene()
     for _ in range(8):
         scene.part.status = 1
-        assert scene.begun_within(60) is not None
+        assert scene.launched_within(60) is not None
     scene.part.status = 1
-    assert scene.begun_within(5) is None, "the pause is 30 s"
+    assert scene.launched_within(5) is None, "the pause is 30 s"
     scene.part.may = False
     scene.keeper.hurry()
-    assert scene.begun_within(5) is None
+    assert scene.launched_within(5) is None
     scene.part.may = True
-    assert scene.begun_within(0) == 0
+    assert scene.launched_within(0) == 0
 
 
 def test_backoff_is_reset() -> None:
