@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from normstat import addresses
+from normstat.auth.client_address import group_of
 
 RETRY_AFTER_S: Final = 5
 # Of the whole budget, for one address.
@@ -96,7 +96,8 @@ class _Body:
         self._limit = limit
         self._budget = budget
         self._announced = Headers(scope=scope).get("content-length", "")
-        self._address = addresses.group(scope["client"][0] if scope.get("client") else None)
+        # As RequestContextMiddleware found it: behind a proxy each client has its own share.
+        self._address = group_of(str(scope.get("state", {}).get("client_address", "")))
         self._n_bytes = 0
         self._n_counted = 0
 

@@ -71,13 +71,15 @@ async def log_in(desk: LoginDesk, visitor: Visitor, *, name: str, password: str)
         wait_s = error.details["retry_after_s"]
         desk.security_log.note("login_throttled", visitor.address, is_known_browser=is_known, retry_after_s=wait_s)
         raise
-    async with open_read_session(desk.sessions) as session:
-        user = await accounts.find_user(session, name)
-    # No connection is held while the password is worked on.
-    password_hash = None if user is None or user.disabled_at is not None else user.password_hash
-    lane = lane_of_known() if is_known else lane_of_strangers()
+    lane, who = (lane_of_known(), name) if is_known else (lane_of_strangers(), group_of(visitor.address))
     try:
-        is_right = await verify_password(password_hash, password, lane=lane, who=name if is_known else group_of(visitor.address))
+        # The place first: a flood that finds none does not ask the database, either.
+        with lane.place(who):
+            async with open_read_session(desk.sessions) as session:
+                user = await accounts.find_user(session, name)
+            # No connection is held while the password is worked on.
+            password_hash = None if user is None or user.disabled_at is not None else user.password_hash
+            is_right = await verify_password(password_hash, password, lane)
     except Overloaded:
         attempt.withdraw()
         desk.security_log.note("login_overloaded", visitor.address, is_known_browser=is_known)
@@ -225,10 +227,9 @@ async def change_password(
         user = await accounts.find_user_by_id(session, principal.user_id)
     # Forgiven at the end only: refusing a weak password takes work, too.
     attempt = desk.throttle.attempt_known(user.name, BY_SESSION)
-    if user.password_hash is not None and not await verify_password(
-        user.password_hash, old or "", lane=lane_of_known(), who=user.name
-    ):
-        raise NotAllowed("The old password is wrong")
+    with lane_of_known().place(user.name):
+        if user.password_hash is not None and not await verify_password(user.password_hash, old or "", lane_of_known()):
+            raise NotAllowed("The old password is wrong")
     await require_good_password(new, name=user.name, who=user.name)
     new_hash = await hash_password(new, who=user.name)
     async with open_write_session(desk.sessions) as session:

@@ -7,7 +7,8 @@ waits for minutes, and those who are known do not wait for strangers at all.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Final, TypeVar
 
@@ -34,20 +35,33 @@ class Lane:
         self._limiter = anyio.CapacityLimiter(1)
         self._n_of: Counter[str] = Counter()
 
-    async def run(self, who: str, work: Callable[[], T]) -> T:
-        """Return what the work returns; `who` shares the lane with others.
+    @contextmanager
+    def place(self, who: str) -> Iterator[None]:
+        """Hold a place in the queue as long as the block runs; `who` shares the lane with others.
 
-        Raises: Overloaded when there is no place in the queue; the work was not begun then
+        Raises: Overloaded when there is none
         """
         if self._n_of.total() > MAX_WAITING or self._n_of[who] > MAX_WAITING_OF_ONE:
             raise Overloaded("Too many logins at once; try again in a few seconds", {"retry_after_s": RETRY_AFTER_S})
         self._n_of[who] += 1
         try:
-            return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+            yield
         finally:
             self._n_of[who] -= 1
             if not self._n_of[who]:
                 del self._n_of[who]
+
+    async def work(self, work: Callable[[], T]) -> T:
+        """Return what the work returns, after those who came before; to be called with a place."""
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+    async def run(self, who: str, work: Callable[[], T]) -> T:
+        """Return what the work returns.
+
+        Raises: Overloaded when there is no place in the queue; the work was not begun then
+        """
+        with self.place(who):
+            return await self.work(work)
 
 
 @cache
@@ -75,12 +89,12 @@ async def hash_password(password: str, *, who: str) -> str:
     return await lane_of_known().run(who, lambda: _HASHER.hash(password))
 
 
-async def verify_password(password_hash: str | None, password: str, *, lane: Lane, who: str) -> bool:
+async def verify_password(password_hash: str | None, password: str, lane: Lane) -> bool:
     """Return whether the password is right; without a hash (no such account, no password) it takes as long and is wrong.
 
-    Raises: Overloaded
+    To be called with a place in the lane.
     """
-    return await lane.run(who, lambda: _verify(password_hash, password))
+    return await lane.work(lambda: _verify(password_hash, password))
 
 
 def _verify(password_hash: str | None, password: str) -> bool:

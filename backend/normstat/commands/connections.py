@@ -8,10 +8,12 @@ Time is counted in ticks that the server gives. When the process itself was stop
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
+
+from normstat.auth.client_address import TrustedProxies
 
 log = structlog.get_logger()
 
@@ -27,17 +29,18 @@ class Limits:
     """How many connections there may be, and how long a client may keep the server waiting.
 
     `head_timeout_s` is for a complete head of a request; `stall_timeout_s` for a body that arrives, or an answer that is read, too
-    slowly.
+    slowly. Trusted proxies bring the connections of many clients, so `n_per_address` is not for them.
     """
 
     n_connections: int
     n_per_address: int
     head_timeout_s: float
     stall_timeout_s: float
+    trusted_proxies: TrustedProxies = field(default_factory=TrustedProxies)
 
 
 class Client(ABC):
-    """A connection, as far as the book knows it; `address` is what `normstat.addresses.group` returns."""
+    """A connection, as far as the book knows it; `address` is what `auth.client_address.group_of` returns."""
 
     address: str = ""
 
@@ -89,7 +92,7 @@ class Book:
         return True
 
     def _make_room(self, address: str) -> bool:
-        if self.count(address) >= self.limits.n_per_address:
+        if self.count(address) >= self.limits.n_per_address and not self.limits.trusted_proxies.trusts(address):
             return self._drop_one(address)
         if self._n < self.limits.n_connections:
             return True

@@ -13,9 +13,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from normstat import addresses
 from normstat.api.body_limit import BodyBudget
 from normstat.api.handlers import error_response
+from normstat.auth.client_address import group_of
 from normstat.commands.connections import Book, Client, Pace
 from normstat.errors import BadRequest, HeadTooLarge, NormstatError, Overloaded, TooSlow
 
@@ -83,7 +83,9 @@ class GuardedProtocol(HttpToolsProtocol, Client):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the connection, if there is a place for it."""
         super().connection_made(cast("asyncio.Transport", transport))
-        self.address = addresses.group(self.client[0] if self.client else None)
+        peer = self.client[0] if self.client else ""
+        # A proxy by its own address, also of IPv6, so that the book can tell it from clients.
+        self.address = peer if self.book.limits.trusted_proxies.trusts(peer) else group_of(peer)
         if not self.book.admit(self):
             self.refuse(Overloaded("Too many connections are open; try again", {"retry_after_s": OVERLOADED_RETRY_S}))
 

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from normstat import __version__
 from normstat.api.state import AppState
 from normstat.app import create_app
+from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.commands.connections import Book, Limits
 from normstat.commands.http_protocol import GuardedProtocol, GuardedState
 from normstat.commands.workers import Acceptor, Control
@@ -128,6 +129,7 @@ def find_limits(settings: Settings, n_files: int) -> Limits:
         n_connections=n_connections,
         n_per_address=settings.max_connections_per_address or max(1, n_connections // 2),
         head_timeout_s=settings.head_timeout_s,
+        trusted_proxies=TrustedProxies(parse_networks(settings.trusted_proxies)),
         stall_timeout_s=settings.stall_timeout_s,
     )
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from structlog.testing import capture_logs
 
-from normstat import addresses
+from normstat.auth.client_address import TrustedProxies, group_of, parse_networks
 from normstat.commands.connections import LINGER_S, MAX_LINGERING, Book, Client, Limits, Pace
 
 
@@ -48,11 +48,10 @@ def admit(book: Book, address: str, *, busy: bool = False, progress: int | None 
         ("fe80::1%eth0", "fe80::/64"),
         ("testclient", "testclient"),
         ("", ""),
-        (None, ""),
     ],
 )
-def test_a_64_counts_as_one_address(address: str | None, group: str) -> None:
-    assert addresses.group(address) == group
+def test_a_64_counts_as_one_address(address: str, group: str) -> None:
+    assert group_of(address) == group
 
 
 def test_an_address_at_its_limit_loses_the_connection_that_waited_longest() -> None:
@@ -64,6 +63,23 @@ def test_an_address_at_its_limit_loses_the_connection_that_waited_longest() -> N
     third = admit(book, "a")
     assert [client.is_dropped for client in (first, second, third)] == [False, True, False]
     assert (len(book), book.count("a")) == (2, 2)
+
+
+def test_a_trusted_proxy_may_have_more_connections_than_a_client() -> None:
+    limits = Limits(
+        n_connections=4,
+        n_per_address=2,
+        head_timeout_s=10,
+        stall_timeout_s=20,
+        trusted_proxies=TrustedProxies(parse_networks(["192.0.2.7"])),
+    )
+    book = Book(limits)
+    clients = [admit(book, "192.0.2.7") for _ in range(3)]
+    assert not any(client.is_dropped for client in clients)
+    # The whole is bounded all the same.
+    admit(book, "192.0.2.7")
+    admit(book, "192.0.2.7")
+    assert (len(book), clients[0].is_dropped) == (4, True)
 
 
 def test_a_full_book_drops_from_the_address_with_the_most_connections() -> None:
