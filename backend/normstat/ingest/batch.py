@@ -20,10 +20,10 @@ import structlog
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
-from normstat.ingest.pieces import NOTHING_REFUSED, Taken, show_unseen
+from normstat.ingest.pieces import BEHIND_BYTES, NOTHING_REFUSED, Taken, show_unseen
 from normstat.ingest.restate import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.wire import Ack, Frame, FrameKind
-from normstat.limits import IngestLimits
+from normstat.ingest_limits import IngestLimits
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.gap import state_after_gap
 from normstat.stats.records import SampleBlock, Timing
@@ -470,7 +470,8 @@ class Batch:
 
     async def _look_up_unseen(self, stream: OpenStream, taken: Taken) -> None:
         """Fills in the rejected lines that came in an earlier request, so that they do not depend on how the stream was cut."""
-        first = min(line.offset for line in taken.rejected)
+        # Of a sample that began further back, with gigabytes of other lines since, the line stays without its text.
+        first = max(min(line.offset for line in taken.rejected), taken.start - BEHIND_BYTES)
         text = b""
         async for start, data in chunks.read_chunks(self._session, stream.id, start=first):
             if start > first + len(text):

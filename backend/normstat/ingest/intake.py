@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
 from normstat.ingest.batch import AgentIdentity, Batch, HostsLacking, Job, Memory, Recording, TablesLacking, TooManyInstances
 from normstat.ingest.wire import Ack, Frame
-from normstat.limits import IngestLimits
+from normstat.ingest_limits import IngestLimits
 from normstat.store import ingest_rows
 from normstat.store.session import driver_of, make_sessions, open_write_session
 from normstat.store.stat_tables import make_stat_tables

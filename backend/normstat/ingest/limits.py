@@ -1,7 +1,7 @@
-"""How much that is new agents may bring: hosts, streams, instances.
+"""Counts what is new that agents bring, for the limits in ingest_limits.py.
 
-A leaked token, or a tool gone mad, must not fill the database with names. What a process counts it forgets when it ends, and each
-process of a server counts by itself: these are limits against floods, not quotas to the unit.
+What a process counts it forgets when it ends, and each process of a server counts by itself: these are limits against floods, not
+quotas to the unit.
 """
 
 import time
@@ -19,6 +19,8 @@ HOUR_S: Final = 3600.0
 # As long as agents wait at most.
 RETRY_AFTER_S: Final = 300
 LOG_EVERY_S: Final = 60.0
+# What comes within a minute is one entry, so that a flood takes no more memory than a trickle.
+ENTRY_S: Final = 60.0
 
 
 class HourlyCount(Generic[Key]):
@@ -44,8 +46,7 @@ class HourlyCount(Generic[Key]):
         """Count so many more."""
         seen = self._seen.setdefault(key, deque())
         now_s = self._clock()
-        # What comes within a second is one entry, so that a flood takes no more memory than a trickle.
-        if seen and now_s - seen[-1][0] < 1.0:
+        if seen and now_s - seen[-1][0] < ENTRY_S:
             now_s, before = seen.pop()
             n += before
         seen.append((now_s, n))

@@ -28,6 +28,9 @@ ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 219
 # A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
 LONGEST_INSTANCE: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {LONGEST_INSTANCE} characters"
+# A sample of many lines that cannot be kept is shown by its first line, and that may have been read before.
+# So far back it is looked for.
+BEHIND_BYTES: Final = 1 << 20
 # Names of instances whose rows are not taken, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}

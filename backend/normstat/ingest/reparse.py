@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, DatabaseAway, NotFound
 from normstat.ingest.reread import Rereading
-from normstat.limits import MAX_NEW_INSTANCES
+from normstat.ingest_limits import MAX_NEW_INSTANCES
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
 from normstat.store import streams

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NormstatError
 from normstat.ingest.reparse import Sessions, Stopped, StreamOutcome, StreamReparse
-from normstat.limits import IngestLimits
+from normstat.ingest_limits import IngestLimits
 from normstat.stats.catalogue import load_catalogue
 from normstat.store import reparses
 from normstat.store.models import Reparse, Stream

@@ -9,18 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
 
-from normstat.ingest.pieces import Piecewise, Refused, Taken, show_unseen
+from normstat.ingest.pieces import BEHIND_BYTES, Piecewise, Refused, Taken, show_unseen
 from normstat.stats.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.store.chunks import KeptChunk
 from normstat.store.stat_tables import TablePlan
 from normstat.store.streams import MOST_KEPT_PER_REASON, MOST_KEPT_PER_STREAM, clean_text
-
-# A sample of many lines that cannot be kept is shown by its first line, which may have been read before.
-BEHIND_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

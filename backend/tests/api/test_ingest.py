@@ -12,7 +12,7 @@ from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.ingest.intake import set_limits
 from normstat.ingest.wire import Frame, FrameKind, format_frames
-from normstat.limits import IngestLimits
+from normstat.ingest_limits import IngestLimits
 from normstat.settings import Settings
 from normstat.store.session import open_read_session
 from tests.api.people import People

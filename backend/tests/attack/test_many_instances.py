@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.ingest.intake import set_limits
 from normstat.ingest.pieces import TOO_MANY_INSTANCES_REASON
 from normstat.ingest.reparse_jobs import work_off
-from normstat.limits import MAX_NEW_INSTANCES, IngestLimits
+from normstat.ingest_limits import MAX_NEW_INSTANCES, IngestLimits
 from normstat.query.stream_accounts import read_host_accounts
 from normstat.store import instance_memory
 from normstat.store.session import open_read_session

@@ -1,8 +1,10 @@
 """Times are what a host prints: no row of a far year may stop a job, a backup or anybody else, or make work for centuries."""
 
 import datetime as dt
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -10,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.baseline.health import read_health
 from normstat.errors import BadRequest
+from normstat.ingest import batch
 from normstat.ingest.batchload import times_of
 from normstat.ingest.options import check_options
 from normstat.ingest.pieces import ODD_TIME_REASON
@@ -108,6 +111,35 @@ def test_a_start_that_no_sample_can_have_is_none(start: str) -> None:
 def test_a_start_that_somebody_gives_must_be_possible(start: datetime) -> None:
     with pytest.raises(BadRequest, match="1970 to 2199"):
         check_options(zone="Europe/Berlin", date=None, start=start, interval_s=None, spec=None)
+
+
+@pytest.mark.parametrize("n_noise", [3, 3000])
+async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
+    engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch, n_noise: int
+) -> None:
+    """Between the first line of a sample and its end an agent may send as many bytes as it likes."""
+    read_chunks = batch.chunks.read_chunks
+    n_read = 0
+
+    async def count(*arguments: Any, **others: Any) -> AsyncIterator[tuple[int, bytes]]:
+        nonlocal n_read
+        async for start, data in read_chunks(*arguments, **others):
+            n_read += len(data)
+            yield start, data
+
+    monkeypatch.setattr(batch.chunks, "read_chunks", count)
+    monkeypatch.setattr(batch, "BEHIND_BYTES", 4096)
+    agent = Agent(engine)
+    begin = b"9999999999\nMemTotal:       514088 kB\nMemFree:          5020 kB\n"
+    text = begin + b"nobody knows: what this is\n" * n_noise + b"9999999999\nMemTotal:       514088 kB\n1795262400\n"
+    at = await agent.send_file(begin, "proc_meminfo")
+    while at < len(text):
+        at = await agent.send_file(text[at : at + 2700], "proc_meminfo", offset=at)
+    assert n_read <= 4096 + 2 * 2700
+    kept = query(database_url, f"SELECT line_offset, line_text FROM rejected_lines WHERE reason = '{ODD_TIME_REASON}' ORDER BY 1")
+    assert [offset for offset, _ in kept] == [begin.index(b"MemTotal"), text.rindex(b"MemTotal")]
+    assert kept[0][1] == ("MemTotal:       514088 kB" if n_noise == 3 else "")
+    assert_books_balance(database_url)
 
 
 # --- databases in which older versions left such rows ---
