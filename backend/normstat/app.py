@@ -134,7 +134,9 @@ def make_state(settings: Settings) -> AppState:
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
         agents=AgentMemory(),
         intake=Intake(ingest_engine, settings.ingest_limits),
-        preview_slots=asyncio.Semaphore(max(1, MOST_PREVIEWS // settings.workers)),
+        preview_slots=Slots(
+            "readings of specs", n_at_once=max(1, MOST_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
+        ),
         export_slots=Slots(
             "exports",
             # Half of the connections are left for everybody else.

@@ -42,10 +42,7 @@ class Slots:
         try:
             yield
         finally:
-            self._held[account] -= 1
-            if not self._held[account]:
-                del self._held[account]
-            self._call_next()
+            self._give_back(account)
 
     async def _take(self, account: str) -> None:
         if self._has_room(account):
@@ -55,19 +52,29 @@ class Slots:
             raise self._refusal(account)
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((account, turn))
+        is_given = False
         try:
             async with asyncio.timeout(self._max_wait_s):
                 await turn
-        except BaseException as error:
-            if turn.done() and not turn.cancelled():
-                # The place came at the last moment; nobody takes it now.
-                self._held[account] -= 1
-                self._call_next()
-            else:
-                self._waiting.remove((account, turn))
-            if isinstance(error, TimeoutError):
-                raise self._refusal(account) from None
-            raise
+            is_given = True
+        except TimeoutError:
+            raise self._refusal(account) from None
+        finally:
+            if not is_given:
+                self._leave_queue(account, turn)
+
+    def _leave_queue(self, account: str, turn: asyncio.Future[None]) -> None:
+        if turn.done() and not turn.cancelled():
+            # The place came at the last moment; nobody takes it now.
+            self._give_back(account)
+        else:
+            self._waiting.remove((account, turn))
+
+    def _give_back(self, account: str) -> None:
+        self._held[account] -= 1
+        if not self._held[account]:
+            del self._held[account]
+        self._call_next()
 
     def _has_room(self, account: str) -> bool:
         return self.n_held < self._n_at_once and self._held[account] < self._n_of_each

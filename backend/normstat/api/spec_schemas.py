@@ -17,7 +17,10 @@ SpecName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern
 
 
 class SpecInfo(Body):
-    """A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again."""
+    """A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again.
+
+    `disabled_reason`: why an added spec is not read any more; its streams are kept until it is changed. Empty for all others.
+    """
 
     name: str
     title: str
@@ -28,6 +31,7 @@ class SpecInfo(Body):
     stats: list[str]
     n_streams: int
     n_streams_outdated: int
+    disabled_reason: str = ""
 
 
 class SpecList(Body):

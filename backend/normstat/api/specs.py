@@ -6,7 +6,16 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import APIRouter, Path
 
-from normstat.api.deps import NEEDS_ADMINISTRATOR, NEEDS_OPERATOR, NEEDS_VIEWER, Administrator, ReadSession, State, WriteSession
+from normstat.api.deps import (
+    NEEDS_ADMINISTRATOR,
+    NEEDS_OPERATOR,
+    NEEDS_VIEWER,
+    Administrator,
+    Operator,
+    ReadSession,
+    State,
+    WriteSession,
+)
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
 from normstat.api.spec_schemas import (
@@ -22,8 +31,8 @@ from normstat.api.spec_schemas import (
     SpecPreviewRequest,
     SpecPut,
 )
-from normstat.errors import BadRequest, Conflict, NotFound
-from normstat.ingest.preview import preview_apart
+from normstat.errors import BadRequest, Conflict, NotFound, Overloaded
+from normstat.ingest.preview import check_apart, preview_apart
 from normstat.query import specs
 from normstat.query.specs import SpecRecord
 from normstat.stats import draft
@@ -61,13 +70,14 @@ async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
     return SpecDraft(toml=found.toml, columns=columns)
 
 
-@router.post("/preview", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
-async def preview_spec(body: SpecPreviewRequest, state: State) -> SpecPreview:
+@router.post("/preview", responses=guarded_answers(BadRequest, Overloaded))
+async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: State) -> SpecPreview:
     """Shows what a spec makes of a sample; nothing is kept."""
-    # In a session of its own: none is held while the sample is read.
+    async with state.preview_slots.hold(principal.name):
+        _, found = await preview_apart(body.toml, body.sample.encode("utf-8", "replace"))
+    # What the other process has read is harmless here, too.
     async with open_read_session(state.sessions) as session:
-        name = await user_specs.check_text(session, body.toml)
-    found = await preview_apart(name, body.toml, body.sample.encode("utf-8", "replace"), slots=state.preview_slots)
+        await user_specs.check_text(session, body.toml)
     return SpecPreview(
         rows=[
             PreviewRow(stat=row.stat, time=_to_instant(row.time_us), instance=row.instance, values=row.values) for row in found.rows
@@ -86,9 +96,11 @@ async def get_spec(name: NamePath, session: ReadSession) -> SpecDetail:
     return SpecDetail(**_to_info(record).model_dump(), toml=toml)
 
 
-@router.put("/{name}", responses=guarded_answers(BadRequest))
-async def put_spec(name: NamePath, body: SpecPut, principal: Administrator, session: WriteSession) -> SpecInfo:
+@router.put("/{name}", responses=guarded_answers(BadRequest, Overloaded))
+async def put_spec(name: NamePath, body: SpecPut, principal: Administrator, state: State, session: WriteSession) -> SpecInfo:
     """Adds a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then."""
+    async with state.preview_slots.hold(principal.name):
+        await check_apart(body.toml)
     row = await user_specs.put_user_spec(session, name=name, toml=body.toml, created_by=principal.name)
     return _to_info(await specs.describe(session, row))
 

@@ -1,6 +1,5 @@
 """What one server process shares between its requests."""
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -51,7 +50,7 @@ class AppState:
     intake: Intake
     imports: ImportQueue
     storage: StorageWatch
-    preview_slots: asyncio.Semaphore
+    preview_slots: Slots
     export_slots: Slots
     comparison_slots: Slots
     comparison_memory: MemoryPool

@@ -10,6 +10,7 @@ from normstat.ingest.archive import without_packing
 from normstat.ingest.options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.guess import guess_spec
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
 from normstat.stats.spec import Spec
@@ -110,7 +111,7 @@ def _is_plainly(spec: Spec, head: bytes, name: str) -> bool:
     if spec.tool.lower() in _words(name):
         return True
     lines = head.decode("utf-8", "replace").splitlines()[:MARKED_LINES]
-    return any(re.fullmatch(mark, line[:LONGEST_MARKED]) for mark in spec.marks for line in lines)
+    return any(compile_pattern(spec, mark).fullmatch(line[:LONGEST_MARKED]) for mark in spec.marks for line in lines)
 
 
 def _is_read(result: ReadResult) -> bool:

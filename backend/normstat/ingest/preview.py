@@ -1,72 +1,118 @@
-"""A preview in a process of its own: what a user writes into a spec may be slow, and must not hold up the server.
+"""A user's spec is read in a process of its own: what is in it may be slow or large, and must not hold up the server.
 
-Patterns are tried by a part of Python that lets nothing else run meanwhile. So a small process reads the sample, and is ended when
-it takes too long.
+The process may use so much memory and so many seconds, and is ended when it does not answer in time. A spec that it has read is
+known to be harmless: the server reads only such texts itself.
 """
 
 import asyncio
+import contextlib
 import json
+import resource
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import structlog
 
 from normstat.errors import BadRequest, SpecError
-from normstat.stats.catalogue import parse_spec
+from normstat.stats.catalogue import UserSpecText, parse_user_spec
 from normstat.stats.preview import Preview, PreviewLine, PreviewRow, preview_spec
+from normstat.stats.user_spec import find_name
+
+log = structlog.get_logger()
 
 TIMEOUT_S: Final = 15.0
+# Of a processor; a busy machine may need more time than that.
+MAX_CPU_S: Final = 10
+# On top of what the program itself needs.
+MAX_MEMORY: Final = 256 << 20
 PACKAGES: Final = Path(__file__).parents[2]
 
 
-async def preview_apart(name: str, toml: str, sample: bytes, *, slots: asyncio.Semaphore) -> Preview:
-    """What the spec makes of the sample; `slots` bounds how many processes there are at once.
+async def check_apart(toml: str) -> str:
+    """Return the name of the spec that the text is, as far as it can be told without the other specs.
 
-    Raises: BadRequest when that takes too long, or the text is no spec
+    Raises: BadRequest when it is none, or reading it takes too long or too much memory
     """
-    given = json.dumps({"name": name, "toml": toml, "sample": sample.decode("latin-1")}).encode()
-    async with slots:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            __name__,
-            cwd=PACKAGES,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        try:
-            async with asyncio.timeout(TIMEOUT_S):
-                answer, _ = await process.communicate(given)
-        except TimeoutError:
-            raise BadRequest(
-                f"Reading the sample takes longer than {TIMEOUT_S:.0f} seconds; look at its patterns: repeats in a row are slow"
-            ) from None
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-    found = json.loads(answer or b"{}")
-    if "refusal" in found or process.returncode:
-        raise BadRequest(str(found.get("refusal", "The sample could not be read with this spec")))
-    return Preview(
+    return str((await _ask({"toml": toml}))["name"])
+
+
+async def preview_apart(toml: str, sample: bytes) -> tuple[str, Preview]:
+    """Return the spec's name, and what it makes of the sample.
+
+    Raises: BadRequest when the text is no spec, or reading takes too long or too much memory
+    """
+    found = await _ask({"toml": toml, "sample": sample.decode("latin-1")})
+    preview = Preview(
         rows=[PreviewRow(**row) for row in found["rows"]],
         rejected=[PreviewLine(**line) for line in found["rejected"]],
         n_lines=found["n_lines"],
         n_rows=found["n_rows"],
         n_rejected=found["n_rejected"],
     )
+    return str(found["name"]), preview
+
+
+async def _ask(given: dict[str, str]) -> dict[str, Any]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        __name__,
+        cwd=PACKAGES,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            answer, _ = await process.communicate(json.dumps(given).encode())
+    except TimeoutError:
+        raise BadRequest(
+            f"Reading the spec takes longer than {TIMEOUT_S:.0f} seconds; make it simpler, or the sample shorter"
+        ) from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        log.warning("preview_ended", status=process.returncode)
+        raise BadRequest(
+            f"Reading the spec needs more than {MAX_MEMORY >> 20} MiB or {MAX_CPU_S} seconds of processor time;"
+            " make it simpler, or the sample shorter"
+        )
+    found: dict[str, Any] = json.loads(answer)
+    if "refusal" in found:
+        raise BadRequest(found["refusal"])
+    return found
 
 
 def main() -> None:
-    """Reads what preview_apart wrote, and writes what it reads."""
+    """Read what `_ask` wrote, and write what it reads."""
+    _limit()
     given = json.loads(sys.stdin.buffer.read())
     try:
+        name = find_name(given["toml"])
         # Not the catalogue: its hundred specs take longer to read than the sample.
-        spec = parse_spec(f"{given['name']}.toml", given["toml"], version=1)
-        answer = asdict(preview_spec(spec, given["sample"].encode("latin-1")))
+        spec = parse_user_spec(UserSpecText(name, given["toml"], 1))
+        answer: dict[str, Any] = {"name": name}
+        if "sample" in given:
+            answer |= asdict(preview_spec(spec, given["sample"].encode("latin-1")))
     except SpecError as error:
         answer = {"refusal": error.message}
     sys.stdout.write(json.dumps(answer))
+
+
+def _limit() -> None:
+    """Bound what this process may use from now on."""
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Where the system does not tell how much is mapped, the time alone is bounded.
+    with contextlib.suppress(OSError):
+        n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        n_bytes = n_pages * resource.getpagesize() + MAX_MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
 
 
 if __name__ == "__main__":

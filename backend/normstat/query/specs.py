@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, SpecError, shorten
-from normstat.stats.catalogue import load_catalogue, parse_spec, read_built_in
+from normstat.stats.catalogue import UserSpecText, load_catalogue, parse_user_spec, read_built_in
 from normstat.stats.spec import Spec
 from normstat.store.models import UserSpec
 from normstat.store.user_specs import (
@@ -21,7 +22,10 @@ from normstat.store.user_specs import (
 
 @dataclass(frozen=True, slots=True)
 class SpecRecord:
-    """A spec, and how many streams name it; `n_streams_outdated` of them were read with another version."""
+    """A spec, and how many streams name it; `n_streams_outdated` of them were read with another version.
+
+    `disabled_reason`: why this program does not read it, though an older one did; its streams are kept unread.
+    """
 
     name: str
     title: str
@@ -32,6 +36,7 @@ class SpecRecord:
     stats: list[str]
     n_streams: int
     n_streams_outdated: int
+    disabled_reason: str = ""
 
 
 async def list_specs(session: AsyncSession) -> list[SpecRecord]:
@@ -44,7 +49,11 @@ async def list_specs(session: AsyncSession) -> list[SpecRecord]:
         for spec in catalogue.specs.values()
     ]
     unreadable = [row for row in await list_user_specs(session) if row.name not in catalogue.user_specs]
-    found += [_unreadable(row, counts.get(row.name, NO_STREAMS)) for row in unreadable if row.name not in catalogue.specs]
+    found += [
+        _unreadable(row, counts.get(row.name, NO_STREAMS), catalogue.troubles.get(row.name, "it is not installed yet"))
+        for row in unreadable
+        if row.name not in catalogue.specs
+    ]
     return sorted(found, key=lambda record: record.name)
 
 
@@ -67,9 +76,9 @@ async def read_spec(session: AsyncSession, name: str) -> tuple[SpecRecord, str]:
 async def describe(session: AsyncSession, row: UserSpec) -> SpecRecord:
     """A user spec as its row says it, installed or not."""
     try:
-        spec = parse_spec(f"{row.name}.toml", row.toml, version=row.version)
-    except SpecError:
-        return _unreadable(row, NO_STREAMS)
+        spec = await anyio.to_thread.run_sync(parse_user_spec, UserSpecText(row.name, row.toml, row.version))
+    except SpecError as trouble:
+        return _unreadable(row, NO_STREAMS, trouble.message)
     return _to_record(spec, await count_streams_of(session, spec), is_builtin=False)
 
 
@@ -87,11 +96,11 @@ def _to_record(spec: Spec, streams: SpecStreams, *, is_builtin: bool) -> SpecRec
     )
 
 
-def _unreadable(row: UserSpec, streams: SpecStreams) -> SpecRecord:
+def _unreadable(row: UserSpec, streams: SpecStreams, reason: str) -> SpecRecord:
     """A spec that was right for the program that it was added with."""
     return SpecRecord(
         name=row.name,
-        title="(this version of normstat cannot read it; edit it)",
+        title=f"Disabled: {reason}",
         tool="",
         os="",
         version=row.version,
@@ -99,4 +108,5 @@ def _unreadable(row: UserSpec, streams: SpecStreams) -> SpecRecord:
         stats=[],
         n_streams=streams.n_streams,
         n_streams_outdated=0,
+        disabled_reason=reason,
     )

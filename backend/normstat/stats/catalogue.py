@@ -3,9 +3,11 @@
 A mistake in a spec is found here, when the program starts, and not when the first odd line arrives.
 """
 
+import dataclasses
 import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,13 +18,18 @@ from typing import Final, TypeVar
 from normstat.errors import NotFound, SpecError
 from normstat.stats.readers import READERS
 from normstat.stats.spec import Family, Field, Kind, Panel, Shape, Spec, Stat, Storage, Worse
+from normstat.stats.spec_table import SpecTable, cut
 from normstat.stats.storage_rule import usual_storage
+from normstat.stats.toml_text import parse_toml
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
 # What every table and its view have besides the stat's fields; see store/stat_tables.py.
 RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace", "other")
 SYSTEMS: Final = ("linux", "sunos", "any")
+FAILURES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
+# User specs that are kept parsed: as many as there may be.
+MAX_PARSED: Final = 1000
 
 E_ = TypeVar("E_", bound=StrEnum)
 
@@ -40,13 +47,15 @@ class UserSpecText:
 class Catalogue:
     """All specs by name, and all stats by name with the spec that yields them.
 
-    `user_specs` are the names of those that users added, `revision` tells one state of these from another ("": none).
+    `user_specs` are the names of those that users added, `revision` tells one state of these from another ("": none), `troubles`
+    says why which of them is disabled.
     """
 
     specs: Mapping[str, Spec]
     stats: Mapping[str, tuple[Spec, Stat]]
     user_specs: frozenset[str] = frozenset()
     revision: str = ""
+    troubles: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @functools.cache
@@ -85,12 +94,22 @@ def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[
     troubles: dict[str, str] = {}
     for item in sorted(texts, key=lambda item: item.name):
         try:
-            _add_spec(specs, stats, parse_spec(f"{item.name}.toml", item.toml, version=item.version))
+            _add_spec(specs, stats, _parse_once(item))
         except SpecError as trouble:
             troubles[item.name] = trouble.message
+        except FAILURES as trouble:
+            # Whatever an older version let in, the server must start.
+            troubles[item.name] = f"{item.name}.toml: cannot be read: {type(trouble).__name__}"
     names = frozenset(specs.keys() - built_in.specs.keys())
-    _Present.catalogue = Catalogue(specs, stats, names, revision) if names or troubles or revision else None
+    is_new = bool(names or troubles or revision)
+    _Present.catalogue = Catalogue(specs, stats, names, revision, troubles) if is_new else None
     return troubles
+
+
+@functools.lru_cache(maxsize=MAX_PARSED)
+def _parse_once(item: UserSpecText) -> Spec:
+    """`parse_user_spec`: a change of one spec does not have all others parsed again."""
+    return parse_user_spec(item)
 
 
 def _add_spec(specs: dict[str, Spec], stats: dict[str, tuple[Spec, Stat]], spec: Spec) -> None:
@@ -135,17 +154,26 @@ def _spec_files(folder: Traversable) -> Iterator[Traversable]:
             yield item
 
 
-def parse_spec(file: str, text: str, *, version: int | None = None) -> Spec:
+def parse_user_spec(item: UserSpecText) -> Spec:
+    """The spec that a user wrote, checked; its patterns are those of RE2.
+
+    Raises: SpecError naming the file and the key.
+    """
+    return parse_spec(f"{item.name}.toml", item.toml, version=item.version, is_user_made=True)
+
+
+def parse_spec(file: str, text: str, *, version: int | None = None, is_user_made: bool = False) -> Spec:
     """The spec that a file holds, checked; with `version` that is its version, and the text need not have one.
 
     Raises: SpecError naming the file and the key.
     """
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as trouble:
-        message = f"{file}: not a TOML file: {trouble}"
+        raw = parse_toml(text) if is_user_made else tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, SpecError) as trouble:
+        message = f"{file}: {trouble}" if is_user_made else f"{file}: not a TOML file: {trouble}"
         raise SpecError(message) from trouble
-    top = _Table(file, "", raw)
+    top = SpecTable(file, "", raw)
+    top.is_user_made = is_user_made
     name = top.string("name")
     if f"{name}.toml" != file:
         message = f"{file}: name is {name!r}; the file must be called {name}.toml"
@@ -165,22 +193,23 @@ def parse_spec(file: str, text: str, *, version: int | None = None) -> Spec:
         marks=top.patterns("marks"),
         refuses=top.patterns("refuses"),
         is_fallback=top.flag("is_fallback"),
+        is_user_made=is_user_made,
     )
     top.done()
     try:
         READERS[spec.reader].check(spec)
     except (KeyError, TypeError, ValueError, re.error) as trouble:
-        message = f"{file}: layout: {trouble}"
+        message = f"{file}: layout: {cut(str(trouble))}"
         raise SpecError(message) from trouble
     return spec
 
 
-def _stat(raw: "_Table") -> Stat:
+def _stat(raw: SpecTable) -> Stat:
     items = [_field(item) for item in raw.tables("fields")]
     fields = tuple(item for item in items if isinstance(item, Field))
-    keys = [field.key for field in fields]
-    for key in keys:
-        if keys.count(key) > 1 or KEY.fullmatch(key) is None:
+    keys = Counter(field.key for field in fields)
+    for key, n in keys.items():
+        if n > 1 or KEY.fullmatch(key) is None:
             raw.fail("fields.key", f"{key!r} is twice or is not made of [a-z0-9_]")
     stat = Stat(
         name=raw.string("name"),
@@ -199,7 +228,7 @@ def _stat(raw: "_Table") -> Stat:
     return stat
 
 
-def _field(raw: "_Table") -> Field | Family:
+def _field(raw: SpecTable) -> Field | Family:
     pattern = raw.string("pattern", "")
     column = raw.string("column", pattern)
     decimals = raw.number("decimals", 0)
@@ -230,10 +259,15 @@ def _field(raw: "_Table") -> Field | Family:
     if field.storage.is_whole != (decimals == 0) and not (field.storage is Storage.FLOAT8 and decimals == 0):
         raw.fail("storage", f"{field.storage} does not fit {decimals} decimals")
     raw.done()
-    return Family(pattern, field) if pattern else field
+    if not pattern:
+        return field
+    family = Family(pattern, field, raw.is_user_made)
+    if raw.is_user_made:
+        raw.require_pattern("pattern", pattern)
+    return family
 
 
-def _panel(raw: "_Table", keys: Iterable[str]) -> Panel:
+def _panel(raw: SpecTable, keys: Iterable[str]) -> Panel:
     panel = Panel(
         key=raw.string("key"),
         title=raw.string("title"),
@@ -252,103 +286,5 @@ def _panel(raw: "_Table", keys: Iterable[str]) -> Panel:
     return panel
 
 
-def _enum(raw: "_Table", key: str, kind: type[E_]) -> E_:
+def _enum(raw: SpecTable, key: str, kind: type[E_]) -> E_:
     return kind(raw.choice(key, tuple(kind)))
-
-
-class _Table:
-    """A TOML table that is read key by key; every complaint names the file and the key."""
-
-    def __init__(self, file: str, path: str, raw: Mapping[str, object]) -> None:
-        self._file = file
-        self._path = path
-        self._raw = dict(raw)
-        self._used: set[str] = set()
-
-    def fail(self, key: str, why: str) -> None:
-        """Raises SpecError for a key."""
-        message = f"{self._file}: {self._path}{key}: {why}"
-        raise SpecError(message)
-
-    def _get(self, key: str, *, needed: bool) -> object:
-        self._used.add(key)
-        if needed and key not in self._raw:
-            self.fail(key, "is missing")
-        return self._raw.get(key)
-
-    def string(self, key: str, default: str | None = None) -> str:
-        value = self._get(key, needed=default is None)
-        if value is None and default is not None:
-            return default
-        if not isinstance(value, str):
-            self.fail(key, f"must be text, not {value!r}")
-        return str(value)
-
-    def number(self, key: str, default: int | None = None) -> int:
-        value = self._get(key, needed=default is None)
-        if value is None and default is not None:
-            return default
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            self.fail(key, f"must be a whole number, not {value!r}")
-        assert isinstance(value, int)
-        return value
-
-    def flag(self, key: str) -> bool:
-        value = self._get(key, needed=False)
-        if value is not None and not isinstance(value, bool):
-            self.fail(key, f"must be true or false, not {value!r}")
-        return value is True
-
-    def choice(self, key: str, allowed: Iterable[str], default: str | None = None) -> str:
-        value = self.string(key, default)
-        if value not in tuple(allowed):
-            self.fail(key, f"{value!r} is none of {', '.join(allowed)}")
-        return value
-
-    def texts(self, key: str, *, needed: bool = True) -> tuple[str, ...]:
-        value = self._get(key, needed=needed)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self.fail(key, f"must be a list of texts, not {value!r}")
-        assert isinstance(value, list)
-        return tuple(str(item) for item in value)
-
-    def patterns(self, key: str) -> tuple[str, ...]:
-        """Regular expressions, each tried."""
-        found = self.texts(key, needed=False)
-        for pattern in found:
-            try:
-                re.compile(pattern)
-            except re.error as trouble:
-                self.fail(key, f"{pattern!r} is no regular expression: {trouble}")
-        return found
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._raw
-
-    def table(self, key: str) -> "_Table":
-        value = self._get(key, needed=True)
-        if not isinstance(value, dict):
-            self.fail(key, "must be a table")
-        assert isinstance(value, dict)
-        return _Table(self._file, f"{self._path}{key}.", value)
-
-    def tables(self, key: str, *, needed: bool = True) -> list["_Table"]:
-        value = self._get(key, needed=needed)
-        if value is None:
-            return []
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self.fail(key, "must be a list of tables")
-        assert isinstance(value, list)
-        return [_Table(self._file, f"{self._path}{key}[{number}].", item) for number, item in enumerate(value)]
-
-    def values(self) -> Mapping[str, object]:
-        """Everything in the table, for the one that checks it (build_layout)."""
-        return self._raw
-
-    def done(self) -> None:
-        """Complains about keys that nobody asked for: a misspelt key must not be silently without effect."""
-        for key in self._raw:
-            if key not in self._used:
-                self.fail(key, "is not known")

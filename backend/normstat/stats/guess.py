@@ -4,7 +4,6 @@ Specs are candidates when a line is a header of theirs, or one of the lines that
 beginning of the bytes, and the one that accounts for most of it with the least refused wins.
 """
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Final
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.header import HeaderLine, find_header, split_header
 from normstat.stats.layout import build_layout
+from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
 from normstat.stats.spec import Spec
@@ -72,20 +72,15 @@ def _whole_lines(head: bytes, *, is_all: bool) -> bytes:
     return head if is_all or not end else head[:end]
 
 
-@functools.cache
-def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
-
-
 def _is_refused(spec: Spec, texts: Sequence[str]) -> bool:
-    pattern = _pattern(spec.refuses)
+    pattern = join_patterns(spec, spec.refuses)
     return pattern is not None and any(pattern.fullmatch(text) for text in texts)
 
 
 def _could_be(spec: Spec, texts: Sequence[str], headers: Sequence[HeaderLine]) -> bool:
     if _is_refused(spec, texts):
         return False
-    pattern = _pattern(spec.marks)
+    pattern = join_patterns(spec, spec.marks)
     if pattern is not None and any(pattern.fullmatch(text) for text in texts):
         return True
     if spec.reader != COLUMNS or spec.is_fallback:

@@ -246,7 +246,7 @@ def _field(stat: Stat, group: str, word: str, *, by_group: bool) -> Field:
             # What tells this field's column from another one of the same name does not go for its other names.
             return field if word == field.column else replace(field, column=word, printed_key=word)
     for family in stat.families:
-        if (not by_group or group == family.template.group) and re.fullmatch(family.pattern, word):
+        if (not by_group or group == family.template.group) and family.matches(word):
             return replace(family.template, key=family.template.key + slug(word), column=word, printed_key=word)
     return Field(
         key=slug(f"{group}_{word}" if group else word, lead="x_"),

@@ -40,6 +40,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from normstat.stats.pattern import join_patterns
 from normstat.stats.spec import Spec
 
 
@@ -172,10 +173,10 @@ def build_layout(spec: Spec) -> Layout:
         tables=(*(_table(table, names) for table in tables), *open_tables),
         since_boot=SinceBoot(_text(raw, "since_boot", "never")),
         omit_option=_text(raw, "omit_option", ""),
-        banner=_pattern([_text(raw, "banner", "")]),
-        group_line=_pattern([_text(raw, "group_line", "")]),
-        ignored=_pattern(_texts(raw, "ignored")),
-        messages=_pattern(_texts(raw, "messages")),
+        banner=_pattern(spec, [_text(raw, "banner", "")]),
+        group_line=_pattern(spec, [_text(raw, "group_line", "")]),
+        ignored=_pattern(spec, _texts(raw, "ignored")),
+        messages=_pattern(spec, _texts(raw, "messages")),
         has_blank_end=raw.get("blank_ends_table") is True,
         header_rows=header_rows,
         has_sections=raw.get("sections") is True,
@@ -242,6 +243,5 @@ def _texts(raw: Mapping[str, object], key: str) -> list[str]:
     return [str(item) for item in value]
 
 
-def _pattern(patterns: list[str]) -> re.Pattern[str] | None:
-    found = [pattern for pattern in patterns if pattern]
-    return re.compile("|".join(found)) if found else None
+def _pattern(spec: Spec, patterns: list[str]) -> re.Pattern[str] | None:
+    return join_patterns(spec, [pattern for pattern in patterns if pattern])

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from normstat.stats.pattern import compile_pattern
+
 
 class Kind(StrEnum):
     """What a number is, which decides how it may be summed, drawn and compared."""
@@ -106,6 +108,11 @@ class Family:
 
     pattern: str
     template: Field
+    is_user_made: bool = False
+
+    def matches(self, word: str) -> bool:
+        """Return whether a header is one of the family's."""
+        return compile_pattern(self, self.pattern).fullmatch(word) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +150,8 @@ class Spec:
 
     `layout` is for the reader alone. `version` grows whenever the same bytes would give other samples. `marks` are regular
     expressions of lines (their whole text) that show which tool printed a file, `refuses` of lines that this spec's tool never
-    prints; `is_fallback` specs are only guessed where no other fits. All three serve guess_spec alone.
+    prints; `is_fallback` specs are only guessed where no other fits. All three serve guess_spec alone. `is_user_made`: its
+    patterns are matched in linear time, see stats/pattern.py.
     """
 
     name: str
@@ -158,3 +166,4 @@ class Spec:
     marks: tuple[str, ...] = ()
     refuses: tuple[str, ...] = ()
     is_fallback: bool = False
+    is_user_made: bool = False

@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.lines import ABSENT
+from normstat.stats.pattern import compile_pattern, join_patterns
 from normstat.stats.spec import Spec
 
 LAYOUT_KEYS: Final = frozenset({"since_boot", "omit_option", "ignored", "caption", "tables"})
@@ -119,8 +120,8 @@ def build_wide_layout(spec: Spec) -> WideLayout:
         tables=tuple(_table(table, {stat.name for stat in spec.stats}) for table in tables),
         is_first_since_boot=since_boot == "first",
         omit_option=str(raw.get("omit_option", "")),
-        ignored=re.compile("|".join(f"(?:{pattern})" for pattern in ignored)) if ignored else None,
-        caption=re.compile(str(caption)) if caption else None,
+        ignored=join_patterns(spec, ignored),
+        caption=compile_pattern(spec, str(caption)) if caption else None,
     )
 
 

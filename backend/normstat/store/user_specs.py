@@ -7,6 +7,7 @@ and whenever the database announces a change; so no sample is ever read with a s
 from dataclasses import dataclass
 from typing import Final
 
+import anyio.to_thread
 import structlog
 from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
@@ -28,6 +29,7 @@ log = structlog.get_logger()
 SPECS_CHANNEL: Final = "normstat_specs"
 # More would make every start of the server slow.
 MOST_USER_SPECS: Final = 1000
+MAX_TOTAL_BYTES: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,9 @@ async def refresh_catalogue(session: AsyncSession) -> bool:
     if revision == load_catalogue().revision:
         return False
     rows = (await session.scalars(select(UserSpec))).all()
-    troubles = install_user_specs([UserSpecText(row.name, row.toml, row.version) for row in rows], revision)
+    texts = [UserSpecText(row.name, row.toml, row.version) for row in rows]
+    # Many take a while, and the event loop has others to serve.
+    troubles = await anyio.to_thread.run_sync(install_user_specs, texts, revision)
     for name, trouble in troubles.items():
         log.error("user_spec_unreadable", spec=name, error=trouble)
     return True
@@ -92,6 +96,9 @@ async def put_user_spec(session: AsyncSession, *, name: str, toml: str, created_
         return known
     if known is None and len(load_catalogue().user_specs) >= MOST_USER_SPECS:
         raise BadRequest(f"There are {MOST_USER_SPECS} user specs already; remove some that nobody sends")
+    others = await session.scalar(select(func.sum(func.octet_length(UserSpec.toml))).where(UserSpec.name != name)) or 0
+    if others + len(toml.encode("utf-8", "surrogatepass")) > MAX_TOTAL_BYTES:
+        raise BadRequest(f"All user specs together may have {MAX_TOTAL_BYTES >> 20} MiB; remove some that nobody sends")
     version = 1 if known is None else known.version + 1
     await _require_right(session, UserSpecText(name, toml, version))
     values = {"toml": toml, "version": version, "updated_at": func.clock_timestamp()}
@@ -113,7 +120,7 @@ async def check_text(session: AsyncSession, toml: str) -> str:
     """
     await refresh_catalogue(session)
     try:
-        name = find_name(toml)
+        name = await anyio.to_thread.run_sync(find_name, toml)
     except SpecError as error:
         raise BadRequest(error.message) from error
     await _require_right(session, UserSpecText(name, toml, 1))
@@ -176,7 +183,7 @@ async def _require_right(session: AsyncSession, item: UserSpecText) -> Spec:
     if clean_text(item.toml) != item.toml:
         raise BadRequest(f"{item.name}.toml: holds NUL or halves of surrogate pairs, which are no text", {"spec": item.name})
     try:
-        spec = require_user_spec(item, _without(load_catalogue(), item.name))
+        spec = await anyio.to_thread.run_sync(require_user_spec, item, _without(load_catalogue(), item.name))
         require_names(spec)
     except SpecError as error:
         raise BadRequest(error.message, {"spec": item.name}) from error

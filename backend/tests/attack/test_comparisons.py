@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlencode
@@ -17,6 +16,7 @@ from normstat.auth.roles import Role
 from normstat.window import to_us
 from tests.api.samples import START
 from tests.api.server import serving
+from tests.attack.processes import cpu_seconds, peak_rss
 from tests.attack.readers import CPU_FIELDS, PAGE, SilentReader, enter, fill_cpus
 from tests.databases import on_one_database
 from tests.query.filling import fill_values
@@ -31,18 +31,6 @@ ASKED = {
 }  # fmt: skip
 PATHS = ("/comparison", "/comparison/stream", "/comparison/report.html", "/comparison/report.csv")
 GIB = 1 << 30
-
-
-def peak_rss(pid: int) -> int:
-    """Return the most memory that the process has held so far."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return what the process has used of processors so far."""
-    found = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(found[11]) + int(found[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def fill_crowd(sessions: Sessions, n_instances: int) -> None:

@@ -27,6 +27,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.lines import ABSENT, Line, LineReading
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
@@ -75,15 +76,15 @@ def _tables(spec: Spec) -> list[Table]:
     raw = spec.layout["tables"]
     if not isinstance(raw, list) or not raw:
         raise TypeError("tables: at least one is needed")
-    return [_table(table) for table in raw]
+    return [_table(spec, table) for table in raw]
 
 
-def _table(raw: Mapping[str, object]) -> Table:
+def _table(spec: Spec, raw: Mapping[str, object]) -> Table:
     left = raw["left"]
     if not isinstance(left, list) or set(raw) - TABLE_KEYS:
         message = f"tables: left must be a list; unknown: {sorted(set(raw) - TABLE_KEYS)}"
         raise TypeError(message)
-    return Table(str(raw["stat"]), tuple(map(str, left)), re.compile(str(raw["rows"])), raw.get("gathers") is True)
+    return Table(str(raw["stat"]), tuple(map(str, left)), compile_pattern(spec, str(raw["rows"])), raw.get("gathers") is True)
 
 
 def _columns(segments: list[str]) -> list[str]:

@@ -53,6 +53,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.lines import ABSENT, Line, LineReading
+from normstat.stats.pattern import join_patterns
 from normstat.stats.records import LineKind, State
 from normstat.stats.row import join_instance
 from normstat.stats.spec import Spec, Stat
@@ -205,7 +206,7 @@ def _build(spec: Spec) -> RowLayout:
         missing=frozenset({ABSENT, *_texts(raw, "missing")}),
         has_last_text=has_last_text,
         has_leading_time=time == "leading",
-        ignored=re.compile("|".join(f"(?:{pattern})" for pattern in ignored)) if ignored else None,
+        ignored=join_patterns(spec, ignored),
         shortest=shortest,
     )
 

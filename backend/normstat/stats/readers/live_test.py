@@ -26,6 +26,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
+from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Spec
 from normstat.stats.stamp import parse_stamp
@@ -34,15 +35,21 @@ STATES: Final = ("white", "blue", "green", "amber", "red", "black")
 STATE: Final = "|".join(STATES)
 LEFT_OVER: Final = re.compile(rf"(?<!\S)(?:{STATE})(?!\S)")
 OVERALL: Final = "Overall"
+MAX_SUBSYSTEMS: Final = 100
 LAYOUT_KEYS: Final = frozenset({"states", "mutex", "subsystems"})
 
 
 def check(spec: Spec) -> None:
     """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
     wrong = {str(spec.layout[key]) for key in ("states", "mutex")} - {stat.name for stat in spec.stats}
-    if wrong or set(spec.layout) != LAYOUT_KEYS or not isinstance(spec.layout["subsystems"], list):
-        message = f"states, mutex and subsystems are needed; no stats of this spec: {sorted(wrong)}"
+    if wrong or set(spec.layout) != LAYOUT_KEYS or not _are_few(spec.layout["subsystems"]):
+        message = f"states, mutex and at most {MAX_SUBSYSTEMS} subsystems are needed; no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
+
+
+def _are_few(subsystems: object) -> bool:
+    # Each is tried at each word of a line.
+    return isinstance(subsystems, list) and len(subsystems) <= MAX_SUBSYSTEMS
 
 
 class LiveTestReading(LineReading):
@@ -51,8 +58,10 @@ class LiveTestReading(LineReading):
     def load(self, own: State) -> None:
         """Takes up the state of the piece before."""
         subsystems = self.spec.layout["subsystems"]
-        names = "|".join(re.escape(str(name)).replace(r"\ ", r"\s+") for name in subsystems) if isinstance(subsystems, list) else ""
-        self._part = re.compile(
+        names = (
+            "|".join(r"\s+".join(map(re.escape, str(name).split())) for name in subsystems) if isinstance(subsystems, list) else ""
+        )
+        self._part = compile_once(
             rf"Overall current state is (?P<overall>{STATE}) at:\s+(?P<date>\w+ \w+\s+\d+ [\d:]+(?: \w+)? \d{{4}})(?!\S)"
             rf"|(?<!\S)(?P<header>Subsystem\s+State\s+Action)(?!\S)"
             rf"|(?<!\S)(?P<subsystem>{names})\s+(?P<state>{STATE})(?!\S)"

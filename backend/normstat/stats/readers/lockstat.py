@@ -29,6 +29,7 @@ from typing import Final
 from normstat.stats.figures import Repeats
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.lines import Line, LineReading
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Shape, Spec, Stat
 
@@ -98,7 +99,7 @@ def check(spec: Spec) -> None:
         if known.get(name) is not shape:
             message = f"{role}: {name!r} is no stat of this spec with the shape {shape}"
             raise ValueError(message)
-    re.compile(str(spec.layout["messages"]))
+    compile_pattern(spec, str(spec.layout["messages"]))
 
 
 class Reading(LineReading):
@@ -107,7 +108,7 @@ class Reading(LineReading):
     def load(self, own: State) -> None:
         """Section, columns, the record whose stack is not whole yet, names that came up."""
         layout = self.spec.layout
-        self._messages = re.compile(str(layout["messages"]))
+        self._messages = compile_pattern(self.spec, str(layout["messages"]))
         self._rows, self._histogram, self._stacks = (self.stat(str(layout[key])) for key in ("rows", "histogram", "stacks"))
         self._sections: Stat | None = self.stat(str(layout["sections"])) if layout["sections"] else None
         self._section = str(own.get("section", ""))

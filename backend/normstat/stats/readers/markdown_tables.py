@@ -28,6 +28,7 @@ from typing import Final
 from normstat.stats.figures import Repeats, spell_out, ungroup
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.lines import Line, LineReading
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Field, Shape, Spec, Stat
 
@@ -106,7 +107,7 @@ def _tables(spec: Spec) -> list[Table]:
                 needed=frozenset(_texts(raw.get("needed", []))),
                 clock=tuple(map(plain_header, _texts(raw.get("clock", [])))),
                 nanoseconds={str(key): str(value) for key, value in pairs.items()},
-                inner=re.compile(str(inner)) if inner is not None else None,
+                inner=compile_pattern(spec, str(inner)) if inner is not None else None,
             )
         )
     return tables

@@ -27,6 +27,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
@@ -52,7 +53,7 @@ def check(spec: Spec) -> None:
     if wrong:
         message = f"sections: no stats of this spec: {sorted(wrong)}"
         raise ValueError(message)
-    re.compile(str(spec.layout.get("counts", "")))
+    compile_pattern(spec, str(spec.layout.get("counts", "")))
 
 
 class NamedValuesReading(SnapshotReading):
@@ -64,7 +65,7 @@ class NamedValuesReading(SnapshotReading):
         sections = self.spec.layout["sections"]
         self._sections = {str(word): str(name) for word, name in sections.items()} if isinstance(sections, dict) else {}
         counts = self.spec.layout.get("counts")
-        self._counts = re.compile(str(counts)) if counts else None
+        self._counts = compile_pattern(self.spec, str(counts)) if counts else None
         self._section = str(own.get("section", NOTHING))
 
     def save(self) -> State:

@@ -23,12 +23,12 @@ counts, whose groups are numbered -> the columns of the groups.
 [('nfsiostat_linux', ['/srv']), ('nfsiostat_linux_op', ['/srv read']), ('nfsiostat_linux_counts', ['/srv'])]
 """
 
-import functools
 import re
 from typing import Final
 
 from normstat.stats.formats import read_number
 from normstat.stats.lines import Line, LineReading
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
 
@@ -50,16 +50,11 @@ def check(spec: Spec) -> None:
     _lines(spec)
 
 
-@functools.cache
-def _patterns(pairs: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    return tuple((re.compile(pattern), columns) for pattern, columns in pairs)
-
-
 def _lines(spec: Spec) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     raw = spec.layout["lines"]
     if not isinstance(raw, dict):
         raise TypeError("lines: a table is needed")
-    return _patterns(tuple((str(pattern), tuple(map(str, columns))) for pattern, columns in raw.items()))
+    return tuple((compile_pattern(spec, str(pattern)), tuple(map(str, columns))) for pattern, columns in raw.items())
 
 
 class NfsReading(LineReading):

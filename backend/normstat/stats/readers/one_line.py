@@ -16,6 +16,7 @@ import re
 from typing import Final
 
 from normstat.stats.lines import Line
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
@@ -36,7 +37,7 @@ def _lines(spec: Spec) -> list[tuple[str, re.Pattern[str]]]:
     raw = spec.layout["lines"]
     if not isinstance(raw, list):
         raise TypeError("lines: a list is needed")
-    return [(str(line["stat"]), re.compile(str(line["pattern"]), re.ASCII)) for line in raw]
+    return [(str(line["stat"]), compile_pattern(spec, str(line["pattern"]), re.ASCII)) for line in raw]
 
 
 class OneLineReading(SnapshotReading):

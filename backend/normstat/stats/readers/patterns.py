@@ -34,6 +34,7 @@ from typing import Final
 
 from normstat.stats.items import span_seconds
 from normstat.stats.lines import Line
+from normstat.stats.pattern import compile_pattern, join_patterns
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.snapshot import SnapshotReading
 from normstat.stats.spec import Spec
@@ -75,7 +76,7 @@ def check(spec: Spec) -> None:
     if not spec.layout.keys() <= LAYOUT_KEYS:
         message = f"{sorted(spec.layout.keys() - LAYOUT_KEYS)}: not known"
         raise ValueError(message)
-    rows = _rows(spec.layout)
+    rows = _rows(spec)
     names = {stat.name for stat in spec.stats}
     for row in rows:
         groups = row.pattern.groupindex.keys()
@@ -85,18 +86,18 @@ def check(spec: Spec) -> None:
             raise ValueError(message)
         if ("numbers" in groups) != bool(row.columns) or ("key" in groups) != ("value" in groups):
             raise ValueError("rows: `numbers` goes with `columns`, `key` with `value`")
-    _pattern(spec.layout, "ignored")
-    _pattern(spec.layout, "headers")
+    _pattern(spec, "ignored")
+    _pattern(spec, "headers")
 
 
-def _rows(layout: Mapping[str, object]) -> tuple[RowLayout, ...]:
-    raw = layout["rows"]
+def _rows(spec: Spec) -> tuple[RowLayout, ...]:
+    raw = spec.layout["rows"]
     if not isinstance(raw, list) or not raw:
         raise TypeError("rows: a list is needed")
-    return tuple(_row(item) for item in raw)
+    return tuple(_row(spec, item) for item in raw)
 
 
-def _row(raw: Mapping[str, object]) -> RowLayout:
+def _row(spec: Spec, raw: Mapping[str, object]) -> RowLayout:
     if not raw.keys() <= ROW_KEYS:
         message = f"rows: {sorted(raw.keys() - ROW_KEYS)}: not known"
         raise ValueError(message)
@@ -106,7 +107,7 @@ def _row(raw: Mapping[str, object]) -> RowLayout:
         raise TypeError("rows: names is a table, least a number")
     return RowLayout(
         stat=str(raw["stat"]),
-        pattern=re.compile(str(raw["pattern"]), re.ASCII),
+        pattern=compile_pattern(spec, str(raw["pattern"]), re.ASCII),
         columns=columns,
         least=len(columns) if least is None else least,
         names={str(key): str(value) for key, value in names.items()},
@@ -125,18 +126,17 @@ def _texts(raw: Mapping[str, object], key: str) -> list[str]:
     return [str(item) for item in value]
 
 
-def _pattern(raw: Mapping[str, object], key: str) -> re.Pattern[str] | None:
-    found = _texts(raw, key)
-    return re.compile("|".join(f"(?:{text})" for text in found), re.ASCII) if found else None
+def _pattern(spec: Spec, key: str) -> re.Pattern[str] | None:
+    return join_patterns(spec, _texts(spec.layout, key), re.ASCII)
 
 
 class PatternReading(SnapshotReading):
     """One call of the reader. A report ends where a row of the same stat and instance comes again."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._rows = _rows(spec.layout)
-        self._ignored = _pattern(spec.layout, "ignored")
-        self._headers = _pattern(spec.layout, "headers")
+        self._rows = _rows(spec)
+        self._ignored = _pattern(spec, "ignored")
+        self._headers = _pattern(spec, "headers")
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:

@@ -33,6 +33,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.lines import ABSENT, Line, LineReading
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
@@ -93,10 +94,10 @@ def _tables(spec: Spec) -> list[Table]:
     raw = spec.layout["tables"]
     if not isinstance(raw, list) or set(spec.layout) != {"total", "tables"}:
         raise ValueError("total and tables are needed, and nothing else")
-    return [_table(table) for table in raw]
+    return [_table(spec, table) for table in raw]
 
 
-def _table(raw: Mapping[str, object]) -> Table:
+def _table(spec: Spec, raw: Mapping[str, object]) -> Table:
     wrong = set(raw) - TABLE_KEYS
     lists: dict[str, list[str]] = {}
     for key in LIST_KEYS:
@@ -113,7 +114,7 @@ def _table(raw: Mapping[str, object]) -> Table:
         number=str(raw.get("number", "")),
         labels=frozenset(lists["labels"]),
         cut={column: pattern for key, pattern in CUT.items() for column in lists[key]},
-        rows=re.compile(str(rows)) if rows else None,
+        rows=compile_pattern(spec, str(rows)) if rows else None,
         is_since_start=raw.get("since_start") is True,
     )
 

@@ -17,7 +17,6 @@ Layout keys: `tables` and `unknown`, as of the reader `columns` (the lines of sa
 ('sadf_linux_net_dev', ['lo'], [[1.0], [2.0]])
 """
 
-import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -194,7 +193,7 @@ class SadfReading(LineReading):
         """The first stat that has all of these columns, and items if there is one."""
         for stat, has_items, known in self._known:
             if has_items == (item != ABSENT) and all(
-                name in known or any(re.fullmatch(family.pattern, name) for family in stat.families) for name in names
+                name in known or any(family.matches(name) for family in stat.families) for name in names
             ):
                 return stat
         return None

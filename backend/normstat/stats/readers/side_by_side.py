@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.lines import Line, LineReading
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.report import Reports, reports_behind_gap
 from normstat.stats.spec import Spec
@@ -63,7 +64,7 @@ def check(spec: Spec) -> None:
         raise TypeError("before, behind and sides must be lists")
     if not all(_texts(side) for side in sides):
         raise ValueError("sides: a list of columns for each")
-    re.compile(str(spec.layout["messages"]))
+    compile_pattern(spec, str(spec.layout["messages"]))
 
 
 class SideBySideReading(LineReading):
@@ -72,7 +73,7 @@ class SideBySideReading(LineReading):
     def load(self, own: State) -> None:
         """Takes up the state of the piece before."""
         layout = self.spec.layout
-        self._messages = re.compile(str(layout["messages"]))
+        self._messages = compile_pattern(self.spec, str(layout["messages"]))
         self._reports = Reports(own.get("reports"))
         self._names = _texts(own.get("names"))
         self._are_names_new = own.get("new") is True

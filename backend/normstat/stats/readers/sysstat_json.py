@@ -26,7 +26,6 @@ Keys of `[[layout.tables]]`:
 ('mpstat_json_linux', ['0'], [5.0], [1795262401000000])
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -333,7 +332,7 @@ class JsonReading(LineReading, JsonStream):
 
 def _knows(stat: Stat, key: str) -> bool:
     return any(key == one.column or key in one.aliases for one in stat.fields) or any(
-        re.fullmatch(family.pattern, key) for family in stat.families
+        family.matches(key) for family in stat.families
     )
 
 

@@ -44,6 +44,7 @@ from typing import Final
 from normstat.stats.formats import SUFFIXES
 from normstat.stats.items import command_name, kib_of, seconds_of, split_items
 from normstat.stats.lines import ABSENT, Line
+from normstat.stats.pattern import compile_pattern, join_patterns
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.snapshot import NO_VALUES, SnapshotReading
 from normstat.stats.spec import Spec
@@ -115,8 +116,8 @@ def build_layout(spec: Spec) -> TopLayout:
     if not isinstance(summaries, list):
         raise TypeError("summaries: a list is needed")
     return TopLayout(
-        head=re.compile("|".join(f"(?:{text})" for text in _texts(raw, "heads")), re.ASCII),
-        begin=re.compile(str(raw["begins"]), re.ASCII) if "begins" in raw else None,
+        head=_heads(spec),
+        begin=compile_pattern(spec, str(raw["begins"]), re.ASCII) if "begins" in raw else None,
         head_stat=str(raw["head_stat"]),
         process=str(raw["process"]),
         texts=frozenset(_texts(raw, "texts")),
@@ -124,8 +125,15 @@ def build_layout(spec: Spec) -> TopLayout:
         sizes=frozenset(_texts(raw, "sizes")),
         shares=frozenset(_texts(raw, "shares")),
         has_old_cpu=raw.get("old_cpu") is True,
-        summaries=tuple(_summary(item) for item in summaries),
+        summaries=tuple(_summary(spec, item) for item in summaries),
     )
+
+
+def _heads(spec: Spec) -> re.Pattern[str]:
+    found = join_patterns(spec, _texts(spec.layout, "heads"), re.ASCII)
+    if found is None:
+        raise ValueError("heads: at least one is needed")
+    return found
 
 
 def _texts(raw: Mapping[str, object], key: str) -> list[str]:
@@ -136,7 +144,7 @@ def _texts(raw: Mapping[str, object], key: str) -> list[str]:
     return [str(item) for item in value]
 
 
-def _summary(raw: Mapping[str, object]) -> Summary:
+def _summary(spec: Spec, raw: Mapping[str, object]) -> Summary:
     if not raw.keys() <= SUMMARY_KEYS:
         message = f"summaries: {sorted(raw.keys() - SUMMARY_KEYS)}: not known"
         raise ValueError(message)
@@ -145,7 +153,7 @@ def _summary(raw: Mapping[str, object]) -> Summary:
         raise TypeError("summaries: units and renamed are tables")
     return Summary(
         stat=str(raw["stat"]),
-        pattern=re.compile(str(raw["pattern"]), re.ASCII),
+        pattern=compile_pattern(spec, str(raw["pattern"]), re.ASCII),
         prefix=str(raw.get("prefix", "")),
         units={str(key): str(value) for key, value in units.items()},
         is_old=raw.get("old") is True,

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from normstat.stats.pattern import compile_pattern
 from normstat.stats.spec import Shape, Spec, Stat
 from normstat.stats.trace.header import Header
 from normstat.stats.trace.table import Role, Table, begin_table
@@ -85,7 +86,7 @@ def build_trace_layout(spec: Spec) -> TraceLayout:
         table=chosen["table"],
         summary=chosen["summary"],
         tables=tuple(_table(item, stats) for item in _items(raw, "tables")),
-        lines=tuple(_line(item, stats) for item in _items(raw, "lines")),
+        lines=tuple(_line(spec, item, stats) for item in _items(raw, "lines")),
     )
 
 
@@ -154,9 +155,9 @@ def _table(raw: Mapping[str, object], stats: Mapping[str, Stat]) -> KnownTable:
     )
 
 
-def _line(raw: Mapping[str, object], stats: Mapping[str, Stat]) -> KnownLine:
+def _line(spec: Spec, raw: Mapping[str, object], stats: Mapping[str, Stat]) -> KnownLine:
     stat = _stat(raw, stats, "lines")
-    pattern = re.compile(str(raw.get("pattern", "")))
+    pattern = compile_pattern(spec, str(raw.get("pattern", "")))
     fields = {field.key: field.column for field in stat.fields}
     names = sorted(pattern.groupindex, key=lambda name: pattern.groupindex[name])
     for name in names:

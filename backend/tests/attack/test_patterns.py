@@ -1,0 +1,139 @@
+"""Patterns of users against lines of agents: linear, and never in the way of anybody else."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.auth.accounts import create_agent_token
+from normstat.auth.roles import Role
+from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.stats.catalogue import UserSpecText, install_user_specs, load_catalogue, parse_user_spec
+from normstat.stats.guess import guess_spec
+from normstat.stats.pattern import MAX_PROGRAM, MAX_TEXT, PatternError, compile_linear, require_linear
+from normstat.stats.readers import read
+from normstat.store.session import open_write_session
+from tests.addons import APP_USER
+from tests.api.server import serving
+from tests.attack.readers import PAGE, enter
+from tests.databases import on_one_database
+
+Sessions = async_sessionmaker[AsyncSession]
+
+API = "/api/v1"
+# Python needs time like the fourth to the thousandth power of the line's length for these.
+TRAPS = [
+    "^x*x*x*x*x*x*x*x*y$",
+    "(x+x+)+y",
+    "(x|xx)*y",
+    "(x*)*y",
+    "(.*x){12}y",
+    "^(([a-z])+.)+[A-Z]([a-z])+$",
+    "(x?){30}x{30}y",
+    "(?P<one>x*)(?P<two>x*)(?P<three>x*)y",
+]
+LINES = ["x" * 80, "x" * 30_000, "x" * (MAX_TEXT - 1), "x" * 500_000, "xX" * 10_000, ("x" * 79 + "\n") * 1000]
+
+
+def spec_with(pattern: str, name: str = "app_user") -> str:
+    return (
+        APP_USER.replace('"app_user"', f'"{name}"')
+        .replace("ignored = ['^.{0,3}$']", f"ignored = ['{pattern}']\nbanner = '{pattern}'\nmessages = ['{pattern}']")
+        .replace('os = "any"', f"os = 'any'\nmarks = ['{pattern}']\nrefuses = ['{pattern}']")
+    )
+
+
+@pytest.mark.parametrize("pattern", TRAPS)
+def test_a_trap_springs_nowhere(pattern: str) -> None:
+    """Marks, refusals, patterns of lines and of headers: each is tried; a test that hangs ends by its time limit."""
+    spec = parse_user_spec(UserSpecText("app_user", spec_with(pattern), 1))
+    assert spec.is_user_made
+    assert install_user_specs([UserSpecText("app_user", spec_with(pattern), 1)], "1") == {}
+    assert "app_user" in load_catalogue().specs
+    for line in LINES:
+        data = b"1795262400\nUser Calls Wait\n" + line.encode() + b"\n"
+        result = read(spec, data, state={}, offset=0, is_final=True)
+        assert sum(result.accounts.n_bytes.values()) == len(data)
+        guess_spec(data)
+
+
+@pytest.mark.parametrize(
+    ("reader", "layout"),
+    [
+        ("patterns", "[[layout.rows]]\nstat = 'app_user'\npattern = '(?P<Calls>[0-9]*)PATTERN'"),
+        ("one_line", "[[layout.lines]]\nstat = 'app_user'\npattern = '(?P<Calls>[0-9]*)PATTERN'"),
+        ("fixed_columns", "stat = 'app_user'\ncolumns = ['User', 'Calls', 'Wait']\ninstance = ['User']\nignored = ['PATTERN']"),
+        ("named_values", "counts = 'PATTERN'\n[layout.sections]\nx = 'app_user'"),
+    ],
+)
+def test_readers_of_users_specs_are_linear(reader: str, layout: str) -> None:
+    head, _, rest = APP_USER.partition("[layout]")
+    stats = "[[stats]]" + rest.partition("[[stats]]")[2]
+    for pattern in TRAPS[:4]:
+        text = (
+            head.replace('"columns"', f'"{reader}"') + "[layout]\n" + layout.replace("PATTERN", pattern.strip("^$")) + "\n" + stats
+        )
+        spec = parse_user_spec(UserSpecText("app_user", text, 1))
+        for line in LINES:
+            read(spec, line.encode() + b"\n", state={}, offset=0, is_final=True)
+
+
+def test_families_of_columns_are_linear() -> None:
+    family = APP_USER.replace('column = "Wait"\n', "pattern = 'x*x*x*x*x*x*x*x*y'\n").replace(
+        'header = ["User", "Calls", "Wait"]', 'header = ["User", "Calls"]'
+    )
+    spec = parse_user_spec(UserSpecText("app_user", family, 1))
+    header = "User Calls " + " ".join("x" * n for n in range(500, 520))
+    read(spec, f"1795262400\n{header}\na 1{' 2' * 20}\n".encode(), state={}, offset=0, is_final=True)
+
+
+def test_a_lone_word_of_the_live_test_is_no_pattern() -> None:
+    """Names of subsystems become a part of a pattern of the program: blanks in them must not become repeats in a row."""
+    text = APP_USER.replace('reader = "columns"', 'reader = "live_test"')
+    head, _, rest = text.partition("[layout]")
+    layout = "[layout]\nstates = 'app_user'\nmutex = 'app_user'\nsubsystems = ['a" + " " * 60 + "b']\n"
+    spec = parse_user_spec(UserSpecText("app_user", head + layout + "[[stats]]" + rest.partition("[[stats]]")[2], 1))
+    line = b"Overall current state is red at:   Mon Nov 2 10:00:00 2026\na" + b" " * 4000 + b"c\n"
+    read(spec, line, state={}, offset=0, is_final=True)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("line", ["xy" * (MAX_TEXT // 2), "x" * MAX_TEXT])
+def test_the_most_expensive_pattern_that_passes_ends(line: str) -> None:
+    """RE2 keeps many states at once for such: the cost of a byte grows with the pattern, and stays within seconds for a line."""
+    for pattern in (".*x.{140}y", "[xy]*x[xy]{900}z", "(?:x{0,24}){0,24}y", "(.*)(.*)(.*)(.*)(.*)x{1,500}$"):
+        require_linear(pattern)
+        compiled = compile_linear(pattern)
+        assert compiled.program_size <= MAX_PROGRAM
+        compiled.search(line)
+        compiled.fullmatch(line)
+    with pytest.raises(PatternError, match="repeats too much"):
+        require_linear(".*x.{300}y")
+
+
+@on_one_database
+@pytest.mark.slow
+async def test_a_line_of_an_agent_does_not_freeze_the_server(database_url: str, sessions: Sessions, tmp_path: Path) -> None:
+    cookies = await enter(sessions, Role.ADMINISTRATOR, "alice")
+    async with open_write_session(sessions) as session:
+        token, _ = await create_agent_token(session, name="mallory", host="web1", created_by="test")
+    with serving(database_url, tmp_path / "log") as (address, process):
+        async with (
+            httpx.AsyncClient(base_url=address, cookies=cookies, headers=PAGE, timeout=60) as admin,
+            httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as agent,
+        ):
+            for number, pattern in enumerate(TRAPS):
+                name = f"trap_{number}"
+                assert (await admin.put(f"{API}/specs/{name}", json={"toml": spec_with(pattern, name)})).status_code == 200
+                data = b"1795262400\nUser Calls Wait\n" + b"".join(line.encode() + b"\n" for line in LINES)
+                frame = Frame(FrameKind.STREAM, name, f"{name}.1795262400.1-1", 0, len(data), name, data)
+                sent, health = await asyncio.gather(
+                    agent.post(f"{API}/ingest", content=format_frames([frame]), headers={"Normstat-Host": "web1"}),
+                    admin.get(f"{API}/health"),
+                )
+                assert (sent.status_code, health.status_code) == (200, 200)
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 60) in {0, -signal.SIGTERM}
