@@ -112,7 +112,11 @@ fetch_perl() {
         my $answer = "";
         while (length $answer <= 2 << 20) { sysread($s, $answer, 65536, length $answer) or last }
         my ($head, $body) = split /\r\n\r\n/, $answer, 2;
-        $head =~ m{^HTTP/\S+ 200} && length $answer <= 2 << 20 or die substr($head, 0, 200), "\n";
+        my ($said) = split /\r?\n/, $head;
+        $said =~ s/[^ -~]/?/g;
+        $said =~ m{^HTTP/\S+ 200} or die substr($said, 0, 200), "\n";
+        length $answer <= 2 << 20 or die "too long\n";
+        $head =~ /^content-length: *(\d+)/im && $1 != length $body and die "broke off\n";
         print $body;
     ' $max_seconds "$1"
 }

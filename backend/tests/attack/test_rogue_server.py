@@ -15,7 +15,7 @@ import pytest
 
 from tests.agent.conftest import host, require_program, under_every_shell
 from tests.agent.fake_server import Frame
-from tests.agent.host import TOKEN, Host
+from tests.agent.host import AGENT, AGENTS, TOKEN, Host
 from tests.agent.rogue_server import Answer, RogueServer
 
 pytestmark = pytest.mark.slow
@@ -26,6 +26,7 @@ TRANSPORTS: Final = ("curl", "wget", "perl")
 # Far more than an answer can be, far less than what the server sends.
 MAX_KEPT: Final = 1 << 20
 MAX_MEMORY_KB: Final = 64 * 1024
+INSTALLER: Final = AGENTS / "install" / "install.sh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,20 +444,61 @@ def test_a_server_that_goes_back_and_forth_does_not_keep_the_agent_from_its_tool
     host.server.stop()
     host.run("--max-body", "4K")
     host.wait_for(lambda: len(host.raw_sizes()) == 2 and min(host.raw_sizes()) > 150_000, "two backlogs")
-    n_answers = 0
-    ends: dict[str, int] = {}
+    n_answers: dict[str, int] = {}
 
     def seesaw(key: str, offset: int) -> int:
-        nonlocal n_answers
-        n_answers += 1
-        ends.setdefault(key, len(ends))
-        return 1_000 + 1_000 * ((n_answers // 2 + ends[key]) % 2)
+        n_answers[key] = n_answers.get(key, 0) + 1
+        return 1_000 + 1_000 * ((n_answers[key] + list(n_answers).index(key)) % 2)
 
     host.server.acknowledge = seesaw
     host.server.start()
-    host.wait_for(lambda: n_answers > 20, "answers")
+    host.wait_for(lambda: sum(n_answers.values()) > 20, "answers")
     for pid in host.tool_processes("emit"):
         os.kill(pid, 15)
     host.wait_for(lambda: host.log.count("ended by signal TERM") == 2, "word of the tools' end")
     assert host.stop() == 0
     host.assert_nothing_left_behind()
+
+
+# --- the installer -------------------------------------------------------------------------------------------------------
+
+INSTALLER_TOOLS: Final = (
+    "cat", "chmod", "cmp", "cp", "date", "dd", "expr", "id", "ls", "mkdir",
+    "mv", "od", "ps", "rm", "sed", "sleep", "sort", "tr", "uname",
+)  # fmt: skip
+PAGE: Final = "<html>\n<p>Please log in to use this network.</p>\n</html>\n" * 20
+
+
+@pytest.mark.parametrize("kind", ["redirect", "page", "endless", "endless header", "half"])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_only_an_agent_is_installed(host: Host, rogue: Rogues, transport: str, kind: str) -> None:
+    host.stats("emit_linux emit 0.2 10")
+    tools = host.root / "usr-bin"
+    tools.mkdir()
+    for tool in (transport, *INSTALLER_TOOLS):
+        (tools / tool).symlink_to(require_program(tool))
+    host.path = str(tools)
+    script = AGENT.read_bytes()
+    elsewhere = rogue(lambda: iter([b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", script]))
+    answers: dict[str, Answer] = {
+        "redirect": say(
+            f"HTTP/1.1 302 Go\r\nLocation: {elsewhere.url}/x\r\nContent-Length: {len(PAGE)}\r\nConnection: close\r\n\r\n{PAGE}"
+        ),
+        "page": say(f"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{PAGE}"),
+        "endless": repeat("HTTP/1.1 200 OK\r\n\r\n#!/bin/sh\n# normstat-agent - ", PIECE),
+        "endless header": repeat("HTTP/1.1 200 OK\r\nX: ", PIECE),
+        "half": lambda: iter([f"HTTP/1.1 200 OK\r\nContent-Length: {len(script)}\r\n\r\n".encode(), script[:20_000]]),
+    }
+    server = rogue(answers[kind])
+    folder = host.root / "here"
+    words = [str(host.shell.program), str(INSTALLER), "--server", server.url, "--dir", str(folder), "--token", TOKEN, "--no-start"]
+    done = subprocess.run(
+        words, env=host.environment(), cwd=host.root, capture_output=True, text=True, errors="replace", timeout=120, check=False
+    )
+    assert done.returncode == 1, done
+    assert "install.sh: " in done.stderr
+    assert not elsewhere.heads
+    assert not (folder / "normstat-agent").exists()
+    assert not (folder / "token").exists()
+    assert all(path.stat().st_size <= 4 << 20 for path in folder.iterdir())
+    assert not any(TOKEN.encode() in head for head in server.heads)
