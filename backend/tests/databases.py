@@ -311,11 +311,7 @@ class TimescaleServer(TestServer):
         (self.home / "password").write_text(self.password)
         for path in ("data", "password"):
             os.chown(self.home / path, owner.st_uid, owner.st_gid)
-        self._run(
-            self._in_root(
-                [f"{DEBIAN_BIN}/initdb", "-D/srv/data", "--pwfile=/srv/password", f"-U{self.initdb_role}", *INITDB_OPTIONS]
-            )
-        )
+        self._run(self._in_root([f"{DEBIAN_BIN}/initdb", "-D/srv/data", "--pwfile=/srv/password", *self._initdb_options]))
 
     def _server_command(self, options: list[str]) -> list[str]:
         return self._in_root([f"{DEBIAN_BIN}/postgres", "-D/srv/data", "-cunix_socket_directories=/run/postgresql", *options])

@@ -7,7 +7,7 @@ server.log, server.log.1 (the one before) and so on, N_FILES in all, each up to 
 
 import contextlib
 import os
-import selectors
+import select
 import signal
 import sys
 from pathlib import Path
@@ -84,17 +84,20 @@ def main(arguments: list[str]) -> None:
         signal.signal(stop_signal, signal.SIG_IGN)
     os.umask(0o077)
     max_bytes, n_files = int(arguments[0]), int(arguments[1])
-    with selectors.DefaultSelector() as selector:
-        for argument in arguments[2:]:
-            number, _, path = argument.partition("=")
-            selector.register(int(number), selectors.EVENT_READ, RotatingFile(path, max_bytes, n_files))
-        while selector.get_map():
-            for key, _ in selector.select():
-                data = os.read(key.fd, READ_BYTES)
-                if data:
-                    key.data.write(data)
-                else:
-                    selector.unregister(key.fd)
+    logs: dict[int, RotatingFile] = {}
+    waiting = select.poll()
+    for argument in arguments[2:]:
+        number, _, path = argument.partition("=")
+        logs[int(number)] = RotatingFile(path, max_bytes, n_files)
+        waiting.register(int(number), select.POLLIN)
+    while logs:
+        for reader, _ in waiting.poll():
+            data = os.read(reader, READ_BYTES)
+            if data:
+                logs[reader].write(data)
+            else:
+                waiting.unregister(reader)
+                del logs[reader]
 
 
 if __name__ == "__main__":
