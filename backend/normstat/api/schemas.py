@@ -255,6 +255,7 @@ class FieldInfo(Body):
     group: str
     unit: str
     kind: Literal["gauge", "rate", "counter", "percent", "count", "time"]
+    semantics: Literal["counter", "instant", "rate"]
     worse: Literal["higher", "lower", "neither"]
     decimals: int
     help: str

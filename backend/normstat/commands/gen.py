@@ -26,7 +26,9 @@ not listed here is kept all the same, as a field marked undocumented.
 
 The samples of a stat are rows of a table unless its heading says otherwise: *keys* have what was counted as their instance,
 *stacks* the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance
-`KEY{LABEL}`. A number with a suffix (`1.5K`) is stored as what it stands for, and comes back as it was printed.
+`KEY{LABEL}`. *Semantics* says what span of time a number is about: a *counter* holds everything since boot (or since the process
+began), an *instant* is the state at the report, a *rate* tells of the report's interval. A number with a suffix (`1.5K`) is stored
+as what it stands for, and comes back as it was printed.
 """
 SHAPES: Final = {
     Shape.TABLE: "",
@@ -75,8 +77,8 @@ def _spec_lines(spec: Spec) -> Iterator[str]:
 def _stat_lines(stat: Stat) -> Iterator[str]:
     what = f"one row for each {stat.instance_title}" if stat.instance_title else "one row a report"
     yield f"### Stat `{stat.name}`: {stat.title}, {what}{SHAPES[stat.shape]}\n"
-    yield "| key | column | unit | kind | worse | meaning | source |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| key | column | unit | kind | semantics | worse | meaning | source |"
+    yield "|---|---|---|---|---|---|---|---|"
     for field in stat.fields:
         column = f"`{field.column}`" + "".join(f", `{alias}`" for alias in field.aliases)
         yield _field_line(field, field.key, f"= {' x '.join(field.derived)}" if field.derived else column)
@@ -87,4 +89,4 @@ def _stat_lines(stat: Stat) -> Iterator[str]:
 
 def _field_line(field: Field, key: str, column: str) -> str:
     unit = f" {field.unit} " if field.unit else " "
-    return f"| `{key}` | {column} |{unit}| {field.kind} | {field.worse} | {field.help} | {field.source} |"
+    return f"| `{key}` | {column} |{unit}| {field.kind} | {field.semantics} | {field.worse} | {field.help} | {field.source} |"

@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.spec import Field, Kind, Storage, Worse
+from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
+from normstat.stats.spec_defaults import usual_semantics
 from normstat.store.instance_memory import LAST_STEP
 from normstat.store.models import Host, Instance, StatField, StatTable
 from normstat.store.session import driver_of
@@ -224,4 +225,6 @@ def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field
         help=text["help"],
         source=text["source"],
         is_documented=is_documented,
+        # Columns made before fields had semantics.
+        semantics=Semantics(text["semantics"]) if "semantics" in text else usual_semantics(Kind(text["kind"])),
     )

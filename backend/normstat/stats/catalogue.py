@@ -8,7 +8,7 @@ import functools
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
@@ -17,7 +17,8 @@ from typing import Final, TypeVar
 
 from normstat.errors import NotFound, SpecError
 from normstat.stats.readers import READERS
-from normstat.stats.spec import Family, Field, Kind, Panel, Shape, Spec, Stat, Storage, Worse
+from normstat.stats.spec import Family, Field, Kind, Panel, Semantics, Shape, Spec, Stat, Storage, Worse
+from normstat.stats.spec_defaults import complete_stat, usual_kind, usual_semantics
 from normstat.stats.spec_table import SpecTable, cut
 from normstat.stats.storage_rule import usual_storage
 from normstat.stats.toml_text import parse_toml
@@ -26,12 +27,15 @@ KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
 # What every table and its view have besides the stat's fields; see store/stat_tables.py.
 RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace", "other")
+# Over all stats of a file; sar has some 400.
+MAX_FIELDS: Final = 5000
 SYSTEMS: Final = ("linux", "sunos", "any")
 FAILURES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
 # User specs that are kept parsed: as many as there may be.
 MAX_PARSED: Final = 1000
 
 E_ = TypeVar("E_", bound=StrEnum)
+StatTables = Mapping[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,15 @@ def built_in_catalogue() -> Catalogue:
     Raises: SpecError naming the file and the key.
     """
     files = sorted(_spec_files(resources.files("normstat.stats") / "specs"), key=lambda item: item.name)
+    tables = {item.name: _loads(item.name, item.read_text(encoding="utf-8")) for item in files}
+    # Stats share fields across files: sadf prints what sar prints.
+    shared: dict[str, Mapping[str, object]] = {}
+    for table in tables.values():
+        shared |= _stats_by_name(table)
     specs: dict[str, Spec] = {}
     stats: dict[str, tuple[Spec, Stat]] = {}
-    for item in files:
-        spec = parse_spec(item.name, item.read_text(encoding="utf-8"))
-        _add_spec(specs, stats, spec)
+    for file, table in tables.items():
+        _add_spec(specs, stats, _build_spec(file, table, shared, version=None))
     return Catalogue(specs=specs, stats=stats)
 
 
@@ -163,16 +171,56 @@ def parse_user_spec(item: UserSpecText) -> Spec:
 
 
 def parse_spec(file: str, text: str, *, version: int | None = None, is_user_made: bool = False) -> Spec:
-    """The spec that a file holds, checked; with `version` that is its version, and the text need not have one.
+    """Return the spec that a file holds, checked; with `version` that is its version, and the text need not have one.
+
+    Its stats may share fields with each other, not with those of other files, which may change without it.
 
     Raises: SpecError naming the file and the key.
     """
+    raw = _loads(file, text, is_user_made=is_user_made)
+    return _build_spec(file, raw, _stats_by_name(raw), version=version, is_user_made=is_user_made)
+
+
+def _loads(file: str, text: str, *, is_user_made: bool = False) -> dict[str, object]:
     try:
-        raw = parse_toml(text) if is_user_made else tomllib.loads(text)
+        return parse_toml(text) if is_user_made else tomllib.loads(text)
     except (tomllib.TOMLDecodeError, SpecError) as trouble:
         message = f"{file}: {trouble}" if is_user_made else f"{file}: not a TOML file: {trouble}"
         raise SpecError(message) from trouble
-    top = SpecTable(file, "", raw)
+
+
+def _stats_by_name(raw: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
+    """The tables of a file's stats that have a name, each with its source."""
+    stats = raw.get("stats")
+    found = [stat for stat in stats if isinstance(stat, dict)] if isinstance(stats, list) else []
+    return {str(stat["name"]): _with_source(raw, stat) for stat in found if "name" in stat}
+
+
+def _with_source(raw: Mapping[str, object], stat: Mapping[str, object]) -> dict[str, object]:
+    return {"source": raw["source"], **stat} if "source" in raw else dict(stat)
+
+
+def _complete_stats(file: str, stats: Sequence[object], raw: Mapping[str, object], shared: StatTables) -> list[object]:
+    """The tables of all stats with what they share written out, within the bounds of one spec."""
+    completed: list[object] = []
+    n_fields = 0
+    for number, stat in enumerate(stats):
+        if isinstance(stat, dict):
+            stat = complete_stat(f"{file}: stats[{number}].", _with_source(raw, stat), shared.get)  # noqa: PLW2901
+            fields = stat.get("fields")
+            n_fields += len(fields) if isinstance(fields, list) else 0
+        completed.append(stat)
+        if n_fields > MAX_FIELDS:
+            # With `like`, a short text could stand for millions of fields.
+            raise SpecError(f"{file}: stats: more than {MAX_FIELDS} fields in all")
+    return completed
+
+
+def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, version: int | None, is_user_made: bool = False) -> Spec:
+    stats = raw.get("stats")
+    if isinstance(stats, list):
+        raw = {**raw, "stats": _complete_stats(file, stats, raw, shared)}
+    top = SpecTable(file, "", {key: value for key, value in raw.items() if key != "source"})
     top.is_user_made = is_user_made
     name = top.string("name")
     if f"{name}.toml" != file:
@@ -230,18 +278,19 @@ def _stat(raw: SpecTable) -> Stat:
 
 def _field(raw: SpecTable) -> Field | Family:
     pattern = raw.string("pattern", "")
-    column = raw.string("column", pattern)
+    key = raw.string("key")
+    column = raw.string("column", pattern or key)
     decimals = raw.number("decimals", 0)
-    unit = raw.string("unit")
-    kind = _enum(raw, "kind", Kind)
+    unit = raw.string("unit", "")
+    kind = _enum(raw, "kind", Kind, usual_kind(unit))
     field = Field(
-        key=raw.string("key"),
+        key=key,
         column=column,
         printed_key=raw.string("printed_key", column),
-        group=raw.string("group"),
+        group=raw.string("group", ""),
         unit=unit,
         kind=kind,
-        worse=_enum(raw, "worse", Worse),
+        worse=_enum(raw, "worse", Worse, Worse.NEITHER),
         decimals=decimals,
         storage=Storage(raw.choice("storage", tuple(Storage), usual_storage(kind, unit, decimals, raw))),
         help=raw.string("help"),
@@ -250,6 +299,7 @@ def _field(raw: SpecTable) -> Field | Family:
         scale=raw.number("scale", 0),
         clock=raw.choice("clock", ("", "h:m:s", "m:s", "unit"), ""),
         derived=raw.texts("derived", needed=False),
+        semantics=_enum(raw, "semantics", Semantics, usual_semantics(kind)),
     )
     if field.key in RESERVED_KEYS:
         raw.fail("key", f"{field.key!r} is a column that every table has; choose another (cpu_time)")
@@ -286,5 +336,5 @@ def _panel(raw: SpecTable, keys: Iterable[str]) -> Panel:
     return panel
 
 
-def _enum(raw: SpecTable, key: str, kind: type[E_]) -> E_:
-    return kind(raw.choice(key, tuple(kind)))
+def _enum(raw: SpecTable, key: str, kind: type[E_], default: E_) -> E_:
+    return kind(raw.choice(key, tuple(kind), default))

@@ -22,6 +22,19 @@ class Kind(StrEnum):
     TIME = "time"
 
 
+class Semantics(StrEnum):
+    """What span of time a number is about, which its unit alone does not tell.
+
+    counter  everything since boot, or since the process or the run began: only differences between reports mean something
+    instant  a state, or a running average that the tool keeps itself, as it was at the report
+    rate     what happened in the report's interval: per second, as a count, a share or a mean
+    """
+
+    COUNTER = "counter"
+    INSTANT = "instant"
+    RATE = "rate"
+
+
 class Worse(StrEnum):
     """The direction in which a field is bad news."""
 
@@ -97,6 +110,7 @@ class Field:
     clock: str = ""
     # The keys whose product this is, for a number that the tool does not print (count x time); the reader works it out.
     derived: tuple[str, ...] = ()
+    semantics: Semantics = Semantics.INSTANT
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from normstat.commands.gen import STATS_PAGE, render_stats_page
 from normstat.errors import NotFound, SpecError
 from normstat.stats.catalogue import load_catalogue, parse_spec, require_spec
 from normstat.stats.guess import guess_spec
-from normstat.stats.spec import Kind
+from normstat.stats.spec import Kind, Semantics, Worse
 
 GOOD = """
 name = "good"
@@ -85,6 +85,104 @@ def test_a_mistake_is_named(old: str, new: str, message: str) -> None:
     assert old in GOOD
     with pytest.raises(SpecError, match=re.escape(message)):
         parse_spec("good.toml", GOOD.replace(old, new))
+
+
+SHORT = """
+name = "short"
+tool = "tool"
+os = "linux"
+title = "A tool"
+version = 1
+commands = ["tool 1"]
+source = "tool(1)"
+reader = "columns"
+
+[layout]
+
+[[layout.tables]]
+stat = "short"
+header = ["aa", "bb"]
+
+[[stats]]
+name = "short"
+title = "tool"
+defaults = { unit = "%", decimals = 2 }
+fields = [
+  { key = "aa", worse = "higher", help = "What it is." },
+  { key = "bb", column = "b/b", unit = "ms", kind = "time", help = "Another one." },
+  { key = "cc", unit = "", decimals = 0, help = "A third.", source = "tool(8)" },
+]
+panels = [
+  { key = "aa", title = "A", section = "cpu", fields = ["aa"] },
+]
+
+[[stats]]
+name = "short_json"
+title = "tool as JSON"
+like = "short"
+without = ["bb"]
+fields = [
+  { key = "cc", column = "Cc", decimals = 1 },
+  { key = "dd", kind = "counter", unit = "reads", help = "A fourth." , source = "tool(1)" },
+]
+"""
+
+
+def test_what_a_spec_leaves_out_has_its_usual_value() -> None:
+    aa, bb, cc = parse_spec("short.toml", SHORT).stats[0].fields
+    assert (aa.column, aa.printed_key, aa.group, aa.unit, aa.kind, aa.worse) == ("aa", "aa", "", "%", Kind.PERCENT, Worse.HIGHER)
+    assert (aa.decimals, aa.source, aa.semantics) == (2, "tool(1)", Semantics.RATE)
+    assert (bb.column, bb.unit, bb.kind, bb.worse, bb.semantics) == ("b/b", "ms", Kind.TIME, Worse.NEITHER, Semantics.RATE)
+    assert (cc.unit, cc.decimals, cc.kind, cc.source, cc.semantics) == ("", 0, Kind.GAUGE, "tool(8)", Semantics.INSTANT)
+
+
+def test_a_stat_takes_the_fields_of_another_one() -> None:
+    first, second = parse_spec("short.toml", SHORT).stats
+    aa, cc, dd = second.fields
+    assert aa == first.fields[0]
+    assert (cc.key, cc.column, cc.printed_key, cc.decimals, cc.help, cc.source) == ("cc", "Cc", "Cc", 1, "A third.", "tool(8)")
+    assert (dd.key, dd.kind, dd.semantics) == ("dd", Kind.COUNTER, Semantics.COUNTER)
+    assert second.panels == first.panels
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('like = "short"', 'like = "vmstat_linux"', "short.toml: stats[1].like: 'vmstat_linux' is no other stat"),
+        ('like = "short"', "like = 7", "stats[1].like: 7 is no other stat"),
+        ('like = "short"', 'like = "short_json"', "stats[1].like: 'short_json' is built on itself"),
+        ('without = ["bb"]', 'without = ["zz"]', "stats[1].without: 'zz' is no field of short"),
+        ('without = ["bb"]', 'without = "bb"', "stats[1].without: must be a list of texts"),
+        ('like = "short"\n', "", "stats[1].without: only a stat with `like` can lack fields"),
+        ("defaults = {", "defaults = { help = '?',", "stats[0].defaults.help: is none of group, unit"),
+        ('defaults = { unit = "%", decimals = 2 }', "defaults = 1", "stats[0].defaults: must be a table"),
+        ('source = "tool(1)"\nreader', "reader", "stats[0].fields[0].source: is missing"),
+        ('without = ["bb"]', 'without = ["aa"]', "stats[1].panels[0].fields: 'aa' is no field"),
+    ],
+)
+def test_a_mistake_in_what_is_shared_is_named(old: str, new: str, message: str) -> None:
+    assert old in SHORT
+    with pytest.raises(SpecError, match=re.escape(message)):
+        parse_spec("short.toml", SHORT.replace(old, new))
+
+
+def test_a_short_text_cannot_stand_for_millions_of_fields() -> None:
+    fields = "".join(f'  {{ key = "f{number}", help = "One." }},\n' for number in range(400))
+    text = SHORT.replace("fields = [\n", f"fields = [\n{fields}", 1)
+    text += "".join(f'[[stats]]\nname = "s{number}"\ntitle = "t"\nlike = "short"\n' for number in range(2000))
+    with pytest.raises(SpecError, match="more than 5000 fields in all"):
+        parse_spec("short.toml", text)
+
+
+def test_counters_are_counters_and_shares_of_space_are_states() -> None:
+    stats = {name: {field.key: field for field in stat.fields} for name, (_, stat) in load_catalogue().stats.items()}
+    for fields in stats.values():
+        for field in fields.values():
+            assert (field.kind is Kind.COUNTER) == (field.semantics is Semantics.COUNTER), field.key
+    assert stats["df_linux"]["used_pct"].semantics is Semantics.INSTANT
+    assert stats["iostat_linux"]["util_pct"].semantics is Semantics.RATE
+    assert stats["iostat_linux"]["aqu_sz"].semantics is Semantics.RATE
+    assert stats["vmstat_linux"]["procs_r"].semantics is Semantics.INSTANT
 
 
 def test_every_field_says_what_it_is() -> None:

@@ -1584,6 +1584,11 @@ export interface components {
        * @enum {string}
        */
       kind: "gauge" | "rate" | "counter" | "percent" | "count" | "time";
+      /**
+       * Semantics
+       * @enum {string}
+       */
+      semantics: "counter" | "instant" | "rate";
       /** Source */
       source: string;
       /** Unit */

@@ -1,0 +1,115 @@
+"""What a spec file leaves unsaid: defaults of its fields, and fields that a stat shares with another one.
+
+Keys of `[[stats]]` for that (all optional):
+    source     the document that describes the fields, for those that name none themselves; also a key of the whole file
+    defaults   members that every field of the stat has unless it says otherwise, such as { unit = "%", decimals = 2 }
+    like       a stat with the same fields: all of them, in the same order, and its panels unless the stat has some of its own. An
+               entry in `fields` with the key of one of them changes the members that it names; any other is a further field
+    without    keys of fields of that stat which this one lacks
+
+And a field may omit every member with a usual value: `column` is its pattern or key, `printed_key` its column, `group` and `unit`
+are "", `kind` follows from the unit, `worse` is "neither".
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from normstat.errors import SpecError, shorten
+from normstat.stats.spec import Kind, Semantics
+
+DEFAULTED: Final = ("group", "unit", "kind", "semantics", "worse", "decimals")
+# A spec may use a stat that uses another one, not much more: a chain that is longer goes round in a circle.
+MAX_CHAIN: Final = 4
+# A raw stat by its name, with the `source` of its file filled in. Missing: None when no file has it.
+FindStat = Callable[[str], Mapping[str, object] | None]
+
+SEMANTICS_BY_KIND: Final[Mapping[Kind, Semantics]] = {
+    Kind.GAUGE: Semantics.INSTANT,
+    Kind.COUNTER: Semantics.COUNTER,
+    Kind.RATE: Semantics.RATE,
+    Kind.PERCENT: Semantics.RATE,
+    Kind.COUNT: Semantics.RATE,
+    Kind.TIME: Semantics.RATE,
+}
+
+
+def usual_kind(unit: str) -> Kind:
+    """Return the kind of a field that names none.
+
+    >>> [str(usual_kind(unit)) for unit in ("%", "kB/s", "ms", "")]
+    ['percent', 'rate', 'gauge', 'gauge']
+    """
+    if unit == "%":
+        return Kind.PERCENT
+    return Kind.RATE if unit.endswith("/s") else Kind.GAUGE
+
+
+def usual_semantics(kind: Kind) -> Semantics:
+    """Return the semantics of a field that names none."""
+    return SEMANTICS_BY_KIND[kind]
+
+
+def complete_stat(where: str, raw: Mapping[str, object], find_stat: FindStat) -> dict[str, object]:
+    """Return the stat's table with its shared fields and defaults written out; `where` begins the messages of errors.
+
+    Malformed values stay as they are: whoever checks the table names them.
+
+    Raises: SpecError for an unknown stat, or one that is built on itself
+    """
+    return _complete(where, raw, find_stat, n_left=MAX_CHAIN)
+
+
+def _complete(where: str, raw: Mapping[str, object], find_stat: FindStat, *, n_left: int) -> dict[str, object]:
+    stat = {key: value for key, value in raw.items() if key not in ("like", "without", "defaults", "source")}
+    if "fields" in raw or "like" not in raw:
+        stat["fields"] = _with_defaults(where, raw)
+    if "like" in raw:
+        _share(where, raw, stat, find_stat, n_left)
+    elif "without" in raw:
+        raise SpecError(f"{where}without: only a stat with `like` can lack fields")
+    return stat
+
+
+def _share(where: str, raw: Mapping[str, object], stat: dict[str, object], find_stat: FindStat, n_left: int) -> None:
+    name = raw["like"]
+    found = find_stat(name) if isinstance(name, str) else None
+    if found is None or n_left == 0:
+        why = "is no other stat" if found is None else "is built on itself"
+        raise SpecError(f"{where}like: {shorten(repr(name))} {why}")
+    base = _complete(where, found, find_stat, n_left=n_left - 1)
+    shared = {str(field.get("key")): field for field in _tables(base.get("fields"))}
+    for key in _texts(where, "without", raw):
+        if shared.pop(key, None) is None:
+            raise SpecError(f"{where}without: {shorten(repr(key))} is no field of {name}")
+    own = stat.get("fields", [])
+    for field in _tables(own):
+        key = str(field.get("key"))
+        shared[key] = {**shared.get(key, {}), **field}
+    stat["fields"] = list(shared.values()) if isinstance(own, list) else own
+    stat.setdefault("panels", base.get("panels", []))
+
+
+def _with_defaults(where: str, raw: Mapping[str, object]) -> object:
+    fields = raw.get("fields")
+    defaults = raw.get("defaults", {})
+    if not isinstance(defaults, dict):
+        raise SpecError(f"{where}defaults: must be a table, not {shorten(repr(defaults))}")
+    for key in defaults:
+        if key not in DEFAULTED:
+            raise SpecError(f"{where}defaults.{shorten(key)}: is none of {', '.join(DEFAULTED)}")
+    # A field that changes one of another stat keeps that one's members.
+    common = defaults if "like" in raw or "source" not in raw else {"source": raw["source"], **defaults}
+    if not isinstance(fields, list):
+        return fields
+    return [{**common, **field} if isinstance(field, dict) else field for field in fields]
+
+
+def _tables(value: object) -> Sequence[Mapping[str, object]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _texts(where: str, key: str, raw: Mapping[str, object]) -> list[str]:
+    value = raw.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise SpecError(f"{where}{key}: must be a list of texts, not {shorten(repr(value))}")
+    return value
