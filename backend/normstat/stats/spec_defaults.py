@@ -75,12 +75,12 @@ def _share(where: str, raw: Mapping[str, object], stat: dict[str, object], find_
     found = find_stat(name) if isinstance(name, str) else None
     if found is None or n_left == 0:
         why = "is no other stat" if found is None else "is built on itself"
-        raise SpecError(f"{where}like: {shorten(repr(name))} {why}")
+        raise SpecError(f"{where}like: {shorten(str(name))} {why}")
     base = _complete(where, found, find_stat, n_left=n_left - 1)
     shared = {str(field.get("key")): field for field in _tables(base.get("fields"))}
     for key in _texts(where, "without", raw):
         if shared.pop(key, None) is None:
-            raise SpecError(f"{where}without: {shorten(repr(key))} is no field of {name}")
+            raise SpecError(f"{where}without: {shorten(key)} is no field of {name}")
     own = stat.get("fields", [])
     for field in _tables(own):
         key = str(field.get("key"))
@@ -93,7 +93,7 @@ def _with_defaults(where: str, raw: Mapping[str, object]) -> object:
     fields = raw.get("fields")
     defaults = raw.get("defaults", {})
     if not isinstance(defaults, dict):
-        raise SpecError(f"{where}defaults: must be a table, not {shorten(repr(defaults))}")
+        raise SpecError(f"{where}defaults: must be a table, not {shorten(str(defaults))}")
     for key in defaults:
         if key not in DEFAULTED:
             raise SpecError(f"{where}defaults.{shorten(key)}: is none of {', '.join(DEFAULTED)}")
@@ -111,5 +111,5 @@ def _tables(value: object) -> Sequence[Mapping[str, object]]:
 def _texts(where: str, key: str, raw: Mapping[str, object]) -> list[str]:
     value = raw.get(key, [])
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise SpecError(f"{where}{key}: must be a list of texts, not {shorten(repr(value))}")
+        raise SpecError(f"{where}{key}: must be a list of texts, not {shorten(str(value))}")
     return value
