@@ -31,7 +31,7 @@ class SpecInfo(Body):
     stats: list[str]
     n_streams: int
     n_streams_outdated: int
-    disabled_reason: str = ""
+    disabled_reason: str
 
 
 class SpecList(Body):

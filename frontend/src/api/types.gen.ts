@@ -2830,10 +2830,7 @@ export interface components {
      * @description A spec with its text.
      */
     SpecDetail: {
-      /**
-       * Disabled Reason
-       * @default
-       */
+      /** Disabled Reason */
       disabled_reason: string;
       /** Is Builtin */
       is_builtin: boolean;
@@ -2890,10 +2887,7 @@ export interface components {
      *     `disabled_reason`: why an added spec is not read any more; its streams are kept until it is changed. Empty for all others.
      */
     SpecInfo: {
-      /**
-       * Disabled Reason
-       * @default
-       */
+      /** Disabled Reason */
       disabled_reason: string;
       /** Is Builtin */
       is_builtin: boolean;

@@ -8,6 +8,7 @@ const field = (key: string, unit: string, group = ""): FieldInfo => ({
   group,
   unit,
   kind: "gauge",
+  semantics: "instant",
   worse: "neither",
   decimals: 0,
   help: "",

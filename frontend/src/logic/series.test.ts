@@ -152,6 +152,7 @@ describe("legends", () => {
     group: "",
     unit: "%",
     kind: "percent",
+    semantics: "rate",
     worse: "neither",
     decimals: 2,
     help: "",

@@ -9,6 +9,7 @@ const spec = (name: string, change: Partial<SpecInfo> = {}): SpecInfo => ({
   os: "linux",
   version: 1,
   is_builtin: true,
+  disabled_reason: "",
   stats: [name],
   n_streams: 0,
   n_streams_outdated: 0,

@@ -1,4 +1,4 @@
-import { Button, Code, Collapse, Group, Text, Title } from "@mantine/core";
+import { Alert, Button, Code, Collapse, Group, Text, Title } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -97,6 +97,11 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
       <Text fz="sm" mb="sm">
         {detail.title}
       </Text>
+      {detail.disabled_reason !== "" && (
+        <Alert color="red" title="This add-on is disabled" mb="sm">
+          {detail.disabled_reason}. Bytes of its streams are kept. Correct the spec, then read the streams again.
+        </Alert>
+      )}
       {detail.n_streams_outdated > 0 && (
         <Group mb="sm">
           <Outdated spec={detail} />

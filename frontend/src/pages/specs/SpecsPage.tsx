@@ -127,6 +127,13 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
                     add-on
                   </Badge>
                 )}
+                {spec.disabled_reason !== "" && (
+                  <Tooltip label={spec.disabled_reason}>
+                    <Badge variant="outline" color="red">
+                      disabled
+                    </Badge>
+                  </Tooltip>
+                )}
               </Group>
             </Table.Td>
             <Table.Td miw={240}>{spec.title}</Table.Td>
