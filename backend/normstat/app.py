@@ -22,6 +22,7 @@ from normstat.api.page import Page
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
+from normstat.api.turnstile import Turnstile, TurnstileMiddleware
 from normstat.auth.access import AgentMemory
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
@@ -93,6 +94,9 @@ def create_app(settings: Settings) -> FastAPI:
         budget=BodyBudget(settings.max_body_bytes_at_once),
     )
     app.add_middleware(EnvelopeMiddleware)
+    app.add_middleware(
+        TurnstileMiddleware, turnstile=Turnstile(settings.max_running_requests), open_paths=frozenset({f"{PREFIX}/health"})
+    )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(HostGuard, open_paths=frozenset({f"{PREFIX}/ingest"}))
     app.add_middleware(

@@ -48,6 +48,9 @@ class Settings(BaseSettings):
     stall_timeout_s: float = Field(
         default=20, gt=0, description="a connection ends when a body or an answer moves less than 1 KiB/s for so long"
     )
+    max_running_requests: int = Field(
+        default=256, ge=8, description="requests that are worked on at once, by process; others wait for 15 s, beyond, 503"
+    )
     max_body_bytes_at_once: int = Field(
         default=64 * MIB, ge=16 * MIB, description="bytes of bodies of people's requests at once, by process; half for one address"
     )
