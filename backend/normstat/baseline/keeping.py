@@ -77,7 +77,7 @@ async def create_wished(session: AsyncSession, wish: BaselineWish, now: datetime
         draft = replace(draft, windows=(Window(now, until),), recording_until=until, reason="recording")
     if wish.rule is not None:
         rule = await read_rule(wish.rule, wish.time_zone, now)
-        windows = windows_of(rule, now - SETTLE)
+        windows = await anyio.to_thread.run_sync(windows_of, rule, now - SETTLE)
         draft = replace(draft, windows=windows, rule=to_record(rule), reason="made by its rule")
     return await baselines.create_baseline(session, draft)
 
@@ -98,10 +98,12 @@ async def update_wished(
     zone = change.time_zone or record.time_zone
     if rule is not None:
         made = await read_rule(rule, zone, now)
-        change = replace(change, rule=to_record(made), windows=windows_of(made, now - SETTLE))
+        windows = await anyio.to_thread.run_sync(windows_of, made, now - SETTLE)
+        change = replace(change, rule=to_record(made), windows=windows)
     elif record.rule is not None:
         made = await read_rule(to_wish(record.rule), zone, now)
-        change = replace(change, rule=to_record(made), windows=windows_of(made, now - SETTLE))
+        windows = await anyio.to_thread.run_sync(windows_of, made, now - SETTLE)
+        change = replace(change, rule=to_record(made), windows=windows)
     return await baselines.update_baseline(session, baseline_id, change)
 
 
@@ -172,7 +174,7 @@ def _find_changes(record: MovingRecord, now: datetime) -> tuple[Windows | None, 
 async def _keep(session: AsyncSession, baseline_id: int, now: datetime) -> None:
     """What is to be changed, looked at once more with the lock."""
     for record in await baselines.list_moving(session, baseline_id):
-        windows, is_over = _find_changes(record, now)
+        windows, is_over = await anyio.to_thread.run_sync(_find_changes, record, now)
         if is_over:
             await baselines.end_recording(session, baseline_id)
             log.info("recording_ended", baseline=baseline_id)
