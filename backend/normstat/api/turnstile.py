@@ -11,8 +11,8 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from normstat import addresses
 from normstat.api.handlers import error_response
+from normstat.auth.client_address import group_of
 from normstat.errors import Overloaded
 
 RETRY_AFTER_S: Final = 5
@@ -102,7 +102,8 @@ class TurnstileMiddleware:
         if scope["type"] != "http" or scope["path"] in self._open_paths:
             await self.app(scope, receive, send)
             return
-        address = addresses.group(scope["client"][0] if scope.get("client") else None)
+        # As RequestContextMiddleware found it: behind a proxy each client has its own share.
+        address = group_of(str(scope.get("state", {}).get("client_address", "")))
         turnstile = self._turnstile
         try:
             await turnstile.enter(address, MAX_WAIT_S)
