@@ -125,11 +125,14 @@ test-databases: $(VENV)/.made
 	@cd backend && ../$(BIN)/python -m tests.debian_root
 
 test-backend: setup-dev page test-databases
-	@cd backend && $(YIELD) ../$(BIN)/pytest -n auto --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e
+	@cd backend && $(YIELD) ../$(BIN)/pytest -n auto --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(AGENT_ATTACKS:%=--ignore %)
+
+# Attacks on the agent wait for it, under each shell.
+AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users.py
 
 # These mostly wait: many workers.
 test-agent: $(VENV)/.dev
-	@cd backend && ../$(BIN)/pytest -n 8 --dist worksteal tests/agent
+	@cd backend && ../$(BIN)/pytest -n 8 --dist worksteal -m "not heavy" tests/agent $(AGENT_ATTACKS)
 
 test-up: setup-dev page test-databases
 	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e

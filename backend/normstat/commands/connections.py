@@ -176,6 +176,11 @@ class Book:
     def _note(self, what: str) -> None:
         self._unreported[what] += 1
 
+    def report_rest(self) -> None:
+        """Log what was not logged yet: the process ends."""
+        self._reported_at = float("-inf")
+        self._report()
+
     def _report(self) -> None:
         if self._unreported and self.now - self._reported_at >= REPORT_EVERY_S:
             heaviest = max(self._clients, key=self.count, default="")

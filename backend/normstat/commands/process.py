@@ -66,6 +66,7 @@ class Server(uvicorn.Server):
         """Stops taking requests and waits for those that are under way."""
         self._state.live.close()
         await super().shutdown(sockets)
+        self._book.report_rest()
         log.info("server_stopped")
 
 

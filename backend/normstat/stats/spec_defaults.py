@@ -75,7 +75,7 @@ def _share(where: str, raw: Mapping[str, object], stat: dict[str, object], find_
     found = find_stat(name) if isinstance(name, str) else None
     if found is None or n_left == 0:
         why = "is no other stat" if found is None else "is built on itself"
-        raise SpecError(f"{where}like: {shorten(str(name))} {why}")
+        raise SpecError(f"{where}like: {_show(name)} {why}")
     base = _complete(where, found, find_stat, n_left=n_left - 1)
     shared = {str(field.get("key")): field for field in _tables(base.get("fields"))}
     for key in _texts(where, "without", raw):
@@ -93,10 +93,10 @@ def _with_defaults(where: str, raw: Mapping[str, object]) -> object:
     fields = raw.get("fields")
     defaults = raw.get("defaults", {})
     if not isinstance(defaults, dict):
-        raise SpecError(f"{where}defaults: must be a table, not {shorten(str(defaults))}")
+        raise SpecError(f"{where}defaults: must be a table, not {_show(defaults)}")
     for key in defaults:
         if key not in DEFAULTED:
-            raise SpecError(f"{where}defaults.{shorten(key)}: is none of {', '.join(DEFAULTED)}")
+            raise SpecError(f"{where}defaults: {shorten(key)} is none of {', '.join(DEFAULTED)}")
     # A field that changes one of another stat keeps that one's members.
     common = defaults if "like" in raw or "source" not in raw else {"source": raw["source"], **defaults}
     if not isinstance(fields, list):
@@ -111,5 +111,9 @@ def _tables(value: object) -> Sequence[Mapping[str, object]]:
 def _texts(where: str, key: str, raw: Mapping[str, object]) -> list[str]:
     value = raw.get(key, [])
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise SpecError(f"{where}{key}: must be a list of texts, not {shorten(str(value))}")
+        raise SpecError(f"{where}{key}: must be a list of texts, not {_show(value)}")
     return value
+
+
+def _show(value: object) -> str:
+    return shorten(value) if isinstance(value, str) else repr(value)[:80]

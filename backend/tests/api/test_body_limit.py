@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.handlers import install_handlers
 from normstat.api.middleware import RequestContextMiddleware
+from normstat.auth.client_address import TrustedProxies
 from tests.api.test_access import assert_envelope
 
 KIB = 1024
@@ -61,7 +62,7 @@ async def client(budget: BodyBudget, held: asyncio.Event, arrived: asyncio.Event
     app.add_middleware(
         BodyLimitMiddleware, limit=90 * KIB, limits_by_path={}, limits_of_streams={"/api/stream": 1 << 30}, budget=budget
     )
-    app.add_middleware(RequestContextMiddleware)
+    app.add_middleware(RequestContextMiddleware, proxies=TrustedProxies(), is_behind_tls=False)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as client:
         yield client
 

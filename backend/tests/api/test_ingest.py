@@ -132,7 +132,7 @@ async def test_agent_files_come_from_the_folder_that_is_set(settings: Settings, 
 
 
 async def test_too_many_new_streams_are_429_with_a_time_to_come_back(people: People, state: AppState) -> None:
-    set_limits(state.engine, IngestLimits(new_streams=1))
+    set_limits(state.ingest_engine, IngestLimits(new_streams=1))
     async with await people.agent() as agent:
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200
         other = format_frames([Frame(FrameKind.STREAM, "vmstat_linux", "other.1", 0, len(VMSTAT), "vmstat", VMSTAT)])

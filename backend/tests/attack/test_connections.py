@@ -93,7 +93,7 @@ def test_answers_that_nobody_reads(url: str, tmp_path: Path) -> None:
     (page / "index.html").write_text("page")
     (page / "large.bin").write_bytes(bytes(N_FILE_BYTES))
     settings = {"NORMSTAT_STALL_TIMEOUT_S": "2", "NORMSTAT_PAGE_DIR": str(page)}
-    request = b"GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n"
+    request = b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with Server(url, tmp_path / "log", settings=settings) as server, contextlib.ExitStack() as stack:
         assert server.process is not None
         client = stack.enter_context(log_in(server, url))
@@ -121,7 +121,7 @@ def test_an_answer_that_is_read_at_leisure_is_whole(url: str, tmp_path: Path) ->
     (page / "large.bin").write_bytes(bytes(16 * MIB))
     settings = {"NORMSTAT_STALL_TIMEOUT_S": "2", "NORMSTAT_PAGE_DIR": str(page)}
     with Server(url, tmp_path / "log", settings=settings) as server, connect(server.port) as connection:
-        connection.sendall(b"GET /large.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        connection.sendall(b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         n_read = 0
         while data := connection.recv(MIB):
             n_read += len(data)

@@ -23,7 +23,7 @@ def url(servers: ServerPool) -> Iterator[str]:
 
 
 def head_of(path: str, n_bytes: int, *fields: str) -> bytes:
-    lines = [f"POST {path} HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {n_bytes}", *fields]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {n_bytes}", *fields]
     return "\r\n".join([*lines, "", ""]).encode()
 
 

@@ -134,15 +134,15 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
         at = 0
         while at < len(data):
             end = min(len(data), at + rng.randrange(1, 4000))
-            at = (await live.send(stream(data[at:end], spec, "k", offset=at, command="")))["k"] if end > at else at
+            at = (await live.send(stream(data[at:end], spec, f"{spec}.1", offset=at, command="")))[f"{spec}.1"] if end > at else at
             if end < len(data) and at < end:
                 # An agent that has no whole line yet comes back with more.
                 end = min(len(data), at + 70_000)
-                at = (await live.send(stream(data[at:end], spec, "k", offset=at, command="")))["k"]
+                at = (await live.send(stream(data[at:end], spec, f"{spec}.1", offset=at, command="")))[f"{spec}.1"]
         if holds_its_end(spec, data):
             # Its reader waits for more before it gives the last sample; a file ends, and a live stream does not.
             end = Recording(NO_TIMING, is_final=True)
-            await take_request(engine, **LIVE, frames=[stream(b"", spec, "k", offset=at, command="")], recording=end)
+            await take_request(engine, **LIVE, frames=[stream(b"", spec, f"{spec}.1", offset=at, command="")], recording=end)
         path = tmp_path / f"{spec}.capture"
         path.write_bytes(data)
         (result,) = await load_files(engine, path, options=ImportOptions(spec=spec), host="imported")

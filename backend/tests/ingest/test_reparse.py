@@ -45,11 +45,11 @@ async def fill(agent: Agent) -> None:
     await agent.send(gap(at, 100))
     mpstat = mpstat_text(40, 3)
     cut = mpstat.index(b"\n", len(mpstat) // 2) + 1
-    await send_in_pieces(agent, mpstat[:cut] + b"x" * 1_500_000 + b"\n" + mpstat[cut:], "mpstat_linux", size=300_000)
+    await send_in_pieces(agent, mpstat[:cut] + b"x" * 1_500_000 + b"\n" + mpstat[cut:], "mpstat_linux", "cpus", size=300_000)
     for folder in ("pidstat_linux", "iostat_solaris"):
         for number, path in enumerate(sorted((GOLDEN / folder).glob("*.txt"))):
-            await send_in_pieces(agent, path.read_bytes(), folder, f"golden{number}", size=700)
-    await agent.send_file(b"who knows\n", "nothing_any")
+            await send_in_pieces(agent, path.read_bytes(), folder, f"{folder}.{number}", size=700)
+    await agent.send_file(b"who knows\n", "nothing_any", "nothing")
 
 
 async def test_with_the_same_spec_nothing_changes(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:

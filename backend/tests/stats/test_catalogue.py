@@ -154,7 +154,7 @@ def test_a_stat_takes_the_fields_of_another_one() -> None:
         ('without = ["bb"]', 'without = ["zz"]', "stats[1].without: 'zz' is no field of short"),
         ('without = ["bb"]', 'without = "bb"', "stats[1].without: must be a list of texts"),
         ('like = "short"\n', "", "stats[1].without: only a stat with `like` can lack fields"),
-        ("defaults = {", "defaults = { help = '?',", "stats[0].defaults.help: is none of group, unit"),
+        ("defaults = {", "defaults = { help = '?',", "stats[0].defaults: 'help' is none of group, unit"),
         ('defaults = { unit = "%", decimals = 2 }', "defaults = 1", "stats[0].defaults: must be a table"),
         ('source = "tool(1)"\nreader', "reader", "stats[0].fields[0].source: is missing"),
         ('without = ["bb"]', 'without = ["aa"]', "stats[1].panels[0].fields: 'aa' is no field"),
