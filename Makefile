@@ -12,7 +12,7 @@ DATA ?= data
 SPOOL ?= $(DATA)/spool
 # Caches that outlive a `make clean`: the Debian root with TimescaleDB for the tests.
 export NORMSTAT_CACHE ?= $(CURDIR)/.cache
-# Tests start hundreds of commands and servers of ours: each would compile all modules anew where this is set.
+# Tests start hundreds of commands and servers of ours: each would compile all modules again where this is set.
 export PYTHONDONTWRITEBYTECODE =
 
 VENV := .venv
@@ -143,7 +143,7 @@ test-page: frontend/node_modules/.made
 test-e2e: setup-dev page
 	@cd backend && ../$(BIN)/python -m tests.e2e.page
 
-screenshot: setup-dev page ## make the README's picture anew
+screenshot: setup-dev page ## make the README's picture again
 	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story
 
 test-fast: setup-dev ## the backend's quick tests, under half a minute
@@ -160,7 +160,7 @@ gen: setup-dev ## rewrite what is derived: docs/stats.md, openapi.json, the page
 	@$(BIN)/normstat openapi > frontend/openapi.json
 	@$(NPM) run --silent gen
 
-lock: setup-dev ## pin the Python packages anew
+lock: setup-dev ## pin the Python packages again
 	@sh backend/setup/lock.sh $(VENV)
 
 bench: setup-dev ## all benchmarks; one: make bench-reader

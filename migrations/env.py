@@ -7,9 +7,10 @@ from sqlalchemy import Connection
 from sqlalchemy.schema import SchemaItem
 
 from normstat.settings import load_settings
-from normstat.store import baseline_models, life_models  # noqa: F401 (their tables are ours, too)
-from normstat.store.models import Base
-from normstat.store.session import make_sync_engine
+from normstat.storage.schema import baseline_models  # noqa: F401 (their tables are ours, too)
+from normstat.storage.schema import retention_models
+from normstat.storage.schema.models import Base
+from normstat.storage.session import make_sync_engine
 
 ObjectType = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]
 

@@ -28,11 +28,11 @@ from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.logs import configure_logging
-from normstat.query.rolling import DELAY, roll_up
+from normstat.rollups.rollup_codec import Buckets
+from normstat.rollups.rollup_job import DELAY, roll_up
+from normstat.rollups.rollup_rows import DAY_US, HOUR_US, HOURS, MINUTES, Level, Place, pack_block, write_bodies
 from normstat.settings import Settings
-from normstat.store.rollup_blocks import Buckets
-from normstat.store.rollups import DAY_US, HOUR_US, HOURS, MINUTES, Level, Place, pack_block, write_bodies
-from normstat.store.session import driver_of, open_write_session
+from normstat.storage.session import driver_of, open_write_session
 from normstat.window import from_us, to_us
 from tests.api.people import People
 from tests.query.filling import Sessions, fill_values

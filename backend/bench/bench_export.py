@@ -28,10 +28,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from bench.bench_fetch import HOSTS, START, fill
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.api.export import pack
-from normstat.query.export import ExportRequest, stream_csv
-from normstat.query.parquet import stream_parquet
-from normstat.store.session import make_engine, make_sessions
+from normstat.api.exports import pack
+from normstat.query.export.csv_export import ExportRequest, stream_csv
+from normstat.query.export.parquet_export import stream_parquet
+from normstat.storage.session import make_engine, make_sessions
 from normstat.window import Window
 
 HOST: Final = "cpus64"

@@ -23,12 +23,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.baseline.piece_reading import is_profiled
-from normstat.baseline.samples import read_side
-from normstat.query.tables import StatRef, list_host_stats, require_host
+from normstat.comparison.read_side import read_side
+from normstat.profiles.sketch_reader import is_profiled
 from normstat.stats.catalogue import load_catalogue
-from normstat.store.session import driver_of, make_engine, make_sessions, open_read_session
-from normstat.store.stat_tables import table_of
+from normstat.storage.lookup import StatRef, list_host_stats, require_host
+from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session
+from normstat.storage.stat_tables import table_of
 from normstat.window import Window, to_us
 from tests.query.filling import Sessions, fill_values
 

@@ -24,7 +24,7 @@ from bench.fleet_text import Body, build_bodies, fleet_tools, mpstat_tools, sola
 from bench.http_load import Poster
 from bench.record import record
 from bench.rig import Rig, Usage, database, serving
-from normstat.store.stat_tables import table_of
+from normstat.storage.stat_tables import table_of
 
 N_VARIANTS = 8
 # Tools, and so many reports that a body is about a MiB.

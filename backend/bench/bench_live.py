@@ -22,7 +22,7 @@ import psycopg
 from bench.bench_fleet import quantiles
 from bench.record import record
 from bench.rig import Rig, database, serving
-from normstat.auth.tokens import API_TOKEN_PREFIX, new_secret
+from normstat.auth.secret_tokens import API_TOKEN_PREFIX, new_secret
 from tests.e2e.product import running_agent
 
 HOST = "live1"

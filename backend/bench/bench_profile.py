@@ -20,12 +20,12 @@ from sqlalchemy import text
 from bench.bench_fetch import HOSTS, START, Cost, cost_of, fill
 from bench.record import record
 from bench.rig import database, postmaster_of
-from normstat.baseline.profiling import run_profiles
-from normstat.baseline.stored_profile import load_profile
-from normstat.query.tables import require_host
-from normstat.store.baselines import BaselineChange, BaselineDraft, create_baseline, update_baseline
-from normstat.store.session import driver_of, make_engine, make_sessions, open_read_session, open_write_session
-from normstat.store.stat_tables import table_of
+from normstat.profiles.profile_job import run_profiles
+from normstat.profiles.stored_profile import load_profile
+from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
+from normstat.storage.lookup import require_host
+from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session, open_write_session
+from normstat.storage.stat_tables import table_of
 from normstat.window import Window
 from tests.query.filling import Sessions
 

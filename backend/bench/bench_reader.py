@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from bench.record import record
 from normstat.stats.catalogue import require_spec
-from normstat.stats.readers import columns, read
+from normstat.stats.readers import read
+from normstat.stats.readers.tabular import columns
 
 ROUNDS = 5
 

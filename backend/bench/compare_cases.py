@@ -30,7 +30,7 @@ SAMPLINGS: Final = (
 SPARSE: Final = ((60.0, (20, 60), (5, 20)), (300.0, (20, 60), (5, 12)))
 SPARSE_KINDS: Final = {"sparse_other_load", "stale_baseline", "none/sparse"}
 # Kinds that need samples close together, or many of them, to be there at all.
-LONGEST_INTERVAL_S: Final = {"stalls": 5.0}
+MAX_INTERVAL_S: Final = {"stalls": 5.0}
 MANY_SAMPLES: Final = {"rare_spikes", "second_mode", "oscillation", "wider", "narrower", "frozen", "stalls", "mid_incident"}
 
 
@@ -80,7 +80,7 @@ def generate(kind: str, seed: int) -> Case:
 def make_plan(rng: np.random.Generator, kind: str) -> Plan:
     """When the samples are taken and how the host is used."""
     is_sparse = kind in SPARSE_KINDS
-    samplings = SPARSE if is_sparse else tuple(s for s in SAMPLINGS if s[0] <= LONGEST_INTERVAL_S.get(kind, 60.0))
+    samplings = SPARSE if is_sparse else tuple(s for s in SAMPLINGS if s[0] <= MAX_INTERVAL_S.get(kind, 60.0))
     interval_s, (least, most), (least_incident, most_incident) = samplings[rng.integers(len(samplings))]
     n = round(float(np.exp(rng.uniform(np.log(least), np.log(most)))))
     if kind in MANY_SAMPLES:

@@ -76,7 +76,7 @@ class Outcome:
 
 def product(case: Case) -> Ranking:
     """The product's own method, through the door that `normstat compare` uses."""
-    from normstat.baseline.series_compare import compare_arrays  # noqa: PLC0415
+    from normstat.comparison.series_comparison import compare_arrays  # noqa: PLC0415
 
     scores, verdicts = compare_arrays(case.times_baseline, case.baseline, case.times_incident, case.incident, case.metrics)
     verdict = np.array(verdicts)
@@ -86,7 +86,7 @@ def product(case: Case) -> Ranking:
 def find_methods() -> dict[str, Method]:
     """All methods; the product's first, where this checkout has it."""
     try:
-        from normstat.baseline import series_compare  # noqa: F401, PLC0415
+        from normstat.comparison import series_comparison  # noqa: F401, PLC0415
     except ImportError:
         return dict(PEERS)
     return {PRODUCT: product, **PEERS}

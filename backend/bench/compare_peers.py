@@ -1,4 +1,4 @@
-"""What others do about the same question, each written anew in a few lines on the arrays of a case.
+"""What others do about the same question, each written again in a few lines on the arrays of a case.
 
 Each takes a Case and gives scores (n_metrics,), larger is more unusual, and which series it calls unusual (bool). A series that a
 method cannot judge has the score -inf. Where a method only ranks, the limit is the one that its users take.

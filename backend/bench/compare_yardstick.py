@@ -14,8 +14,8 @@ from bench.compare_cases import Case
 from bench.compare_host import FloatArray
 from bench.compare_peers import MIDDLES, Ranking, judged, ordered, quantiles
 
-MOST_WINDOWS: Final = 32
-LEAST_DISJOINT: Final = 8
+MAX_WINDOWS: Final = 32
+MIN_DISJOINT: Final = 8
 UNUSUAL: Final = 4.0
 PULL: Final = 8.0
 END_SHARE: Final = 0.02
@@ -55,9 +55,9 @@ def look(values: FloatArray) -> Look:
 def cut(values: FloatArray, m: int) -> tuple[FloatArray, int]:
     """Windows of the incident's length and how many of them would not overlap. Shape: (k, n) -> (k, n_windows, length)."""
     n = values.shape[1]
-    length = max(2, min(m, n // LEAST_DISJOINT))
+    length = max(2, min(m, n // MIN_DISJOINT))
     n_disjoint = max(1, n // length)
-    n_windows = min(MOST_WINDOWS, n_disjoint if n_disjoint >= MOST_WINDOWS else 2 * n_disjoint - 1)
+    n_windows = min(MAX_WINDOWS, n_disjoint if n_disjoint >= MAX_WINDOWS else 2 * n_disjoint - 1)
     starts = np.linspace(0, n - length, n_windows).astype(np.intp)
     return values[:, starts[:, None] + np.arange(length)], n_disjoint
 

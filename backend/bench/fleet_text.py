@@ -1,7 +1,7 @@
 """What agents would send: text of the Linux tools at one report a second, with the clock running, cut into request bodies.
 
-All numbers are drawn anew for some hundred reports and then come round again; clocks never do. A stream's key is unique on its host
-only, so many hosts can send the same bodies, and a load generator has nothing to compute while it measures.
+All numbers are drawn again for some hundred reports and then come round again; clocks never do. A stream's key is unique on its
+host only, so many hosts can send the same bodies, and a load generator has nothing to compute while it measures.
 """
 
 import datetime as dt
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import State

@@ -17,9 +17,9 @@ from typing import Final
 import httpx
 import psycopg
 
-from normstat.auth.tokens import AGENT_TOKEN_PREFIX, new_secret
+from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, new_secret
 from normstat.embedded import EmbeddedPostgres
-from normstat.store.migrations import upgrade
+from normstat.storage.schema.migrations import upgrade
 from tests.databases import TestServer, TimescaleServer
 from tests.e2e.product import free_port
 

@@ -18,7 +18,7 @@ from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
 from normstat.api.middleware import RequestContextMiddleware
-from normstat.api.page import Page
+from normstat.api.page_files import Page
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
@@ -28,19 +28,19 @@ from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
-from normstat.baseline.work import MemoryPool
-from normstat.ingest.intake import BATCHES_AT_ONCE, Intake
-from normstat.ingest.queue import ImportQueue
-from normstat.ingest.reparse_jobs import run_reparses
+from normstat.ingest.batching import BATCHES_AT_ONCE, Intake
+from normstat.ingest.imports.import_queue import ImportQueue
+from normstat.ingest.reparse.reparse_worker import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
-from normstat.query.storage import StorageWatch
+from normstat.query.disk_usage import StorageWatch
+from normstat.retention.deletion_worker import run_upkeep
 from normstat.settings import Settings
-from normstat.store.probe import DatabaseProbe
-from normstat.store.session import make_engine, make_sessions
-from normstat.store.upkeep import run_upkeep
-from normstat.store.user_specs import reload_user_specs
+from normstat.storage.probe import DatabaseProbe
+from normstat.storage.session import make_engine, make_sessions
+from normstat.storage.user_specs import reload_user_specs
+from normstat.work_budget import MemoryPool
 
 log = structlog.get_logger()
 
@@ -56,14 +56,14 @@ LOOKUPS_AT_ONCE = 2
 FIRST_PAUSE_S: Final = 1.0
 MAX_PAUSE_S: Final = 60.0
 # Each is a process that reads for a second or two.
-MOST_PREVIEWS = 2
+MAX_PREVIEWS = 2
 GZIP_FROM_BYTES = 1024
 # Level 9 takes several times as long for a few percent.
 GZIP_LEVEL = 5
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application with all routes; nothing is connected before it is started."""
+    """Return the application with all routes; nothing is connected before it is started."""
     app = FastAPI(
         title="normstat",
         version=__version__,
@@ -108,7 +108,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def make_state(settings: Settings) -> AppState:
-    """What the requests of one process share; nothing is connected yet."""
+    """Return what the requests of one process share; nothing is connected yet."""
     engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
     sessions = make_sessions(engine)
     ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)
@@ -139,7 +139,7 @@ def make_state(settings: Settings) -> AppState:
         agents=AgentMemory(),
         intake=Intake(ingest_engine, settings.ingest_limits),
         preview_slots=Slots(
-            "readings of specs", n_at_once=max(1, MOST_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
+            "readings of specs", n_at_once=max(1, MAX_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
         ),
         export_slots=Slots(
             "exports",
@@ -155,7 +155,7 @@ def make_state(settings: Settings) -> AppState:
 
 
 def _in_checkout(folder: str) -> Path | None:
-    """The folder beside this package when it runs from a checkout, else None."""
+    """Return the folder beside this package when it runs from a checkout, else None."""
     path = CHECKOUT / folder
     return path if path.is_dir() else None
 
@@ -194,7 +194,7 @@ async def keep_running(
     first_pause_s: float = FIRST_PAUSE_S,
     max_pause_s: float = MAX_PAUSE_S,
 ) -> None:
-    """Does the work until cancelled. It only ends by a defect, which the log tells; then it is begun again after a while."""
+    """Do the work until cancelled. It only ends by a defect, which the log tells; then it is begun again after a while."""
     pause_s = first_pause_s
     while True:
         task = asyncio.create_task(work(), name=name)

@@ -22,10 +22,10 @@ from typing import ClassVar, Final
 from urllib.parse import quote
 
 from normstat.errors import NormstatError
-from normstat.local.accounts import Account, become, can_reach, database_account, find_account, give, give_tree, service_account
-from normstat.local.binaries import OLDEST_MAJOR, ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
+from normstat.local.binaries import MIN_MAJOR, ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
+from normstat.local.os_accounts import Account, become, can_reach, database_account, find_account, give, give_tree, service_account
 from normstat.local.processes import Child, processes_in
-from normstat.store.owner import ADMIN_ROLE, make_owner
+from normstat.storage.owner import ADMIN_ROLE, make_owner
 
 START_TIMEOUT_S: Final = 60.0
 STOP_TIMEOUT_S: Final = 30.0
@@ -34,7 +34,7 @@ ORPHANS_ASKED_S: Final = 5.0
 ORPHANS_KILLED_S: Final = 10.0
 POLL_S: Final = 0.05
 # A socket's path must fit in sockaddr_un (108 bytes with the closing zero).
-LONGEST_SOCKET_DIR: Final = 80
+MAX_SOCKET_DIR_LENGTH: Final = 80
 SECRET_MODE: Final = 0o600
 
 
@@ -132,13 +132,15 @@ class EmbeddedPostgres:
         return self._child.poll() if self._child is not None else 0
 
     def is_ready(self) -> bool:
-        """Whether it takes connections."""
+        """Return whether it takes connections."""
         # Line 8 of postmaster.pid says "ready" then.
         lines = self._read_pid_file()
         return self._child is not None and len(lines) >= 8 and lines[0] == str(self._child.pid) and lines[7].strip() == "ready"
 
     def may_launch(self) -> bool:
-        """Whether nothing of an earlier server is left on the folder (the caller holds its lock); what is left is told to end."""
+        """Return whether nothing of an earlier server is left on the folder (the caller holds its lock); what is left is told
+        to end.
+        """
         left = [pid for pid in processes_in(self.cluster_dir) if _is_postgres(pid)]
         if not left:
             self._remains_since = None
@@ -200,7 +202,7 @@ class EmbeddedPostgres:
                     "install it again, or choose another data folder with DATA="
                 )
         if not found:
-            raise EmbeddedError(f"no PostgreSQL {OLDEST_MAJOR} or newer was found; install one, or set DATABASE_URL")
+            raise EmbeddedError(f"no PostgreSQL {MIN_MAJOR} or newer was found; install one, or set DATABASE_URL")
         chosen = found[0]
         if self._account is not None and not can_reach(self._account, "-x", chosen.bin_dir / "postgres"):
             chosen = copy_binaries(chosen)
@@ -270,7 +272,7 @@ class EmbeddedPostgres:
 
     def _make_socket_dir(self) -> Path:
         folder = self.home / "run"
-        self._is_socket_dir_temporary = len(str(folder)) > LONGEST_SOCKET_DIR
+        self._is_socket_dir_temporary = len(str(folder)) > MAX_SOCKET_DIR_LENGTH
         if self._is_socket_dir_temporary:
             folder = Path(tempfile.mkdtemp(prefix="normstat-"))
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -284,7 +286,7 @@ class EmbeddedPostgres:
         return f"postgresql://{role}:{quote(password)}@/{database}?host={quote(str(self._socket_dir))}"
 
     def _secret(self, name: str) -> str:
-        """The password in that file, a new one where there is none."""
+        """Return the password in that file, a new one where there is none."""
         path = self.home / name
         if not path.exists() or not path.read_text().strip():
             path.unlink(missing_ok=True)
@@ -312,7 +314,7 @@ class EmbeddedPostgres:
 
 
 def _named(account: Account | None) -> Account | None:
-    """The account if it has a name, else `nobody`."""
+    """Return the account if it has a name, else `nobody`."""
     if account is None:
         return None
     try:

@@ -10,7 +10,7 @@ Detail = str | int | float | bool | None
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """The text as a Python literal, cut to about `limit` characters, so that no message carries a whole payload."""
+    """Return the text as a Python literal, cut to about `limit` characters, so that no message carries a whole payload."""
     if len(text) <= limit:
         return repr(text)
     return f"{text[:limit]!r}... ({len(text)} characters)"

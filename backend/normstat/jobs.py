@@ -11,15 +11,15 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.login import delete_expired_logins
-from normstat.baseline.keeping import keep_baselines
-from normstat.baseline.profiling import run_profiles
-from normstat.query.rolling import run_rollups
-from normstat.store.hypertables import keep_columnstores
-from normstat.store.leader import try_lead
-from normstat.store.stat_tables import SCHEMA
-from normstat.store.storage_sizes import note_sizes
-from normstat.store.turns import Turns
-from normstat.store.upkeep import wish_nightly_retention
+from normstat.baselines.lifecycle import keep_baselines
+from normstat.profiles.profile_job import run_profiles
+from normstat.retention.deletion_worker import wish_nightly_retention
+from normstat.rollups.rollup_job import run_rollups
+from normstat.storage.hypertables import keep_columnstores
+from normstat.storage.leader import try_lead
+from normstat.storage.stat_tables import SCHEMA
+from normstat.storage.storage_sizes import note_sizes
+from normstat.storage.turns import Turns
 
 log = structlog.get_logger()
 
@@ -33,7 +33,7 @@ PROFILES_S: Final = 25.0
 
 
 def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
-    """All jobs with their times; not started."""
+    """Return all jobs with their times; not started."""
     rollup_turns: Turns[int] = Turns("rollup_failed")
     baseline_turns: Turns[int] = Turns("baseline_not_kept")
     profile_turns: Turns[tuple[int, int]] = Turns("profile_failed")
@@ -52,7 +52,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOSchedu
 
 
 async def run_jobs(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], *, check_s: float = CHECK_S) -> None:
-    """Runs the scheduler whenever this process holds the lock; until cancelled, whatever happens."""
+    """Run the scheduler whenever this process holds the lock; until cancelled, whatever happens."""
     while True:
         try:
             async with try_lead(engine) as leadership:

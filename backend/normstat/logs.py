@@ -8,7 +8,7 @@ from structlog.typing import Processor
 
 
 def configure_logging(level: str) -> None:
-    """Sends our log and that of the libraries to standard error in one form."""
+    """Send our log and that of the libraries to standard error in one form."""
     is_terminal = sys.stderr.isatty()
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,

@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 
 def _split(value: object) -> object:
-    """The parts between commas of what the environment says."""
+    """Return the parts between commas of what the environment says."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
@@ -116,5 +116,5 @@ class Settings(BaseSettings):
 
 @cache
 def load_settings() -> Settings:
-    """The settings of this process, read once."""
+    """Return the settings of this process, read once."""
     return Settings()

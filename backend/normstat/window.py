@@ -19,7 +19,7 @@ def to_us(instant: datetime) -> int:
 
 
 def from_us(time_us: int) -> datetime:
-    """The instant of microseconds since the epoch."""
+    """Return the instant of microseconds since the epoch."""
     return EPOCH + time_us * MICROSECOND
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.stats.catalogue import install_user_specs
-from normstat.store.session import make_engine, make_sessions
+from normstat.storage.session import make_engine, make_sessions
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 

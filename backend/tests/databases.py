@@ -30,8 +30,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from normstat.store.migrations import upgrade
-from normstat.store.owner import ADMIN_ROLE, make_owner
+from normstat.storage.owner import ADMIN_ROLE, make_owner
+from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
 
 START_TIMEOUT_S: Final = 60.0

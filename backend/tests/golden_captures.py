@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from normstat.commands.parse import to_json_lines
+from normstat.cli.parse_command import to_json_lines
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock

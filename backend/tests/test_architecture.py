@@ -1,27 +1,31 @@
 """The rules of the tree that no linter holds. Each failure says what to do instead."""
 
+import ast
 import functools
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from normstat.store import baseline_models, life_models  # noqa: F401 (tables of ours, too)
-from normstat.store.models import Base
+from normstat.storage.schema import (
+    baseline_models,  # noqa: F401 (tables of ours, too)
+)
+from normstat.storage.schema.models import Base
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "backend/normstat"
 # A module holds one idea; two that only exist because of a limit are worse than a long one.
 MAX_FILE_LINES = 600
-LONGEST_README = 10
-MOST_FILES_WITHOUT_README = 5
+MAX_README_LINES = 10
+MAX_FILES_WITHOUT_README = 5
+MAX_MODULES_WITHOUT_GUIDE = 5
 SOURCE_SUFFIXES = {".py", ".ts", ".tsx", ".sh", ".toml", ".sql", ".css", ".yml", ".md", ".lock", ".json"}
 # The only places that may commit: the session dependency's module and intake.
-MAY_COMMIT = {"api/deps.py", "store/session.py", "ingest/intake.py"}
+MAY_COMMIT = {"api/deps.py", "storage/session.py", "ingest/batching.py"}
 # May only shrink: one list of bodies, in the order of the document that is generated from it.
 MAY_BE_LONG = {"backend/normstat/api/schemas.py"}
 # The settings, and the two that start other processes with an environment of their own.
-MAY_READ_ENVIRONMENT = {"settings.py", "embedded.py", "commands/up.py"}
+MAY_READ_ENVIRONMENT = {"settings.py", "embedded.py", "cli/up_command.py"}
 
 
 def package_sources() -> Iterator[tuple[str, str]]:
@@ -43,9 +47,10 @@ def tree_files() -> list[Path]:
 
 def test_only_store_and_query_hold_sql() -> None:
     sql = re.compile(r"\bselect\(|\btext\(\s*[\"']|\.execute\(|\bSELECT\s+\w|\bINSERT INTO\b")
-    found = [name for name, source in package_sources() if not name.startswith(("store/", "query/")) and sql.search(source)]
+    places = ("storage/", "query/", "rollups/", "retention/", "ingest/reparse/staging.py")
+    found = [name for name, source in package_sources() if not name.startswith(places) and sql.search(source)]
     # LISTEN is a connection of its own, not a query; see live/notify.py.
-    assert set(found) <= {"live/notify.py"}, f"move the SQL of {found} to store/ (writing) or query/ (reading)"
+    assert set(found) <= {"live/notify.py"}, f"move the SQL of {found} to storage/ (writing) or query/ (reading)"
 
 
 def test_only_intake_and_the_session_commit() -> None:
@@ -65,14 +70,14 @@ def test_except_exception_stands_where_others_must_not_suffer() -> None:
     # The handler of all requests, and the batch in which one host's request must not keep those of others from the disk.
     allowed = {
         "api/handlers.py",
-        "ingest/intake.py",
+        "ingest/batching.py",
         # Loops of jobs: one host, import or deletion that fails must stop none of the others.
-        "baseline/profiling.py",
-        "ingest/queue.py",
-        "ingest/reparse_jobs.py",
+        "profiles/profile_job.py",
+        "ingest/imports/import_queue.py",
+        "ingest/reparse/reparse_worker.py",
         "jobs.py",
-        "store/turns.py",
-        "store/upkeep.py",
+        "storage/turns.py",
+        "retention/deletion_worker.py",
     }
     assert set(found) <= allowed, f"{found}: catch what you can add facts to; the handler does the rest"
 
@@ -90,17 +95,45 @@ def test_files_are_short_enough_to_read() -> None:
     assert not long, f"split by meaning, not by length: {long}"
 
 
-def test_folders_say_what_belongs_in_them() -> None:
+def test_packages_say_what_belongs_in_them() -> None:
+    """A package's docstring says what it is responsible for, what never belongs there, and where to begin."""
+    silent = []
+    for package in sorted(PACKAGE.rglob("__init__.py")):
+        modules = [path for path in package.parent.glob("*.py") if path.name != "__init__.py"]
+        text = " ".join((ast.get_docstring(ast.parse(package.read_text())) or "").split())
+        if (
+            package.parent != PACKAGE
+            and len(modules) > MAX_MODULES_WITHOUT_GUIDE
+            and not ("Never:" in text and "Entry point" in text)
+        ):
+            silent.append(str(package.relative_to(PACKAGE)))
+    assert not silent, (
+        f"say in the docstring what is there, what never (Never: ...) and where to begin (Entry point: ...): {silent}"
+    )
+
+
+def test_other_folders_say_what_belongs_in_them() -> None:
     missing, long = [], []
     for folder in sorted({path.parent for path in tree_files() if path.suffix in {".py", ".ts", ".tsx"}}):
         n_files = sum(1 for path in folder.iterdir() if path.suffix in {".py", ".ts", ".tsx"} and path.name != "__init__.py")
         readme = folder / "README.md"
-        if n_files > MOST_FILES_WITHOUT_README and not readme.exists():
+        if n_files > MAX_FILES_WITHOUT_README and not readme.exists() and not folder.is_relative_to(PACKAGE):
             missing.append(str(folder.relative_to(CHECKOUT)))
-        if readme.exists() and folder != CHECKOUT and len(readme.read_text().splitlines()) > LONGEST_README:
+        if readme.exists() and folder != CHECKOUT and len(readme.read_text().splitlines()) > MAX_README_LINES:
             long.append(str(readme.relative_to(CHECKOUT)))
-    assert not missing, f"more than {MOST_FILES_WITHOUT_README} files: add a README.md, what belongs here and what not: {missing}"
-    assert not long, f"{LONGEST_README} lines at most: {long}"
+    assert not missing, f"more than {MAX_FILES_WITHOUT_README} files: add a README.md, what belongs here and what not: {missing}"
+    assert not long, f"{MAX_README_LINES} lines at most: {long}"
+
+
+def test_no_two_modules_have_one_name() -> None:
+    """Tables of reader names, stack traces and searches name modules by their last name."""
+    places: dict[str, list[str]] = {}
+    for name, _ in package_sources():
+        stem = Path(name).stem
+        if stem != "__init__" and not name.startswith("api/"):
+            places.setdefault(stem, []).append(name)
+    twice = {stem: names for stem, names in places.items() if len(names) > 1}
+    assert not twice, f"name them for what they do: {twice}"
 
 
 def test_tree_names_no_machine_and_no_registry() -> None:

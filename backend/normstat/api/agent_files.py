@@ -30,7 +30,7 @@ FILES: Final = {
 async def get_agent_file(
     file: Annotated[str, Path(description="normstat-agent, install.sh, stats.conf.linux or stats.conf.sunos")], state: State
 ) -> PlainTextResponse:
-    """Hands out the agent script, its installer or a list of commands; open to everybody, it holds no secret."""
+    """Hand out the agent script, its installer or a list of commands; open to everybody, it holds no secret."""
     path = await anyio.to_thread.run_sync(_require_file, state.agents_dir, file)
     return PlainTextResponse(await anyio.Path(path).read_bytes(), headers={"Cache-Control": "no-cache"})
 

@@ -42,7 +42,7 @@ class Reception:
 
 
 async def make_reception(request: Request, response: Response, state: State) -> Reception:
-    """What a route that logs in needs of its request."""
+    """Return what a route that logs in needs of its request."""
     lifetime = timedelta(days=state.settings.session_days)
     browser = request.cookies.get(BROWSER_COOKIE, "")
     return Reception(
@@ -62,7 +62,7 @@ AtReception = Annotated[Reception, Depends(make_reception)]
     responses=error_answers(NotAuthenticated, NotAllowed, TooManyRequests, Overloaded),
 )
 async def log_in(body: LoginRequest, reception: AtReception) -> Me:
-    """Logs in with name and password; sets the session cookie."""
+    """Log in with name and password; set the session cookie."""
     logged_in = await login.log_in(reception.desk, reception.visitor, name=body.name, password=body.password)
     return reception.welcome(logged_in)
 
@@ -73,14 +73,14 @@ async def log_in(body: LoginRequest, reception: AtReception) -> Me:
     responses=error_answers(NotAuthenticated, NotAllowed, Conflict, TooManyRequests),
 )
 async def use_link(body: LinkRequest, reception: AtReception) -> Me:
-    """Logs in with the token of a one-time link; sets the session cookie. 409 when the link was used or is too old."""
+    """Log in with the token of a one-time link; set the session cookie. 409 when the link was used or is too old."""
     logged_in = await login.use_link(reception.desk, reception.visitor, token=body.token)
     return reception.welcome(logged_in)
 
 
 @router.post("/logout", responses=guarded_answers())
 async def log_out(principal: Viewer, response: Response, session: WriteSession) -> Empty:
-    """Ends this session."""
+    """End this session."""
     await login.log_out(session, principal)
     response.delete_cookie(SESSION_COOKIE, path="/")
     return Empty()
@@ -88,13 +88,13 @@ async def log_out(principal: Viewer, response: Response, session: WriteSession) 
 
 @router.get("/me", responses=guarded_answers())
 async def get_me(principal: Viewer) -> Me:
-    """Says who is logged in."""
+    """Say who is logged in."""
     return Me.model_validate(principal)
 
 
 @router.put("/password", responses=guarded_answers(WeakPassword, TooManyRequests, Overloaded))
 async def change_password(body: PasswordChange, principal: Viewer, reception: AtReception) -> Me:
-    """Sets one's own password; ends all other sessions of the account and, unless told otherwise, revokes its API tokens."""
+    """Set one's own password; end all other sessions of the account and, unless told otherwise, revokes its API tokens."""
     logged_in = await login.change_password(
         reception.desk,
         reception.visitor,

@@ -21,14 +21,14 @@ import structlog
 from fastapi import Request
 
 from normstat.errors import Overloaded, TooLarge, TooSlow
-from normstat.ingest.wire import Frame, read_body
+from normstat.ingest.protocol import Frame, read_body
 
 log = structlog.get_logger()
 
 RETRY_AFTER_S: Final = 5
 # So long a request waits for others before it is sent away, and so long it may take to arrive. Agents give up after 60 s.
-LONGEST_WAIT_S: Final = 15.0
-LONGEST_READ_S: Final = 50.0
+MAX_WAIT_S: Final = 15.0
+MAX_READ_S: Final = 50.0
 # A token that nobody remembers is looked up within this time, or its request is sent away.
 MAX_LOOKUP_WAIT_S: Final = 5.0
 # A burst is over when nobody was sent away for this long.
@@ -56,7 +56,7 @@ class Room:
 
     @asynccontextmanager
     async def share(self, n_bytes: int, timeout_s: float, token_id: int = 0) -> AsyncIterator[None]:
-        """Holds so many bytes (at most all) as long as the block runs.
+        """Hold so many bytes (at most all) as long as the block runs.
 
         Raises: TimeoutError
         """
@@ -124,7 +124,7 @@ class Lobby:
 
     @asynccontextmanager
     async def wait(self) -> AsyncIterator[None]:
-        """Waits for a slot and holds it as long as the block runs.
+        """Wait for a slot and hold it as long as the block runs.
 
         Raises: Overloaded
         """
@@ -187,7 +187,7 @@ class Gate:
 
     @contextmanager
     def admit(self, token_id: int) -> Iterator["Ticket"]:
-        """Lets a request of that token in; it counts as long as the block runs.
+        """Let a request of that token in; it counts as long as the block runs.
 
         Raises: Overloaded
         """
@@ -212,7 +212,7 @@ class Gate:
             del counts[token_id]
 
     def count(self, token_id: int, n_bytes: int) -> None:
-        """Counts bytes that have arrived.
+        """Count bytes that have arrived.
 
         Raises: Overloaded
         """
@@ -222,7 +222,7 @@ class Gate:
         self._bytes[token_id] += n_bytes
 
     def refuse(self) -> NoReturn:
-        """Counts a request that is sent away; the log has the first of a burst, and how many they were.
+        """Count a request that is sent away; the log has the first of a burst, and how many they were.
 
         Raises: Overloaded, always
         """
@@ -241,7 +241,7 @@ class Gate:
 
     @asynccontextmanager
     async def unpack(self, body: bytes, *, is_gzip: bool, token_id: int = 0) -> AsyncIterator[list[Frame]]:
-        """The frames of a body; they count against what may be unpacked as long as the block runs.
+        """Provide the frames of a body; they count against what may be unpacked as long as the block runs.
 
         Raises: BadFrame, TooLarge, Overloaded when others need too long
         """
@@ -262,7 +262,7 @@ class Gate:
 
     async def _wait_for_room(self, held: AsyncExitStack, n_bytes: int, token_id: int) -> None:
         try:
-            await held.enter_async_context(self._plain.share(COPIES * n_bytes, LONGEST_WAIT_S, token_id))
+            await held.enter_async_context(self._plain.share(COPIES * n_bytes, MAX_WAIT_S, token_id))
         except TimeoutError:
             self.refuse()
 
@@ -276,7 +276,7 @@ class Ticket:
         self.n_bytes = 0
 
     def count(self, n_bytes: int) -> None:
-        """Counts bytes that have arrived.
+        """Count bytes that have arrived.
 
         Raises: Overloaded
         """
@@ -285,7 +285,7 @@ class Ticket:
 
     @asynccontextmanager
     async def frames(self, request: Request, *, is_gzip: bool) -> AsyncIterator[list[Frame]]:
-        """The frames of its body; they count as long as the block runs.
+        """Provide the frames of its body; they count as long as the block runs.
 
         Raises: BadFrame, TooLarge, TooSlow, Overloaded
         """
@@ -296,12 +296,12 @@ class Ticket:
     async def _read_body(self, request: Request) -> bytes:
         pieces = []
         try:
-            async with asyncio.timeout(LONGEST_READ_S), aclosing(request.stream()) as stream:
+            async with asyncio.timeout(MAX_READ_S), aclosing(request.stream()) as stream:
                 async for piece in stream:
                     self.count(len(piece))
                     pieces.append(piece)
         except TimeoutError:
-            raise TooSlow(f"The body did not arrive within {LONGEST_READ_S:.0f} s; nothing was taken; send it again") from None
+            raise TooSlow(f"The body did not arrive within {MAX_READ_S:.0f} s; nothing was taken; send it again") from None
         return b"".join(pieces)
 
 

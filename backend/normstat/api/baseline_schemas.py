@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL, BaselineInfo, Body, Interval, Name, Note
-from normstat.baseline.keeping import LEAST_RECORD_HOURS, MOST_RECORD_HOURS
+from normstat.baselines.lifecycle import MAX_RECORD_HOURS, MIN_RECORD_HOURS
 
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
@@ -54,7 +54,7 @@ class BaselineCreate(Body):
     hosts: Hosts | None = None
     group: Name | None = None
     windows: Windows | None = None
-    record_hours: Annotated[float, Field(ge=LEAST_RECORD_HOURS, le=MOST_RECORD_HOURS)] | None = None
+    record_hours: Annotated[float, Field(ge=MIN_RECORD_HOURS, le=MAX_RECORD_HOURS)] | None = None
     rule: RuleInput | None = None
     time_zone: TimeZone = "UTC"
 

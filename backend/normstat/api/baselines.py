@@ -21,12 +21,12 @@ from normstat.api.baseline_schemas import (
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, BaselineInfo, Empty
-from normstat.baseline.health import read_health
-from normstat.baseline.keeping import BaselineWish, RuleWish, create_wished, update_wished
+from normstat.baselines.baseline_health import read_health
+from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished, update_wished
 from normstat.errors import BadRequest, Conflict, NotFound
-from normstat.store import baselines
-from normstat.store.baseline_versions import list_versions
-from normstat.store.baselines import BaselineChange
+from normstat.storage import baseline_rows
+from normstat.storage.baseline_rows import BaselineChange
+from normstat.storage.baseline_versions import list_versions
 from normstat.window import Window
 
 router = APIRouter(prefix="/baselines", tags=["baselines"])
@@ -39,14 +39,14 @@ async def list_baselines(
     *,
     archived: Annotated[bool, Query(description="those that are archived, in place of the others")] = False,
 ) -> BaselineList:
-    """Lists baselines, the newest first."""
-    records = await baselines.list_baselines(session, host, is_archived=archived)
+    """List baselines, the newest first."""
+    records = await baseline_rows.list_baselines(session, host, is_archived=archived)
     return BaselineList(baselines=[BaselineInfo.model_validate(record) for record in records])
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def create_baseline(body: BaselineCreate, principal: Operator, session: WriteSession) -> BaselineInfo:
-    """Marks windows of hosts as normal: given ones, one that begins now, or those of a rule."""
+    """Mark windows of hosts as normal: given ones, one that begins now, or those of a rule."""
     wish = BaselineWish(
         name=body.name,
         note=body.note,
@@ -63,13 +63,13 @@ async def create_baseline(body: BaselineCreate, principal: Operator, session: Wr
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noqa: A002
-    """Shows a baseline, also one that is archived."""
-    return BaselineInfo.model_validate(await baselines.read_baseline(session, id))
+    """Show a baseline, also one that is archived."""
+    return BaselineInfo.model_validate(await baseline_rows.read_baseline(session, id))
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Changes a baseline; other windows, hosts or another time zone are a new version."""
+    """Change a baseline; other windows, hosts or another time zone are a new version."""
     change = BaselineChange(
         changed_by=principal.name,
         name=body.name,
@@ -86,14 +86,14 @@ async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator,
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_baseline(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Removes a baseline with all of its versions; samples stay."""
-    await baselines.delete_baseline(session, id)
+    """Remove a baseline with all of its versions; samples stay."""
+    await baseline_rows.delete_baseline(session, id)
     return Empty()
 
 
 @router.get("/{id}/versions", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def list_baseline_versions(id: IdPath, session: ReadSession) -> VersionList:  # noqa: A002
-    """Lists what the baseline ever was, the newest first."""
+    """List what the baseline ever was, the newest first."""
     return VersionList(versions=[VersionInfo.model_validate(record) for record in await list_versions(session, id)])
 
 
@@ -106,28 +106,28 @@ async def get_baseline_health(
         Query(description="only for this host; it takes up to a second each", min_length=1, max_length=200, pattern=NO_NUL),
     ] = None,
 ) -> BaselineHealth:
-    """Says how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since."""
+    """Say how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since."""
     version, hosts = await read_health(session, id, datetime.now(UTC), host=host)
     return BaselineHealth(version=version, hosts=[HostHealth.model_validate(host) for host in hosts])
 
 
 @router.post("/{id}/copy", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def copy_baseline(id: IdPath, body: BaselineCopy, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Makes another baseline like this one, with its rule."""
-    record = await baselines.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)
+    """Make another baseline like this one, with its rule."""
+    record = await baseline_rows.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)
     return BaselineInfo.model_validate(record)
 
 
 @router.post("/{id}/archive", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
 async def archive_baseline(id: IdPath, body: BaselineArchive, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Hides a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with."""
-    return BaselineInfo.model_validate(await baselines.archive_baseline(session, id, is_archived=body.is_archived))
+    """Hide a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with."""
+    return BaselineInfo.model_validate(await baseline_rows.archive_baseline(session, id, is_archived=body.is_archived))
 
 
 @router.delete("/{id}/recording", responses=guarded_answers(NotFound, Conflict))
 async def stop_baseline_recording(id: IdPath, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Ends a recording now: what was recorded so far is the baseline."""
-    record = await baselines.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)
+    """End a recording now: what was recorded so far is the baseline."""
+    record = await baseline_rows.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)
     return BaselineInfo.model_validate(record)
 
 

@@ -70,7 +70,7 @@ class BodyLimitMiddleware:
         self._budget = budget
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Runs the application."""
+        """Run the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

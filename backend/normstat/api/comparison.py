@@ -27,7 +27,7 @@ ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 
 @router.get("", responses=ANSWERS)
 async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Comparison:
-    """Ranks what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host."""
+    """Rank what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host."""
     return await run_while_connected(request, answer_in_turn(state, principal.name, inputs))
 
 
@@ -44,7 +44,7 @@ async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request
 async def compare_with_progress(
     inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> StreamingResponse:
-    """Compares, and tells how far it is meanwhile."""
+    """Compare, and tell how far it is meanwhile."""
     inputs.require_against()
     lines = _lines(state, principal.name, inputs, request_id_of(request))
     # A proxy that waits for more would keep the progress back.

@@ -22,27 +22,27 @@ from normstat.api.comparison_schemas import (
 )
 from normstat.api.schemas import Interval
 from normstat.api.state import AppState
-from normstat.baseline import records
-from normstat.baseline.host_compare import Progress
-from normstat.baseline.questions import Sighting, Story, System, find_questions, to_system
-from normstat.baseline.run import METHOD_VERSION, ComparisonRecord, ComparisonRequest, run_comparison
-from normstat.baseline.run import Against as AskedAgainst
-from normstat.baseline.work import working
+from normstat.comparison import model
+from normstat.comparison.host_comparison import Progress
+from normstat.comparison.next_questions.questions import Sighting, Story, System, find_questions, to_system
+from normstat.comparison.service import METHOD_VERSION, ComparisonRecord, ComparisonRequest, run_comparison
+from normstat.comparison.service import Against as AskedAgainst
 from normstat.query.host_os import read_host_os
 from normstat.settings import Settings
 from normstat.stats.catalogue import load_catalogue
-from normstat.store.session import open_read_session
+from normstat.storage.session import open_read_session
 from normstat.window import Window
+from normstat.work_budget import working
 
 SUBSYSTEMS: Final[Mapping[str, Subsystem]] = {
     "cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "process": "process", "lock": "cpu",
 }  # fmt: skip
 # Of what is apart from the findings all are counted, and so many are in the answer.
-MOST_APART: Final = 1000
+MAX_APART: Final = 1000
 
 
 async def answer_in_turn(state: AppState, account: str, inputs: ComparisonInputs, progress: Progress | None = None) -> Comparison:
-    """Compares when it is the account's turn, in a session of its own: whoever waits holds no connection.
+    """Compare when it is the account's turn, in a session of its own: whoever waits holds no connection.
 
     When cancelled it ends soon: the statement is cancelled, and the arithmetic stops.
 
@@ -58,7 +58,7 @@ async def answer_in_turn(state: AppState, account: str, inputs: ComparisonInputs
 async def answer(
     settings: Settings, session: AsyncSession, inputs: ComparisonInputs, progress: Progress | None = None
 ) -> Comparison:
-    """Compares the hosts one after the other.
+    """Compare the hosts one after the other.
 
     Raises: BadRequest, NotFound, NoData
     """
@@ -80,7 +80,7 @@ def _to_request(inputs: ComparisonInputs) -> ComparisonRequest:
     return ComparisonRequest(list(dict.fromkeys(inputs.host)), Window(inputs.start, inputs.end), against, inputs.divisor)
 
 
-async def _read_systems(session: AsyncSession, hosts: Sequence[records.HostComparison]) -> dict[str, System]:
+async def _read_systems(session: AsyncSession, hosts: Sequence[model.HostComparison]) -> dict[str, System]:
     said = await read_host_os(session, [host.host for host in hosts])
     specs = load_catalogue().specs
     return {
@@ -89,7 +89,7 @@ async def _read_systems(session: AsyncSession, hosts: Sequence[records.HostCompa
     }
 
 
-def _to_group(rank: int, group: records.Group) -> Group:
+def _to_group(rank: int, group: model.Group) -> Group:
     own: dict[str, Any] = {name: getattr(group, name) for name in Group.model_fields if hasattr(group, name)}
     own["members"] = [Finding.model_validate(member) for member in group.members]
     return Group(**own, rank=rank, subsystem=_subsystem(group.stat, group.field), questions=[])
@@ -138,16 +138,16 @@ def _to_comparison(inputs: ComparisonInputs, record: ComparisonRecord, groups: l
         n_groups=len(record.groups),
         verdict=record.verdict,
         groups=groups,
-        one_sided=[OneSided.model_validate(item) for item in one_sided[:MOST_APART]],
-        thin=[Thin.model_validate(item) for item in thin[:MOST_APART]],
-        muted=[MutedFinding.model_validate(item) for item in muted[:MOST_APART]],
+        one_sided=[OneSided.model_validate(item) for item in one_sided[:MAX_APART]],
+        thin=[Thin.model_validate(item) for item in thin[:MAX_APART]],
+        muted=[MutedFinding.model_validate(item) for item in muted[:MAX_APART]],
         counts=Counts(one_sided=len(one_sided), thin=len(thin), muted=len(muted)),
         spec_versions={name: version for host in hosts for name, version in host.spec_versions.items()},
         elapsed_ms=record.elapsed_ms,
     )
 
 
-def _sum(sides: Sequence[records.SideAccount]) -> Side:
+def _sum(sides: Sequence[model.SideAccount]) -> Side:
     return Side(
         covered_s=max(side.covered_s for side in sides),
         n_samples=sum(side.n_samples for side in sides),

@@ -10,11 +10,11 @@ from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL, Body, Name, Note
 from normstat.errors import BadRequest
 
-MOST_HOSTS: Final = 200
-MOST_GROUPS: Final = 1000
+MAX_HOSTS: Final = 200
+MAX_GROUPS: Final = 1000
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Divisor = Annotated[str, StringConstraints(min_length=3, max_length=1000, pattern=NO_NUL)]
-Hosts = Annotated[list[Name], Field(min_length=1, max_length=MOST_HOSTS, description="names of the hosts")]
+Hosts = Annotated[list[Name], Field(min_length=1, max_length=MAX_HOSTS, description="names of the hosts")]
 AGAINST: Final = "exactly one of `baseline`, `baseline_start` with `baseline_end`, `ago` and `other_host`"
 
 
@@ -30,7 +30,7 @@ class AgainstInputs(Body):
     divisor: Annotated[Divisor | None, Field(description="a series that all are divided by: stat.field or stat.field@instance")] = (
         None
     )
-    limit: Annotated[int, Field(ge=1, le=MOST_GROUPS, description="most groups in the answer; all are counted")] = 200
+    limit: Annotated[int, Field(ge=1, le=MAX_GROUPS, description="most groups in the answer; all are counted")] = 200
 
 
 class ComparisonInputs(AgainstInputs):
@@ -54,18 +54,18 @@ class ComparisonInputs(AgainstInputs):
             raise BadRequest("`version` is that of a baseline: give `baseline` with it")
 
     def pinned(self, version: int | None) -> Self:
-        """The same with the version of the baseline that was used: the newest one may be another tomorrow."""
+        """Return the same with the version of the baseline that was used: the newest one may be another tomorrow."""
         return self if self.baseline is None else self.model_copy(update={"version": version})
 
     def to_parameters(self) -> dict[str, str | int | list[str]]:
-        """What was given, as parameters of GET /comparison."""
+        """Return what was given, as parameters of GET /comparison."""
         return {
             name: _iso(value) if isinstance(value, datetime) else value
             for name, value in self.model_dump(exclude_none=True, exclude={"limit"}).items()
         }
 
     def page_address(self, public_url: str) -> str:
-        """Where the page shows this comparison."""
+        """Return where the page shows this comparison."""
         asked = self.to_parameters()
         incident = f"{asked.pop('start')}/{asked.pop('end')}"
         if self.baseline_start is not None:
@@ -85,7 +85,7 @@ class ReportInputs(AgainstInputs):
     note: Annotated[Note, Field(description="stands in the report; left out: that of the kept comparison")] = ""
 
     def to_inputs(self) -> ComparisonInputs:
-        """What is to be compared.
+        """Return what is to be compared.
 
         Raises: BadRequest where something is missing
         """

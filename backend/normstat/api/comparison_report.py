@@ -14,15 +14,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.api.comparison_answer import answer, answer_in_turn
 from normstat.api.comparison_inputs import ComparisonInputs, ReportInputs
 from normstat.api.comparison_schemas import Comparison
-from normstat.api.comparisons import read_kept
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, text_answers
+from normstat.api.saved_comparisons import read_kept
 from normstat.api.state import AppState
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.report.numbers import write_csv
-from normstat.report.page import Cover, render_report, title_of
-from normstat.store.session import open_read_session
+from normstat.report.report_page import Cover, render_report, title_of
+from normstat.storage.session import open_read_session
 
 router = APIRouter(prefix="/comparison", tags=["comparison"])
 
@@ -39,7 +39,7 @@ UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]+")
 async def report_comparison(
     asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> HTMLResponse:
-    """Gives a comparison as a file to read, keep and print: graphs and numbers included."""
+    """Give a comparison as a file to read, keep and print: graphs and numbers included."""
     result, cover = await run_while_connected(request, make_report(asked, principal.name, state))
     page = await anyio.to_thread.run_sync(render_report, result, cover)
     return HTMLResponse(page, headers={"Content-Disposition": f'inline; filename="{_file_name(result)}.html"'})
@@ -51,7 +51,7 @@ async def report_comparison(
     responses=text_answers(ANSWERS, media_type="text/csv", description="a line for each series that the comparison speaks of"),
 )
 async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
-    """Gives the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted."""
+    """Give the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted."""
     result, _ = await run_while_connected(request, make_report(asked, principal.name, state))
     body = await anyio.to_thread.run_sync(write_csv, result)
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(result)}.csv"'}
@@ -74,7 +74,7 @@ async def make_report(asked: ReportInputs, who: str, state: AppState) -> tuple[C
 async def find_report(
     asked: ReportInputs, who: str, public_url: str, session: AsyncSession, compare: Compare
 ) -> tuple[Comparison, Cover]:
-    """The comparison, kept or made now, and what the report says of itself.
+    """Return the comparison, kept or made now, and what the report says of itself.
 
     Raises: BadRequest, NotFound, NoData, Conflict
     """

@@ -1,6 +1,6 @@
 """The bodies of comparisons: findings in groups, what is apart from them, and comparisons that were kept.
 
-The records of normstat.baseline have members of the same names. Baseline first, incident second.
+The records of normstat.comparison have members of the same names. Baseline first, incident second.
 """
 
 from datetime import datetime

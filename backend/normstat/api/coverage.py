@@ -8,7 +8,7 @@ from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import Coverage
 from normstat.errors import BadRequest, NotFound
-from normstat.query import coverage
+from normstat.query import report_coverage
 
 router = APIRouter(prefix="/hosts", tags=["coverage"], dependencies=[NEEDS_VIEWER])
 
@@ -20,5 +20,5 @@ async def read_coverage(
     session: ReadSession,
     width: Annotated[int, Query(ge=16, le=8000, description="width of the bar in pixels")] = 1000,
 ) -> Coverage:
-    """Says when each stat of the host has samples inside the window, and which bytes were dropped."""
-    return Coverage.model_validate(await coverage.read_coverage(session, host, window, width))
+    """Say when each stat of the host has samples inside the window, and which bytes were dropped."""
+    return Coverage.model_validate(await report_coverage.read_coverage(session, host, window, width))

@@ -17,7 +17,7 @@ from normstat.auth import access, csrf
 from normstat.auth.access import AgentPrincipal, Principal, TokenRefused
 from normstat.auth.roles import Role
 from normstat.errors import NotAllowed, NotAuthenticated
-from normstat.store.session import open_read_session, open_write_session
+from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
 
 SESSION_COOKIE = "normstat_session"
@@ -29,13 +29,13 @@ State = Annotated[AppState, Depends(state_of)]
 
 
 async def read_session(state: State) -> AsyncIterator[AsyncSession]:
-    """A session for reading; it ends without commit."""
+    """Yield a session for reading; it ends without commit."""
     async with open_read_session(state.sessions) as session:
         yield session
 
 
 async def write_session(state: State) -> AsyncIterator[AsyncSession]:
-    """A session that commits when the route returns and rolls back when it raises.
+    """Yield a session that commits when the route returns and rolls back when it raises.
 
     Declared with scope="function", so that the commit stands before the answer: a commit that fails is never a 2xx.
     """
@@ -76,7 +76,7 @@ class RoleGuard:
         cookie: Annotated[str | None, Depends(cookie_scheme)],
         bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(api_token_scheme)],
     ) -> Principal:
-        """Who is asking.
+        """Return who is asking.
 
         Raises: NotAuthenticated, NotAllowed
         """
@@ -98,7 +98,7 @@ class RoleGuard:
 async def require_agent(
     request: Request, state: State, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(agent_token_scheme)]
 ) -> AgentPrincipal:
-    """The agent whose token came with the request.
+    """Return the agent whose token came with the request.
 
     Raises: NotAuthenticated, Overloaded
     """
@@ -123,7 +123,7 @@ Agent = Annotated[AgentPrincipal, Depends(require_agent)]
 
 
 async def admit(state: State, agent: Agent) -> AsyncIterator[Ticket]:
-    """Lets a request of an agent in, before its body is read.
+    """Let a request of an agent in, before its body is read.
 
     Raises: Overloaded
     """
@@ -144,7 +144,7 @@ async def read_window(
     start: Annotated[Instant, Query(description="first instant of the window")],
     end: Annotated[Instant, Query(description="first instant after the window")],
 ) -> Window:
-    """The window of the parameters start and end.
+    """Return the window of the parameters start and end.
 
     Raises: BadRequest when it is empty
     """

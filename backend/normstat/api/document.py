@@ -11,5 +11,5 @@ router = APIRouter(tags=["health"], dependencies=[NEEDS_VIEWER])
 
 @router.get("/openapi.json", responses=guarded_answers())
 async def get_document(request: Request) -> JSONResponse:
-    """Gives this OpenAPI document."""
+    """Give this OpenAPI document."""
     return JSONResponse(request.app.openapi())

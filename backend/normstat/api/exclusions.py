@@ -9,8 +9,8 @@ from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, Re
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
 from normstat.errors import BadRequest, NotFound
-from normstat.store import exclusions
-from normstat.store.exclusions import ExclusionDraft
+from normstat.storage import exclusion_rows
+from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.window import Window
 
 router = APIRouter(prefix="/exclusions", tags=["exclusions"])
@@ -23,21 +23,21 @@ async def list_exclusions(
         str | None, Query(description="those of this host, and of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
     ] = None,
 ) -> ExclusionList:
-    """Lists windows that no baseline counts."""
-    records = await exclusions.list_exclusions(session, host=host)
+    """List windows that no baseline counts."""
+    records = await exclusion_rows.list_exclusions(session, host=host)
     return ExclusionList(exclusions=[ExclusionInfo.model_validate(record) for record in records])
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound))
 async def create_exclusion(body: ExclusionCreate, principal: Operator, session: WriteSession) -> ExclusionMade:
-    """Marks a window as an incident: every baseline that holds it leaves it out, and is computed anew."""
+    """Mark a window as an incident: every baseline that holds it leaves it out, and is computed again."""
     window = Window(body.start, body.end)
     draft = ExclusionDraft(name=body.name, note=body.note, window=window, host=body.host, created_by=principal.name)
-    record, n_baselines = await exclusions.create_exclusion(session, draft)
+    record, n_baselines = await exclusion_rows.create_exclusion(session, draft)
     return ExclusionMade(exclusion=ExclusionInfo.model_validate(record), n_baselines=n_baselines)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_exclusion(id: IdPath, session: WriteSession) -> ExclusionGone:  # noqa: A002
-    """Lets baselines count the window again."""
-    return ExclusionGone(n_baselines=await exclusions.delete_exclusion(session, id))
+    """Let baselines count the window again."""
+    return ExclusionGone(n_baselines=await exclusion_rows.delete_exclusion(session, id))

@@ -43,7 +43,7 @@ ANSWERS = dict[int | str, dict[str, object]]
 
 
 def error_answers(*causes: type[NormstatError]) -> ANSWERS:
-    """What a route declares in OpenAPI: the envelope for each status, with the codes that it may carry.
+    """Return what a route declares in OpenAPI: the envelope for each status, with the codes that it may carry.
 
     Every route may say 422 (request shape), 500 and 503 (database away); these are added.
     """
@@ -65,7 +65,7 @@ def guarded_answers(*causes: type[NormstatError]) -> ANSWERS:
 
 
 def text_answers(errors_of_route: ANSWERS, *, media_type: str, description: str) -> ANSWERS:
-    """What a route declares whose good answer is no JSON; its errors are the envelope all the same.
+    """Return what a route declares whose good answer is no JSON; its errors are the envelope all the same.
 
     FastAPI would give the errors the media type of the good answer, so the envelope is named by reference here.
     """
@@ -86,13 +86,13 @@ def to_response(
     details: Mapping[str, str | int | float | bool | list[str] | None],
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The envelope as a response."""
+    """Return the envelope as a response."""
     info = ErrorInfo(code=code, message=message, details=dict(details), request_id=request_id)
     return JSONResponse(ErrorBody(error=info).model_dump(mode="json"), status_code=status, headers=dict(headers or {}))
 
 
 def error_response(request_id: str, error: NormstatError) -> JSONResponse:
-    """The envelope of one of our own errors, with the headers that belong to its status."""
+    """Return the envelope of one of our own errors, with the headers that belong to its status."""
     headers = {}
     if error.status in {429, 503}:
         headers["Retry-After"] = str(_retry_after_s(error))
@@ -125,12 +125,12 @@ def _retry_after_s(error: NormstatError) -> int:
 
 
 def request_id_of(request: Request) -> str:
-    """The id under which the log has this request."""
+    """Return the id under which the log has this request."""
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
 async def on_normstat_error(request: Request, error: Exception) -> JSONResponse:
-    """Errors raised on purpose; those that mean a defect are logged too."""
+    """Return errors raised on purpose; those that mean a defect are logged too."""
     assert isinstance(error, NormstatError)
     if error.status == 500:
         log.error("request_failed", code=error.code, error=error.message)
@@ -155,7 +155,7 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
-    """What the framework refuses by itself: unknown addresses and methods, unreadable bodies."""
+    """Return what the framework refuses by itself: unknown addresses and methods, unreadable bodies."""
     assert isinstance(error, HTTPException)
     cause = ERRORS_OF_FRAMEWORK.get(error.status_code, NormstatError)
     status = error.status_code
@@ -175,7 +175,7 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def on_database_error(request: Request, error: Exception) -> JSONResponse:
-    """The database away or overloaded: 503, come again. Any other database error is a defect of ours: 500."""
+    """Return the database away or overloaded: 503, come again. Any other database error is a defect of ours: 500."""
     if not _is_database_away(error):
         log.error("request_failed", exc_info=error)
         return error_response(request_id_of(request), NormstatError("The server failed; its log has the details"))
@@ -204,7 +204,7 @@ class EnvelopeMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Runs the application."""
+        """Run the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -235,7 +235,7 @@ class EnvelopeMiddleware:
 
 
 def install_handlers(app: FastAPI) -> None:
-    """Registers the handlers of this module."""
+    """Register the handlers of this module."""
     app.add_exception_handler(NormstatError, on_normstat_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)

@@ -17,5 +17,5 @@ MAX_WAIT_S: Final = 0.8
 
 @router.get("/health", responses=error_answers())
 async def get_health(state: State) -> Health:
-    """Says that the database answers, and what it is; 503 when it does not."""
+    """Say that the database answers, and what it is; 503 when it does not."""
     return Health(status="ok", version=__version__, storage=await state.probe.read_storage(MAX_WAIT_S))

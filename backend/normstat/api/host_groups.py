@@ -7,34 +7,34 @@ from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, Re
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import Empty
 from normstat.errors import BadRequest, Conflict, NotFound
-from normstat.store import host_groups
-from normstat.store.host_groups import GroupChange
+from normstat.storage import host_group_rows
+from normstat.storage.host_group_rows import GroupChange
 
 router = APIRouter(prefix="/host-groups", tags=["host groups"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_host_groups(session: ReadSession) -> HostGroupList:
-    """Lists groups of hosts, by name."""
-    return HostGroupList(groups=[HostGroupInfo.model_validate(record) for record in await host_groups.list_groups(session)])
+    """List groups of hosts, by name."""
+    return HostGroupList(groups=[HostGroupInfo.model_validate(record) for record in await host_group_rows.list_groups(session)])
 
 
 @router.post("", status_code=201, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def create_host_group(body: HostGroupCreate, session: WriteSession) -> HostGroupInfo:
-    """Makes a group of hosts."""
-    return HostGroupInfo.model_validate(await host_groups.create_group(session, body.name, body.note, body.hosts))
+    """Make a group of hosts."""
+    return HostGroupInfo.model_validate(await host_group_rows.create_group(session, body.name, body.note, body.hosts))
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operator, session: WriteSession) -> HostGroupInfo:  # noqa: A002
-    """Changes a group; with other hosts, its baselines get a new version."""
+    """Change a group; with other hosts, its baselines get a new version."""
     hosts = None if body.hosts is None else tuple(body.hosts)
     change = GroupChange(changed_by=principal.name, name=body.name, note=body.note, hosts=hosts)
-    return HostGroupInfo.model_validate(await host_groups.update_group(session, id, change))
+    return HostGroupInfo.model_validate(await host_group_rows.update_group(session, id, change))
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_host_group(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Removes a group; its baselines go on speaking of the hosts that it had."""
-    await host_groups.delete_group(session, id)
+    """Remove a group; its baselines go on speaking of the hosts that it had."""
+    await host_group_rows.delete_group(session, id)
     return Empty()

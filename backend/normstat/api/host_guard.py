@@ -24,7 +24,7 @@ class HostGuard:
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Runs the application for requests that are for us."""
+        """Run the application for requests that are for us."""
         if scope["type"] != "http" or scope["path"] in self._open_paths:
             await self.app(scope, receive, send)
             return

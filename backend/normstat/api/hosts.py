@@ -9,22 +9,22 @@ from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, Sta
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, HostDetail, HostInfo, HostList, InstanceInfo, InstanceList, RejectedLineList
 from normstat.errors import BadRequest, NotFound
-from normstat.query import hosts
+from normstat.query import host_lists
 
 router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("", responses=guarded_answers())
 async def list_hosts(session: ReadSession) -> HostList:
-    """Lists all hosts by name."""
-    records = await hosts.list_hosts(session, datetime.now(UTC))
+    """List all hosts by name."""
+    records = await host_lists.list_hosts(session, datetime.now(UTC))
     return HostList(hosts=[HostInfo.model_validate(record) for record in records])
 
 
 @router.get("/{host}", responses=guarded_answers(NotFound))
 async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
-    """Shows a host and its streams."""
-    return HostDetail.model_validate(await hosts.read_host(session, host, datetime.now(UTC)))
+    """Show a host and its streams."""
+    return HostDetail.model_validate(await host_lists.read_host(session, host, datetime.now(UTC)))
 
 
 @router.get("/{host}/rejected", responses=guarded_answers(NotFound))
@@ -35,12 +35,12 @@ async def list_rejected_lines(
     reason: Annotated[str | None, Query(max_length=4000, pattern=NO_NUL, description="only lines rejected for this reason")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> RejectedLineList:
-    """Lists lines of the host that could not be read, the newest first."""
-    return RejectedLineList.model_validate(await hosts.list_rejected(session, host, stream_id, limit, reason=reason))
+    """List lines of the host that could not be read, the newest first."""
+    return RejectedLineList.model_validate(await host_lists.list_rejected(session, host, stream_id, limit, reason=reason))
 
 
 @router.get("/{host}/stats/{stat}/instances", responses=guarded_answers(BadRequest, NotFound))
 async def list_instances(host: HostPath, stat: StatPath, window: InWindow, session: ReadSession) -> InstanceList:
-    """Lists the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples."""
-    records, n_left_out = await hosts.list_instances(session, host, stat, window)
+    """List the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples."""
+    records, n_left_out = await host_lists.list_instances(session, host, stat, window)
     return InstanceList(instances=[InstanceInfo.model_validate(record) for record in records], n_left_out=n_left_out)

@@ -14,19 +14,19 @@ from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL
 from normstat.api.state import AppState
 from normstat.errors import BadRequest, NoSpace, NotFound, TooLarge
-from normstat.ingest.files import require_host_name
-from normstat.ingest.options import ImportOptions, check_options
-from normstat.ingest.queue import remove_file
-from normstat.store import imports
-from normstat.store.models import Import as ImportRow
-from normstat.store.session import open_write_session
+from normstat.ingest.imports.import_options import ImportOptions, check_options
+from normstat.ingest.imports.import_queue import remove_file
+from normstat.ingest.imports.import_run import require_host_name
+from normstat.storage import import_rows
+from normstat.storage.schema.models import Import as ImportRow
+from normstat.storage.session import open_write_session
 from normstat.window import from_us
 
 router = APIRouter(tags=["imports"])
 
-MOST_LISTED: Final = 200
-MOST_FILES_OF_LIST: Final = 200
-MOST_FILES: Final = 5000
+MAX_LISTED: Final = 200
+MAX_FILES_OF_LIST: Final = 200
+MAX_FILES: Final = 5000
 Name = Annotated[
     str, Query(description="name of the file; its words may tell the tool", min_length=1, max_length=1000, pattern=NO_NUL)
 ]
@@ -60,7 +60,7 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     interval_s: Interval = None,
     spec: Spec = None,
 ) -> Import:
-    """Takes a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
+    """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
     options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec)
     row = await _keep(request, state, _to_row(host, name, options, principal.name))
@@ -82,7 +82,7 @@ def _to_row(host: str, name: str, options: ImportOptions, created_by: str) -> Im
 
 
 async def _keep(request: Request, state: AppState, row: ImportRow) -> ImportRow:
-    """Writes the body to a file, then the row."""
+    """Write the body to a file, then the row."""
     announced = request.headers.get("content-length", "")
     file = state.imports.new_file(int(announced) if announced.isdecimal() else None)
     try:
@@ -96,7 +96,7 @@ async def _keep(request: Request, state: AppState, row: ImportRow) -> ImportRow:
         file.close()
     row.file_path = str(path)
     async with open_write_session(state.sessions) as session:
-        return await imports.add_import(session, row)
+        return await import_rows.add_import(session, row)
 
 
 @router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
@@ -104,26 +104,26 @@ async def list_imports(
     session: ReadSession,
     host: Annotated[str | None, Query(description="only those of this host", max_length=200, pattern=NO_NUL)] = None,
 ) -> ImportList:
-    """Lists imports, the newest first."""
-    rows = await imports.list_imports(session, host, MOST_LISTED)
-    files = await imports.list_files_of(session, [row.id for row in rows], MOST_FILES_OF_LIST)
+    """List imports, the newest first."""
+    rows = await import_rows.list_imports(session, host, MAX_LISTED)
+    files = await import_rows.list_files_of(session, [row.id for row in rows], MAX_FILES_OF_LIST)
     return ImportList(imports=[_to_body(row, files.get(row.id, [])) for row in rows])
 
 
 @router.get("/imports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_import(id: IdPath, session: ReadSession) -> Import:  # noqa: A002
-    """Gives an import with its files."""
-    row = await imports.find_import(session, id)
+    """Give an import with its files."""
+    row = await import_rows.find_import(session, id)
     if row is None:
         raise NotFound(f"There is no import {id}", {"id": id})
-    files = await imports.list_files_of(session, [id], MOST_FILES)
+    files = await import_rows.list_files_of(session, [id], MAX_FILES)
     return _to_body(row, files.get(id, []))
 
 
 @router.delete("/imports/{id}", status_code=204, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_import(id: IdPath, session: WriteSession) -> None:  # noqa: A002
-    """Forgets an import, and stops it when it waits or runs. What it loaded stays."""
-    path = await imports.delete_import(session, id)
+    """Forget an import, and stop it when it waits or runs. What it loaded stays."""
+    path = await import_rows.delete_import(session, id)
     if path is None:
         raise NotFound(f"There is no import {id}", {"id": id})
     remove_file(path)

@@ -22,14 +22,14 @@ from normstat.errors import (
     UnsupportedMediaType,
     shorten,
 )
-from normstat.ingest.intake import AgentIdentity, Job
-from normstat.ingest.wire import Ack, Frame, format_acks
+from normstat.ingest.batching import AgentIdentity, Job
+from normstat.ingest.protocol import Ack, Frame, format_acks
 
 router = APIRouter(tags=["ingest"])
 
 GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
 # So long a request waits for others to be stored before it is sent away.
-LONGEST_WAIT_S: Final = 15.0
+MAX_WAIT_S: Final = 15.0
 
 
 @router.post(
@@ -48,7 +48,7 @@ LONGEST_WAIT_S: Final = 15.0
     },
 )
 async def ingest(request: Request, admitted: Admitted, agent: Agent, state: State) -> PlainTextResponse:
-    """Takes frames of raw tool output (docs/wire-format.md); the answer means that they are committed."""
+    """Take frames of raw tool output (docs/wire-format.md); the answer means that they are committed."""
     async with admitted.frames(request, is_gzip=_is_gzip(request)) as frames:
         acks = await _take(state, agent, request.headers, frames)
     return PlainTextResponse(format_acks(acks))
@@ -71,7 +71,7 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
         frames=frames,
     )
     try:
-        return await state.intake.take(job, longest_wait_s=LONGEST_WAIT_S)
+        return await state.intake.take(job, longest_wait_s=MAX_WAIT_S)
     except TimeoutError:
         state.ingest_gate.refuse()
     except NotAuthenticated:
@@ -83,7 +83,9 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
 
 
 def _read_time(text: str) -> float | None:
-    """Seconds since the epoch. Missing: None when the host cannot tell, or says something else; its samples count all the same."""
+    """Return seconds since the epoch. Missing: None when the host cannot tell, or says something else; its samples count all
+    the same.
+    """
     try:
         seconds = float(text)
     except ValueError:

@@ -12,7 +12,7 @@ EXPECTED: Final = "expected ISO 8601 with a zone (2026-11-21T10:00:00Z) or milli
 
 
 def parse_instant(value: object) -> datetime:
-    """The instant in UTC.
+    """Return the instant in UTC.
 
     Raises: ValueError, which the request's validation turns into 422.
     """

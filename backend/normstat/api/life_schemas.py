@@ -6,12 +6,12 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from normstat.api.schemas import NO_NUL, Body
-from normstat.store.host_deletion import DeletionState
-from normstat.store.hypertables import Storage
-from normstat.store.retention_rules import MOST_DAYS, RunState
+from normstat.retention.retention_rules import MAX_DAYS, RunState
+from normstat.storage.host_deletion import DeletionState
+from normstat.storage.hypertables import Storage
 
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
-Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
+Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
 
 
 class RetentionRulePut(Body):

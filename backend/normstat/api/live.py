@@ -17,7 +17,7 @@ router = APIRouter(tags=["live"], dependencies=[NEEDS_VIEWER])
 PING_S: Final = 15
 RETRY_MS: Final = 1000
 # The browser comes back by itself after the end, and is asked for its login again; so a session that ended hears no more.
-LONGEST_S: Final = 600.0
+MAX_LENGTH_S: Final = 600.0
 # A reader that takes nothing for this long is gone, even if the network has not said so.
 SEND_TIMEOUT_S: Final = 30.0
 
@@ -35,13 +35,13 @@ async def follow(
     state: State,
     host: Annotated[str | None, Query(description="only this host", min_length=1, max_length=200, pattern=NO_NUL)] = None,
 ) -> EventSourceResponse:
-    """Says, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec."""
+    """Say, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec."""
     return EventSourceResponse(_events(state.live, host), ping=PING_S, send_timeout=SEND_TIMEOUT_S)
 
 
 async def _events(hub: LiveHub, host: str | None) -> AsyncIterator[ServerSentEvent]:
     with hub.subscribe(host) as subscription:
-        end = asyncio.get_running_loop().call_later(LONGEST_S, subscription.close)
+        end = asyncio.get_running_loop().call_later(MAX_LENGTH_S, subscription.close)
         try:
             # Something to send at once, so that the browser knows that it is connected.
             yield ServerSentEvent(comment="connected", retry=RETRY_MS)

@@ -67,7 +67,7 @@ class RequestContextMiddleware:
         self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Runs the application."""
+        """Run the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -98,7 +98,7 @@ class RequestContextMiddleware:
             log.debug("request_done", method=scope["method"], path=scope["path"], status=status)
 
     def _look_behind_proxies(self, scope: Scope, headers: Headers) -> tuple[str, bool]:
-        """The client's address, and whether it came by TLS."""
+        """Return the client's address, and whether it came by TLS."""
         client = scope.get("client")
         peer = client[0] if client else ""
         forwarded_for = headers.getlist("x-forwarded-for")

@@ -9,8 +9,8 @@ from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, Re
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, Empty
 from normstat.errors import Conflict, NotFound
-from normstat.store import mutes
-from normstat.store.mutes import MuteDraft
+from normstat.storage import mute_rows
+from normstat.storage.mute_rows import MuteDraft
 
 router = APIRouter(prefix="/mutes", tags=["mutes"])
 
@@ -22,13 +22,13 @@ async def list_mutes(
         str | None, Query(description="those of this host, and of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
     ] = None,
 ) -> MuteList:
-    """Lists muted series."""
-    return MuteList(mutes=[MuteInfo.model_validate(record) for record in await mutes.list_mutes(session, host)])
+    """List muted series."""
+    return MuteList(mutes=[MuteInfo.model_validate(record) for record in await mute_rows.list_mutes(session, host)])
 
 
 @router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict))
 async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
-    """Mutes a series: of a host or of all, one instance or all of them."""
+    """Mute a series: of a host or of all, one instance or all of them."""
     draft = MuteDraft(
         host=body.host,
         stat=body.stat,
@@ -37,11 +37,11 @@ async def create_mute(body: MuteCreate, principal: Operator, session: WriteSessi
         reason=body.reason,
         created_by=principal.name,
     )
-    return MuteInfo.model_validate(await mutes.create_mute(session, draft))
+    return MuteInfo.model_validate(await mute_rows.create_mute(session, draft))
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_mute(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Shows the series among the findings again."""
-    await mutes.delete_mute(session, id)
+    """Show the series among the findings again."""
+    await mute_rows.delete_mute(session, id)
     return Empty()

@@ -6,34 +6,34 @@ from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, Write
 from normstat.api.handlers import guarded_answers
 from normstat.api.spec_schemas import Reparse, ReparseCreate, ReparseList
 from normstat.errors import BadRequest, NotFound
-from normstat.store import reparses
-from normstat.store.reparses import ReparseScope
-from normstat.store.user_specs import refresh_catalogue
+from normstat.storage import reparse_rows
+from normstat.storage.reparse_rows import ReparseScope
+from normstat.storage.user_specs import refresh_catalogue
 
 router = APIRouter(prefix="/reparses", tags=["reparses"])
 
 
 @router.post("", status_code=202, responses=guarded_answers(BadRequest, NotFound))
 async def create_reparse(body: ReparseCreate, principal: Operator, session: WriteSession) -> Reparse:
-    """Has streams read again with today's specs; everybody sees the old samples until the new ones are in place."""
+    """Have streams read again with today's specs; everybody sees the old samples until the new ones are in place."""
     await refresh_catalogue(session)
     scope = ReparseScope(host=body.host, stream_id=body.stream_id, spec=body.spec, is_outdated_only=body.is_outdated_only)
-    return Reparse.model_validate(await reparses.add_reparse(session, scope, created_by=principal.name))
+    return Reparse.model_validate(await reparse_rows.add_reparse(session, scope, created_by=principal.name))
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_reparses(session: ReadSession) -> ReparseList:
-    """Lists the newest reparses, the newest first."""
-    return ReparseList(reparses=[Reparse.model_validate(record) for record in await reparses.list_reparses(session)])
+    """List the newest reparses, the newest first."""
+    return ReparseList(reparses=[Reparse.model_validate(record) for record in await reparse_rows.list_reparses(session)])
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_reparse(id: IdPath, session: ReadSession) -> Reparse:  # noqa: A002
-    """Shows how far a reparse is."""
-    return Reparse.model_validate(await reparses.read_reparse(session, id))
+    """Show how far a reparse is."""
+    return Reparse.model_validate(await reparse_rows.read_reparse(session, id))
 
 
 @router.delete("/{id}", status_code=204, responses=guarded_answers(NotFound))
 async def stop_reparse(id: IdPath, principal: Operator, session: WriteSession) -> None:  # noqa: A002
-    """Stops a reparse that waits or runs; streams that are done keep their new samples, all others their old ones."""
-    await reparses.stop_reparse(session, id, f"stopped by {principal.name}")
+    """Stop a reparse that waits or runs; streams that are done keep their new samples, all others their old ones."""
+    await reparse_rows.stop_reparse(session, id, f"stopped by {principal.name}")

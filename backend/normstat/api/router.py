@@ -8,15 +8,14 @@ from fastapi.routing import APIRoute
 from normstat.api import (
     agent_files,
     auth,
-    band,
+    bands,
     baselines,
     comparison,
     comparison_report,
-    comparisons,
     coverage,
     document,
     exclusions,
-    export,
+    exports,
     health,
     host_groups,
     hosts,
@@ -26,6 +25,7 @@ from normstat.api import (
     mutes,
     reparses,
     retention,
+    saved_comparisons,
     series,
     specs,
     stats,
@@ -39,17 +39,17 @@ PREFIX: Final = "/api/v1"
 
 
 def operation_id(route: APIRoute) -> str:
-    """The route's function name in camel case, as clients generated from OpenAPI like it: list_hosts -> listHosts."""
+    """Return the route's function name in camel case, as clients generated from OpenAPI like it: list_hosts -> listHosts."""
     first, *rest = route.name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
 
 def build_router() -> APIRouter:
-    """The routes, in the order in which a request is held against them: what agents ask for most comes first."""
+    """Return the routes, in the order in which a request is held against them: what agents ask for most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, band, baselines, exclusions, mutes,
-        host_groups, comparison, comparison_report, comparisons, export, live, imports, reparses, specs, retention, storage,
+        ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, bands, baselines, exclusions, mutes,
+        host_groups, comparison, comparison_report, saved_comparisons, exports, live, imports, reparses, specs, retention, storage,
         agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)

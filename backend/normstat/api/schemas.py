@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
-from normstat.query.hosts import StreamState
+from normstat.query.host_lists import StreamState
 
 # PostgreSQL's text cannot hold the character NUL; refusing it here makes it a 422 that says where.
 NO_NUL = r"^[^\x00]*$"

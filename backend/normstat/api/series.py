@@ -11,7 +11,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, SeriesBlock
 from normstat.api.series_body import make_response
 from normstat.errors import BadRequest, NotFound
-from normstat.query import series
+from normstat.query import series_points
 
 router = APIRouter(tags=["series"], dependencies=[NEEDS_VIEWER])
 FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
@@ -35,13 +35,13 @@ async def read_series(
         str | None, Query(pattern=r"^top:[1-9][0-9]{0,2}$", description="top:N, those with the highest mean of the first field")
     ] = None,
 ) -> Response:
-    """Reads the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+    """Read the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
 
     The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
     """
     if instance and instances is not None:
         raise BadRequest("Give either `instance` (names) or `instances` (top:N), not both")
-    wanted = series.SeriesRequest(
+    wanted = series_points.SeriesRequest(
         host=host,
         stat=stat,
         window=window,
@@ -50,5 +50,5 @@ async def read_series(
         instances=tuple(dict.fromkeys(instance or ())),
         top=None if instances is None else int(instances.removeprefix("top:")),
     )
-    found = await series.read_series(session, wanted)
+    found = await series_points.read_series(session, wanted)
     return await to_thread.run_sync(make_response, found, "gzip" in request.headers.get("accept-encoding", ""))

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from fastapi import Response
 
-from normstat.query.series import SeriesResult
+from normstat.query.series_points import SeriesResult
 from normstat.stats.records import Int64Array
 
 GZIP_FROM_BYTES: Final = 1024
@@ -19,13 +19,13 @@ GZIP_FROM_BYTES: Final = 1024
 GZIP_LEVEL: Final = 1
 GZIP_WINDOW_BITS: Final = 31
 # An axis with more jumps than this part of its times is shorter as a list of deltas.
-MOST_JUMPS: Final = 0.25
+MAX_JUMPS: Final = 0.25
 # Whole numbers up to here are the same as floating numbers.
 EXACT: Final = 2.0**53
 
 
 def make_response(result: SeriesResult, takes_gzip: bool) -> Response:  # noqa: FBT001 (called through a thread)
-    """The answer, compressed for whoever takes that."""
+    """Return the answer, compressed for whoever takes that."""
     body = encode(result)
     headers = {"Vary": "Accept-Encoding"}
     if takes_gzip and len(body) >= GZIP_FROM_BYTES:
@@ -36,7 +36,7 @@ def make_response(result: SeriesResult, takes_gzip: bool) -> Response:  # noqa: 
 
 
 def encode(result: SeriesResult) -> bytes:
-    """The body as JSON; see schemas.SeriesBlock."""
+    """Return the body as JSON; see schemas.SeriesBlock."""
     places: dict[bytes, int] = {}
     axes: list[Mapping[str, object]] = []
     series = []
@@ -73,7 +73,7 @@ def encode(result: SeriesResult) -> bytes:
 
 
 def to_axis(times_ms: Int64Array) -> Mapping[str, object]:
-    """Times as start, step and jumps where most distances are the same; else as deltas.
+    """Return times as start, step and jumps where most distances are the same; else as deltas.
 
     Shape: times_ms (n,) int64
     """
@@ -84,7 +84,7 @@ def to_axis(times_ms: Int64Array) -> Mapping[str, object]:
     deltas = np.diff(times_ms)
     step_ms = int(np.median(deltas)) if n > 1 else 0
     jumps = np.flatnonzero(deltas != step_ms)
-    if len(jumps) > MOST_JUMPS * n:
+    if len(jumps) > MAX_JUMPS * n:
         return {"start_ms": start_ms, "deltas": deltas}
     return {"start_ms": start_ms, "step_ms": step_ms, "n": n, "jumps": np.stack([jumps + 1, deltas[jumps] - step_ms], axis=1)}
 

@@ -7,7 +7,7 @@ from pydantic import StringConstraints
 
 from normstat.api.schemas import NO_NUL, Body, Name
 from normstat.stats.draft import Form
-from normstat.store.reparses import JobState
+from normstat.storage.reparse_rows import JobState
 
 # What a person pastes: some reports. The server reads a MiB of it in a second or two.
 Sample = Annotated[str, StringConstraints(max_length=1 << 20)]

@@ -32,13 +32,13 @@ from normstat.api.spec_schemas import (
     SpecPut,
 )
 from normstat.errors import BadRequest, Conflict, NotFound, Overloaded
-from normstat.ingest.preview import check_apart, preview_apart
-from normstat.query import specs
-from normstat.query.specs import SpecRecord
+from normstat.ingest.preview_process import check_apart, preview_apart
+from normstat.query import spec_lists
+from normstat.query.spec_lists import SpecRecord
 from normstat.stats import draft
 from normstat.stats.draft import DraftWish
-from normstat.store import user_specs
-from normstat.store.session import open_read_session
+from normstat.storage import user_specs
+from normstat.storage.session import open_read_session
 from normstat.window import LATEST_US, from_us
 
 router = APIRouter(prefix="/specs", tags=["specs"])
@@ -47,13 +47,13 @@ NamePath = Annotated[str, Path(description="name of the spec", min_length=1, max
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_specs(session: ReadSession) -> SpecList:
-    """Lists all specs by name."""
-    return SpecList(specs=[_to_info(record) for record in await specs.list_specs(session)])
+    """List all specs by name."""
+    return SpecList(specs=[_to_info(record) for record in await spec_lists.list_specs(session)])
 
 
 @router.post("/draft", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
 async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
-    """Drafts a spec from a sample of what a tool prints, to be corrected."""
+    """Draft a spec from a sample of what a tool prints, to be corrected."""
     wish = DraftWish(
         name=body.name,
         sample=body.sample,
@@ -72,7 +72,7 @@ async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
 
 @router.post("/preview", responses=guarded_answers(BadRequest, Overloaded))
 async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: State) -> SpecPreview:
-    """Shows what a spec makes of a sample; nothing is kept."""
+    """Show what a spec makes of a sample; nothing is kept."""
     async with state.preview_slots.hold(principal.name):
         _, found = await preview_apart(body.toml, body.sample.encode("utf-8", "replace"))
     # What the other process has read is harmless here, too.
@@ -91,23 +91,23 @@ async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: Sta
 
 @router.get("/{name}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_spec(name: NamePath, session: ReadSession) -> SpecDetail:
-    """Shows a spec with its text."""
-    record, toml = await specs.read_spec(session, name)
+    """Show a spec with its text."""
+    record, toml = await spec_lists.read_spec(session, name)
     return SpecDetail(**_to_info(record).model_dump(), toml=toml)
 
 
 @router.put("/{name}", responses=guarded_answers(BadRequest, Overloaded))
 async def put_spec(name: NamePath, body: SpecPut, principal: Administrator, state: State, session: WriteSession) -> SpecInfo:
-    """Adds a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then."""
+    """Add a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then."""
     async with state.preview_slots.hold(principal.name):
         await check_apart(body.toml)
     row = await user_specs.put_user_spec(session, name=name, toml=body.toml, created_by=principal.name)
-    return _to_info(await specs.describe(session, row))
+    return _to_info(await spec_lists.describe(session, row))
 
 
 @router.delete("/{name}", status_code=204, dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound, Conflict))
 async def delete_spec(name: NamePath, session: WriteSession) -> None:
-    """Removes a spec that was added and that no stream needs."""
+    """Remove a spec that was added and that no stream needs."""
     await user_specs.delete_user_spec(session, name)
 
 

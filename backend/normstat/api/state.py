@@ -13,13 +13,13 @@ from normstat.auth.access import AgentMemory
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
-from normstat.baseline.work import MemoryPool
-from normstat.ingest.intake import Intake
-from normstat.ingest.queue import ImportQueue
+from normstat.ingest.batching import Intake
+from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.live.notify import LiveHub
-from normstat.query.storage import StorageWatch
+from normstat.query.disk_usage import StorageWatch
 from normstat.settings import Settings
-from normstat.store.probe import DatabaseProbe
+from normstat.storage.probe import DatabaseProbe
+from normstat.work_budget import MemoryPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,6 @@ class AppState:
 
 
 async def state_of(request: Request) -> AppState:
-    """The shared things of the application that serves this request."""
+    """Return the shared things of the application that serves this request."""
     # Awaits nothing: a plain function would be run in another thread, for each request.
     return cast("AppState", request.app.state.normstat)

@@ -7,19 +7,19 @@ from fastapi import APIRouter
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import FieldInfo, PanelInfo, StatInfo, StatList
-from normstat.query import tables
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Spec, Stat
-from normstat.store.user_specs import refresh_catalogue
+from normstat.storage import lookup
+from normstat.storage.user_specs import refresh_catalogue
 
 router = APIRouter(prefix="/stats", tags=["stats"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("", responses=guarded_answers())
 async def list_stats(session: ReadSession) -> StatList:
-    """Lists every stat that can be read, with the columns that hosts have sent and no spec describes."""
+    """List every stat that can be read, with the columns that hosts have sent and no spec describes."""
     await refresh_catalogue(session)
-    seen = {stored.name: stored.fields for stored in await tables.list_stats(session)}
+    seen = {stored.name: stored.fields for stored in await lookup.list_stats(session)}
     return StatList(stats=[_to_info(spec, stat, seen.get(stat.name, ())) for spec, stat in load_catalogue().stats.values()])
 
 

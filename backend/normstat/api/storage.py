@@ -6,26 +6,26 @@ from normstat.api.deps import NEEDS_VIEWER, Administrator, HostPath, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.life_schemas import HostDeletion, HostDeletionList, StorageInfo
 from normstat.errors import NotFound
-from normstat.store import host_deletion
+from normstat.storage import host_deletion
 
 router = APIRouter(tags=["storage"])
 
 
 @router.get("/storage", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def get_storage(state: State, session: ReadSession) -> StorageInfo:
-    """Shows what takes the disk, how fast it grows, and when it will be full."""
+    """Show what takes the disk, how fast it grows, and when it will be full."""
     return StorageInfo.model_validate(await state.storage.read(session))
 
 
 @router.delete("/hosts/{host}", status_code=202, responses=guarded_answers(NotFound))
 async def delete_host(host: HostPath, principal: Administrator, session: WriteSession) -> HostDeletion:
-    """Deletes a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked."""
+    """Delete a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked."""
     return HostDeletion.model_validate(await host_deletion.request_deletion(session, host, requested_by=principal.name))
 
 
 @router.get("/host-deletions", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_host_deletions(session: ReadSession) -> HostDeletionList:
-    """Lists deletions of hosts, the newest first."""
+    """List deletions of hosts, the newest first."""
     return HostDeletionList(
         deletions=[HostDeletion.model_validate(record) for record in await host_deletion.list_deletions(session)]
     )

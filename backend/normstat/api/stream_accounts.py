@@ -9,23 +9,23 @@ from normstat.api.account_schemas import HostAccounts, StreamContext
 from normstat.api.deps import NEEDS_VIEWER, HostPath, IdPath, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.errors import NotFound
-from normstat.query import context, stream_accounts
+from normstat.query import context, line_accounts
 
 router = APIRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
-LineCount = Annotated[int, Query(ge=0, le=context.MOST_LINES)]
+LineCount = Annotated[int, Query(ge=0, le=context.MAX_LINES)]
 
 
 @router.get("/hosts/{host}/accounts", responses=guarded_answers(NotFound))
 async def read_accounts(
     host: HostPath,
     session: ReadSession,
-    only: Annotated[stream_accounts.Only | None, Query(description="only such streams")] = None,
+    only: Annotated[line_accounts.Only | None, Query(description="only such streams")] = None,
     stream_id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="only this stream")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> HostAccounts:
-    """Tells what became of every line and byte that a host sent: in all, and stream by stream."""
-    accounts = await stream_accounts.read_host_accounts(
+    """Tell what became of every line and byte that a host sent: in all, and stream by stream."""
+    accounts = await line_accounts.read_host_accounts(
         session, host, only=only, stream_id=stream_id, limit=limit, now=datetime.now(UTC)
     )
     return HostAccounts.model_validate(accounts)
@@ -39,5 +39,5 @@ async def read_context(
     before: LineCount = 10,
     after: LineCount = 10,
 ) -> StreamContext:
-    """Shows a line of a stream's raw output among the lines around it, as the tool printed them."""
+    """Show a line of a stream's raw output among the lines around it, as the tool printed them."""
     return StreamContext.model_validate(await context.read_context(session, id, offset, before=before, after=after))

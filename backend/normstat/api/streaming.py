@@ -65,9 +65,9 @@ class PieceResponse(StreamingResponse):
 
 
 async def detach(pieces: Pieces) -> Pieces:
-    """The pieces, each made in a task of its own, which is cancelled once.
+    """Return the pieces, each made in a task of its own, which is cancelled once.
 
-    When the client is gone, anyio cancels the response's task anew at every turn of the event loop, and so would cut off what the
+    When the client is gone, anyio cancels the response's task again at every turn of the event loop, and so would cut off what the
     driver does then: ask the server to cancel the statement, and wait until it has.
     """
     coming: asyncio.Task[bytes | None] | None = None

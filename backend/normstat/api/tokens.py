@@ -10,41 +10,41 @@ from normstat.api.schemas import AgentTokenCreate, ApiTokenCreate, Empty, NewTok
 from normstat.auth import accounts
 from normstat.auth.roles import Role
 from normstat.errors import BadRequest, NotFound
-from normstat.store.accounts import list_agent_tokens as list_agent_token_rows
-from normstat.store.models import AgentToken, ApiToken
+from normstat.storage.account_rows import list_agent_tokens as list_agent_token_rows
+from normstat.storage.schema.models import AgentToken, ApiToken
 
 router = APIRouter(tags=["tokens"])
 
 
 @router.get("/api-tokens", responses=guarded_answers())
 async def list_api_tokens(principal: Viewer, session: ReadSession) -> TokenList:
-    """Lists one's own API tokens; administrators see all."""
+    """List one's own API tokens; administrators see all."""
     return TokenList(tokens=[_to_info(row, None) for row in await accounts.list_api_tokens(session, principal)])
 
 
 @router.post("/api-tokens", status_code=201, responses=guarded_answers())
 async def create_api_token(body: ApiTokenCreate, principal: Viewer, session: WriteSession) -> NewToken:
-    """Makes a token that acts for one's account, with this role or the account's where that becomes lower."""
+    """Make a token that acts for one's account, with this role or the account's where that becomes lower."""
     token, row = await accounts.create_api_token(session, principal, name=body.name, role=body.role)
     return NewToken(token=token, info=_to_info(row, None), command=None)
 
 
 @router.delete("/api-tokens/{id}", responses=guarded_answers(NotFound))
 async def revoke_api_token(id: IdPath, principal: Viewer, session: WriteSession) -> Empty:  # noqa: A002
-    """Revokes one of one's own API tokens; administrators may revoke any."""
+    """Revoke one of one's own API tokens; administrators may revoke any."""
     await accounts.revoke_api_token(session, principal, id)
     return Empty()
 
 
 @router.get("/agent-tokens", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers())
 async def list_agent_tokens(session: ReadSession) -> TokenList:
-    """Lists all agent tokens."""
+    """List all agent tokens."""
     return TokenList(tokens=[_to_info(row, host) for row, host in await list_agent_token_rows(session)])
 
 
 @router.post("/agent-tokens", status_code=201, responses=guarded_answers(BadRequest))
 async def create_agent_token(body: AgentTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewToken:
-    """Makes a token for one host (which is made if it is new), or for any host."""
+    """Make a token for one host (which is made if it is new), or for any host."""
     token, row = await accounts.create_agent_token(session, name=body.name, host=body.host, created_by=principal.name)
     return NewToken(
         token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token, body.host)
@@ -53,14 +53,16 @@ async def create_agent_token(body: AgentTokenCreate, principal: Administrator, s
 
 @router.delete("/agent-tokens/{id}", responses=guarded_answers(NotFound))
 async def revoke_agent_token(id: IdPath, principal: Administrator, session: WriteSession, state: State) -> Empty:  # noqa: A002
-    """Revokes an agent token; its agent keeps its data and is answered 401 from now on."""
+    """Revoke an agent token; its agent keeps its data and is answered 401 from now on."""
     await accounts.revoke_agent_token(session, principal, id)
     state.agents.forget(id)
     return Empty()
 
 
 def install_command(public_url: str, token: str, host: str | None) -> str:
-    """The line that installs the agent on a host and starts it; the token goes by the environment, which `ps` does not show."""
+    """Return the line that installs the agent on a host and starts it; the token goes by the environment, which `ps` does not
+    show.
+    """
     url = shlex.quote(public_url.rstrip("/"))
     name = "" if host is None else f" --host {shlex.quote(host)}"
     return f"curl -fsS {url}/api/v1/agent/install.sh | NORMSTAT_TOKEN={token} sh -s -- --server {url}{name}"

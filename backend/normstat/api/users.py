@@ -11,8 +11,8 @@ from normstat.auth import accounts
 from normstat.auth.accounts import AccountChange
 from normstat.auth.roles import Role
 from normstat.errors import Conflict, NotFound, Overloaded, WeakPassword
-from normstat.store.accounts import list_users as list_user_rows
-from normstat.store.models import User
+from normstat.storage.account_rows import list_users as list_user_rows
+from normstat.storage.schema.models import User
 
 router = APIRouter(prefix="/users", tags=["users"], dependencies=[NEEDS_ADMINISTRATOR])
 UserPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
@@ -20,20 +20,20 @@ UserPath = Annotated[str, Path(description="name of the account", min_length=1, 
 
 @router.get("", responses=guarded_answers())
 async def list_users(session: ReadSession) -> UserList:
-    """Lists all accounts by name."""
+    """List all accounts by name."""
     return UserList(users=[_to_info(user) for user in await list_user_rows(session)])
 
 
 @router.post("", status_code=201, responses=guarded_answers(Conflict, WeakPassword, Overloaded))
 async def create_user(body: UserCreate, principal: Administrator, session: WriteSession) -> UserInfo:
-    """Makes an account. An API token cannot make an administrator."""
+    """Make an account. An API token cannot make an administrator."""
     user = await accounts.create_account(session, principal, name=body.name, role=body.role, password=body.password)
     return _to_info(user)
 
 
 @router.patch("/{name}", responses=guarded_answers(NotFound, Conflict, WeakPassword, Overloaded))
 async def update_user(name: UserPath, body: UserUpdate, principal: Administrator, session: WriteSession) -> UserInfo:
-    """Changes role or password of an account, or disables it; a new password or disabling ends its sessions.
+    """Change role or password of an account, or disables it; a new password or disabling ends its sessions.
 
     A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
     administrator nor make one.
@@ -46,7 +46,7 @@ async def update_user(name: UserPath, body: UserUpdate, principal: Administrator
 
 @router.delete("/{name}", responses=guarded_answers(NotFound, Conflict))
 async def delete_user(name: UserPath, principal: Administrator, session: WriteSession) -> Empty:
-    """Removes an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator."""
+    """Remove an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator."""
     await accounts.delete_account(session, principal, name)
     return Empty()
 

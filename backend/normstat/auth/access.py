@@ -8,11 +8,11 @@ from typing import Final, Literal
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role, lower_role
-from normstat.auth.tokens import hash_token
+from normstat.auth.secret_tokens import hash_token
 from normstat.errors import NotAuthenticated
-from normstat.store import accounts
-from normstat.store.models import AgentToken, ApiToken, User
-from normstat.store.session import open_read_session, open_write_session
+from normstat.storage import account_rows
+from normstat.storage.schema.models import AgentToken, ApiToken, User
+from normstat.storage.session import open_read_session, open_write_session
 
 # So long an agent is known without asking when its token was last used.
 REMEMBERED_S: Final = 60.0
@@ -58,12 +58,12 @@ class AgentPrincipal:
 
 
 def to_principal(user: User, session_hash: bytes | None) -> Principal:
-    """The account itself."""
+    """Return the account itself."""
     return Principal(user.id, user.name, Role(user.role), user.password_hash is not None, session_hash)
 
 
 async def enter_with_session(sessions: Sessions, cookie: str | None) -> Principal:
-    """The account whose session the cookie names.
+    """Return the account whose session the cookie names.
 
     Raises: NotAuthenticated
     """
@@ -71,22 +71,22 @@ async def enter_with_session(sessions: Sessions, cookie: str | None) -> Principa
         raise NotAuthenticated("Nobody is logged in; log in, or send `Authorization: Bearer <API token>`")
     session_hash = hash_token(cookie)
     async with open_read_session(sessions) as session:
-        user = await accounts.find_session_user(session, session_hash)
+        user = await account_rows.find_session_user(session, session_hash)
     if user is None:
         raise NotAuthenticated("This session has ended; log in again")
     return to_principal(user, session_hash)
 
 
 async def enter_with_api_token(sessions: Sessions, token: str) -> Principal:
-    """The account for which the token acts; never further than the account itself reaches now.
+    """Return the account for which the token acts; never further than the account itself reaches now.
 
     Raises: TokenRefused
     """
     async with open_write_session(sessions) as session:
-        api_token, user = await accounts.find_api_token(session, hash_token(token)) or (None, None)
+        api_token, user = await account_rows.find_api_token(session, hash_token(token)) or (None, None)
         if api_token is None or user is None or api_token.revoked_at is not None or user.disabled_at is not None:
             raise _refuse_api_token(api_token, user)
-        await accounts.touch_token(session, ApiToken, api_token.id)
+        await account_rows.touch_token(session, ApiToken, api_token.id)
     role = lower_role(Role(api_token.role), Role(user.role))
     return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None)
 
@@ -110,7 +110,7 @@ def _refuse_api_token(token: ApiToken | None, user: User | None) -> TokenRefused
 class AgentMemory:
     """Agents that came lately, by the hash of their tokens: hundreds of them come every second.
 
-    One who is remembered is asked for again while the request is stored (ingest/batch.py), so that a revoked token ends at once.
+    A remembered token is checked again while the request is stored (ingest/transaction.py), so that a revoked token ends at once.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -118,7 +118,7 @@ class AgentMemory:
         self._known: dict[bytes, tuple[AgentPrincipal, float]] = {}
 
     async def enter(self, sessions: Sessions, token: str) -> AgentPrincipal:
-        """The agent that the token stands for.
+        """Return the agent that the token stands for.
 
         Raises: TokenRefused
         """
@@ -134,21 +134,21 @@ class AgentMemory:
         return principal
 
     def knows(self, token: str) -> bool:
-        """Whether the token was valid once, as far as this process remembers."""
+        """Return whether the token was valid once, as far as this process remembers."""
         return hash_token(token) in self._known
 
     def forget(self, token_id: int) -> None:
-        """Asks for that token again when it comes next."""
+        """Ask for that token again when it comes next."""
         self._known = {key: known for key, known in self._known.items() if known[0].token_id != token_id}
 
 
 async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:
-    """The agent that the token stands for.
+    """Return the agent that the token stands for.
 
     Raises: TokenRefused
     """
     async with open_write_session(sessions) as session:
-        found = await accounts.find_agent_token(session, hash_token(token))
+        found = await account_rows.find_agent_token(session, hash_token(token))
         if found is None or found.revoked_at is not None:
             raise TokenRefused(
                 "This agent token is unknown or revoked; make a new one under /agent-tokens",
@@ -156,5 +156,5 @@ async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincip
                 reason="unknown" if found is None else "revoked",
                 token_id=None if found is None else found.id,
             )
-        await accounts.touch_token(session, AgentToken, found.id)
+        await account_rows.touch_token(session, AgentToken, found.id)
     return AgentPrincipal(found.id, found.host_id)

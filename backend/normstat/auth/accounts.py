@@ -9,12 +9,12 @@ from normstat.auth.access import Principal
 from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
+from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.auth.security_log import log_after_commit, short_name
-from normstat.auth.tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
-from normstat.ingest.batch import HOST_NAME
-from normstat.store import accounts as rows
-from normstat.store.models import AgentToken, ApiToken, User
+from normstat.ingest.transaction import HOST_NAME
+from normstat.storage import account_rows as rows
+from normstat.storage.schema.models import AgentToken, ApiToken, User
 
 LAST: Final = "{name} is the last enabled administrator; make another account an administrator first"
 NEEDS_SESSION: Final = "An API token can neither make nor change an administrator: that would outlive the token; log in"
@@ -31,7 +31,7 @@ class AccountChange:
 
 
 async def create_account(session: AsyncSession, by: Principal, *, name: str, role: Role, password: str) -> User:
-    """The new account.
+    """Return the new account.
 
     Raises: Conflict when the name is taken, WeakPassword, NotAllowed for an API token that makes an administrator, Overloaded
     """
@@ -45,7 +45,7 @@ async def create_account(session: AsyncSession, by: Principal, *, name: str, rol
 
 
 async def change_account(session: AsyncSession, by: Principal, name: str, change: AccountChange) -> User:
-    """The account after the change; disabling it or a new password ends its sessions.
+    """Return the account after the change; disabling it or a new password ends its sessions.
 
     Raises: NotFound, Conflict, WeakPassword, NotAllowed for an API token and an administrator, Overloaded
     """
@@ -74,7 +74,7 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
 
 
 async def delete_account(session: AsyncSession, by: Principal, name: str) -> None:
-    """Removes the account; its API tokens are revoked, so that a later account of the name does not inherit them.
+    """Remove the account; its API tokens are revoked, so that a later account of the name does not inherit them.
 
     Raises: NotFound, Conflict, NotAllowed for an API token and an administrator
     """
@@ -106,7 +106,7 @@ async def _lock(session: AsyncSession, by: Principal, name: str, *, loses_rights
 
 
 async def create_api_token(session: AsyncSession, principal: Principal, *, name: str, role: Role) -> tuple[str, ApiToken]:
-    """The secret and the row of a new API token that acts for the principal's account.
+    """Return the secret and the row of a new API token that acts for the principal's account.
 
     Raises: NotAllowed
     """
@@ -123,12 +123,12 @@ async def create_api_token(session: AsyncSession, principal: Principal, *, name:
 
 
 async def list_api_tokens(session: AsyncSession, principal: Principal) -> list[ApiToken]:
-    """The principal's own tokens; all, for an administrator."""
+    """Return the principal's own tokens; all, for an administrator."""
     return await rows.list_api_tokens(session, _own(principal))
 
 
 async def revoke_api_token(session: AsyncSession, principal: Principal, token_id: int) -> None:
-    """Revokes one of the principal's own tokens; any, for an administrator.
+    """Revoke one of the principal's own tokens; any, for an administrator.
 
     Raises: NotFound
     """
@@ -142,7 +142,7 @@ def _own(principal: Principal) -> str | None:
 
 
 async def create_agent_token(session: AsyncSession, *, name: str, host: str | None, created_by: str) -> tuple[str, AgentToken]:
-    """The secret and the row of a new agent token.
+    """Return the secret and the row of a new agent token.
 
     Raises: BadRequest for a name that ingest would not take from a host
     """
@@ -157,7 +157,7 @@ async def create_agent_token(session: AsyncSession, *, name: str, host: str | No
 
 
 async def revoke_agent_token(session: AsyncSession, by: Principal, token_id: int) -> None:
-    """Revokes an agent token.
+    """Revoke an agent token.
 
     Raises: NotFound
     """

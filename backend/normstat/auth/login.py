@@ -11,13 +11,13 @@ from normstat.auth.client_address import group_of
 from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password, lane_of_known, lane_of_strangers, verify_password
 from normstat.auth.roles import Role
+from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
 from normstat.auth.throttle import Attempt, Throttle
-from normstat.auth.tokens import Secret, hash_token, new_secret, to_secret
 from normstat.errors import Conflict, NormstatError, NotAllowed, NotAuthenticated, NotFound, Overloaded, TooManyRequests, shorten
-from normstat.store import accounts
-from normstat.store.models import LoginLink, User
-from normstat.store.session import open_read_session, open_write_session
+from normstat.storage import account_rows
+from normstat.storage.schema.models import LoginLink, User
+from normstat.storage.session import open_read_session, open_write_session
 
 LINK_LIFETIME: Final = timedelta(hours=1)
 # For so long after its end a link still says that it was used or is too old, instead of being unknown.
@@ -59,7 +59,7 @@ class LoginDesk:
 
 
 async def log_in(desk: LoginDesk, visitor: Visitor, *, name: str, password: str) -> LoggedIn:
-    """A new session of the account.
+    """Return a new session of the account.
 
     Raises: NotAuthenticated, TooManyRequests, Overloaded
     """
@@ -76,7 +76,7 @@ async def log_in(desk: LoginDesk, visitor: Visitor, *, name: str, password: str)
         # The place first: a flood that finds none does not ask the database, either.
         with lane.place(who):
             async with open_read_session(desk.sessions) as session:
-                user = await accounts.find_user(session, name)
+                user = await account_rows.find_user(session, name)
             # No connection is held while the password is worked on.
             password_hash = None if user is None or user.disabled_at is not None else user.password_hash
             is_right = await verify_password(password_hash, password, lane)
@@ -98,7 +98,7 @@ async def _is_known_browser(desk: LoginDesk, visitor: Visitor, name: str) -> boo
     if not visitor.browser:
         return False
     async with open_read_session(desk.sessions) as session:
-        return await accounts.is_browser(session, hash_token(visitor.browser), name)
+        return await account_rows.is_browser(session, hash_token(visitor.browser), name)
 
 
 async def _count(desk: LoginDesk, visitor: Visitor, name: str, *, is_known: bool) -> Attempt:
@@ -107,7 +107,7 @@ async def _count(desk: LoginDesk, visitor: Visitor, name: str, *, is_known: bool
     is_known_address = False
     if desk.throttle.is_name_crowded(name):
         async with open_read_session(desk.sessions) as session:
-            is_known_address = await accounts.is_address_of(session, group_of(visitor.address), name)
+            is_known_address = await account_rows.is_address_of(session, group_of(visitor.address), name)
     return desk.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
 
 
@@ -127,19 +127,19 @@ async def _open_session(
     desk: LoginDesk, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None
 ) -> LoggedIn:
     secret = new_secret()
-    user = await accounts.add_session(
+    user = await account_rows.add_session(
         session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=desk.lifetime
     )
     if user is None:
         raise NotAuthenticated(WRONG)
     browser = await _browser_of(session, visitor)
-    await accounts.note_browser(session, user_id=user_id, token_hash=browser.token_hash, address=group_of(visitor.address))
+    await account_rows.note_browser(session, user_id=user_id, token_hash=browser.token_hash, address=group_of(visitor.address))
     return LoggedIn(to_principal(user, secret.token_hash), secret.token, browser.token)
 
 
 async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:
-    """The browser's own token when we made it, else a new one: a value that somebody planted is never adopted."""
-    if visitor.browser and await accounts.is_browser(session, hash_token(visitor.browser)):
+    """Return the browser's own token when we made it, else a new one: a value that somebody planted is never adopted."""
+    if visitor.browser and await account_rows.is_browser(session, hash_token(visitor.browser)):
         return to_secret(visitor.browser)
     return new_secret()
 
@@ -147,15 +147,16 @@ async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:
 async def make_link(
     session: AsyncSession, *, name: str | None, must_forget_password: bool, must_revoke_tokens: bool = True
 ) -> tuple[str, str]:
-    """The account's name and the token of a new link; without a name: the oldest administrator, who is made if there is none.
+    """Return the account's name and the token of a new link; without a name: the oldest administrator, who is made if there is
+    none.
 
     `must_revoke_tokens` revokes the account's API tokens, too, when the password is forgotten.
 
     Raises: NotFound, Conflict
     """
-    administrators = await accounts.lock_administrators(session)
+    administrators = await account_rows.lock_administrators(session)
     if name is not None:
-        user = await accounts.lock_user(session, name)
+        user = await account_rows.lock_user(session, name)
         if user is None:
             raise NotFound(f"There is no account {shorten(name)}")
         if user.disabled_at is not None:
@@ -165,40 +166,40 @@ async def make_link(
     else:
         user = await _make_first_administrator(session)
     if must_forget_password:
-        await accounts.forget_password(session, user.id)
-        await accounts.delete_sessions_of(session, user.id)
-        n_revoked = await accounts.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
+        await account_rows.forget_password(session, user.id)
+        await account_rows.delete_sessions_of(session, user.id)
+        n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
         log_after_commit(session, "password_forgotten", account=short_name(user.name), n_api_tokens_revoked=n_revoked)
     secret = new_secret()
-    await accounts.add_link(session, user_id=user.id, token_hash=secret.token_hash, lifetime=LINK_LIFETIME)
+    await account_rows.add_link(session, user_id=user.id, token_hash=secret.token_hash, lifetime=LINK_LIFETIME)
     log_after_commit(session, "login_link_made", account=short_name(user.name))
     return user.name, secret.token
 
 
 async def _make_first_administrator(session: AsyncSession) -> User:
-    user = await accounts.add_user(session, name=FIRST_ADMINISTRATOR, role=Role.ADMINISTRATOR, password_hash=None)
+    user = await account_rows.add_user(session, name=FIRST_ADMINISTRATOR, role=Role.ADMINISTRATOR, password_hash=None)
     if user is None:
         # Two commands at once: the other one has made it.
-        user = await accounts.lock_user(session, FIRST_ADMINISTRATOR)
+        user = await account_rows.lock_user(session, FIRST_ADMINISTRATOR)
     if user is None or user.role != Role.ADMINISTRATOR:
         raise Conflict(f"There is no administrator, and the name {FIRST_ADMINISTRATOR!r} belongs to another account")
     return user
 
 
 async def use_link(desk: LoginDesk, visitor: Visitor, *, token: str) -> LoggedIn:
-    """A new session of the link's account; the link is spent. A right link is let through whatever was tried before.
+    """Return a new session of the link's account; the link is spent. A right link is let through whatever was tried before.
 
     Raises: NotAuthenticated, Conflict, TooManyRequests
     """
     token_hash = hash_token(token)
     async with open_write_session(desk.sessions) as session:
-        user_id = await accounts.spend_link(session, token_hash)
+        user_id = await account_rows.spend_link(session, token_hash)
         if user_id is None:
-            reason, error = _explain(await accounts.find_link(session, token_hash))
+            reason, error = _explain(await account_rows.find_link(session, token_hash))
             desk.security_log.note("login_link_refused", visitor.address, reason=reason)
             desk.throttle.count_wrong_link(visitor.address)
             raise error
-        user = await accounts.find_user_by_id(session, user_id)
+        user = await account_rows.find_user_by_id(session, user_id)
         logged_in = await _open_session(desk, visitor, session, user_id, user.password_hash)
     desk.security_log.note("login_link_used", user.name, level="info", account=short_name(user.name))
     return logged_in
@@ -217,14 +218,14 @@ def _explain(link: LoginLink | None) -> tuple[str, NormstatError]:
 async def change_password(
     desk: LoginDesk, visitor: Visitor, principal: Principal, *, old: str | None, new: str, must_revoke_tokens: bool
 ) -> LoggedIn:
-    """A new session under the new password; all others of the account have ended, and unless told otherwise its API tokens.
+    """Return a new session under the new password; all others of the account have ended, and unless told otherwise its API tokens.
 
     Raises: NotAllowed, NotAuthenticated, WeakPassword, TooManyRequests, Overloaded
     """
     if principal.session_hash is None:
         raise NotAllowed("An API token cannot change a password; log in")
     async with open_read_session(desk.sessions) as session:
-        user = await accounts.find_user_by_id(session, principal.user_id)
+        user = await account_rows.find_user_by_id(session, principal.user_id)
     # Forgiven at the end only: refusing a weak password takes work, too.
     attempt = desk.throttle.attempt_known(user.name, BY_SESSION)
     with lane_of_known().place(user.name):
@@ -233,12 +234,12 @@ async def change_password(
     await require_good_password(new, name=user.name, who=user.name)
     new_hash = await hash_password(new, who=user.name)
     async with open_write_session(desk.sessions) as session:
-        current = await accounts.lock_user(session, user.name)
+        current = await account_rows.lock_user(session, user.name)
         if current is None or current.password_hash != user.password_hash:
             raise NotAuthenticated("The account has changed meanwhile; log in again")
-        await accounts.update_user(session, user.id, password_hash=new_hash)
-        await accounts.delete_sessions_of(session, user.id)
-        n_revoked = await accounts.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
+        await account_rows.update_user(session, user.id, password_hash=new_hash)
+        await account_rows.delete_sessions_of(session, user.id)
+        n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
         logged_in = await _open_session(desk, visitor, session, user.id, new_hash)
     attempt.succeed()
     desk.security_log.note(
@@ -248,13 +249,13 @@ async def change_password(
 
 
 async def log_out(session: AsyncSession, principal: Principal) -> None:
-    """Ends the session of the request, if it came with one."""
+    """End the session of the request, if it came with one."""
     if principal.session_hash is not None:
-        await accounts.delete_session(session, principal.session_hash)
+        await account_rows.delete_session(session, principal.session_hash)
         log_after_commit(session, "logged_out", account=short_name(principal.name))
 
 
 async def delete_expired_logins(sessions: Sessions) -> None:
-    """Removes ended sessions, old links and browsers that have not come for long; a job."""
+    """Remove ended sessions, old links and browsers that have not come for long; a job."""
     async with open_write_session(sessions) as session:
-        await accounts.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)
+        await account_rows.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)

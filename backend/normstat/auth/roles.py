@@ -16,10 +16,10 @@ class Role(StrEnum):
         return list(Role).index(self)
 
     def reaches(self, needed: "Role") -> bool:
-        """Whether this role may do what `needed` may do."""
+        """Return whether this role may do what `needed` may do."""
         return self.rank >= needed.rank
 
 
 def lower_role(first: Role, second: Role) -> Role:
-    """The one of the two that may do less."""
+    """Return the one of the two that may do less."""
     return first if second.reaches(first) else second

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from normstat.ingest.pieces import NOTHING_REFUSED, Piecewise, Refused, Taken
-from normstat.ingest.wire import Frame, FrameKind
-from normstat.stats.gap import state_after_gap
+from normstat.ingest.protocol import Frame, FrameKind
+from normstat.ingest.stream_samples import NOTHING_REFUSED, Piecewise, Refused, Taken
+from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import SampleBlock, State
 from normstat.stats.spec import Spec
-from normstat.store.ingest_rows import OpenStream
-from normstat.store.stat_tables import TablePlan
-from normstat.store.streams import LostBytes
+from normstat.storage.ingest_rows import OpenStream
+from normstat.storage.stat_tables import TablePlan
+from normstat.storage.stream_rows import LostBytes
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Delivery:
         return (block for taken in self.taken for block in taken.blocks)
 
     def read(self, plan: TablePlan, refused: Refused = NOTHING_REFUSED) -> None:
-        """Takes all frames in their order; what is left behind the last whole line is dropped, the agent sends it again."""
+        """Take all frames in their order; what is left behind the last whole line is dropped, the agent sends it again."""
         self._refused = refused
         for frame in self.frames:
             if frame.kind is FrameKind.STREAM:
@@ -50,13 +50,13 @@ class Delivery:
         self._read_data(plan, is_final=self.is_final)
 
     def _accept(self, frame: Frame) -> None:
-        """Appends what is new in the frame; nothing of one that begins beyond what is there."""
+        """Append what is new in the frame; nothing of one that begins beyond what is there."""
         known = self.end + len(self._data)
         if frame.offset <= known < frame.end:
             self._data += frame.data[known - frame.offset :]
 
     def _lose(self, frame: Frame) -> None:
-        """Moves past bytes that the host lost; not past bytes that may still come."""
+        """Move past bytes that the host lost; not past bytes that may still come."""
         if frame.offset <= self.end < frame.end:
             self.gaps.append(LostBytes(self.end, frame.end))
             self.end = frame.end

@@ -1,1 +1,1 @@
-"""Tells open pages that new samples are there."""
+"""Tell open pages that new samples have arrived. Never: the samples themselves. Entry point: `notify`."""

@@ -15,8 +15,8 @@ from psycopg.conninfo import make_conninfo
 from pydantic import BaseModel, ValidationError
 
 from normstat.errors import shorten
-from normstat.store.session import connect_arguments
-from normstat.store.user_specs import SPECS_CHANNEL
+from normstat.storage.session import connect_arguments
+from normstat.storage.user_specs import SPECS_CHANNEL
 
 log = structlog.get_logger()
 
@@ -24,7 +24,7 @@ CHANNEL: Final = "normstat_live"
 # One entry for each host and spec; a reader that follows more of them than this misses some news, never the newest.
 MAX_WAITING: Final = 1000
 FIRST_RETRY_S: Final = 0.5
-LONGEST_RETRY_S: Final = 15.0
+MAX_RETRY_S: Final = 15.0
 # A connection whose other end vanished without a word is noticed after about a minute.
 KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
@@ -47,7 +47,7 @@ class Subscription:
         self._is_closed = False
 
     def offer(self, event: LiveEvent) -> None:
-        """Puts the event in, in the place of an older one of its kind."""
+        """Put the event in, in the place of an older one of its kind."""
         if self._host is not None and event.host != self._host:
             return
         key = (event.host, event.spec)
@@ -58,7 +58,7 @@ class Subscription:
         self._changed.set()
 
     def close(self) -> None:
-        """Ends the reader's iteration."""
+        """End the reader's iteration."""
         self._is_closed = True
         self._changed.set()
 
@@ -86,7 +86,7 @@ class LiveHub:
 
     @contextlib.contextmanager
     def subscribe(self, host: str | None) -> Iterator[Subscription]:
-        """A box that is filled as long as the block runs; `host` None: news of all hosts."""
+        """Provide a box that is filled as long as the block runs; `host` None: news of all hosts."""
         subscription = Subscription(host)
         self._subscriptions.add(subscription)
         if self._is_closed:
@@ -97,18 +97,18 @@ class LiveHub:
             self._subscriptions.discard(subscription)
 
     def publish(self, event: LiveEvent) -> None:
-        """Gives the event to all subscribers."""
+        """Give the event to all subscribers."""
         for subscription in self._subscriptions:
             subscription.offer(event)
 
     def close(self) -> None:
-        """Ends all readers; called when the server stops, which waits for open answers."""
+        """End all readers; called when the server stops, which waits for open answers."""
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
 
     async def run(self) -> None:
-        """Listens until cancelled; connects again whenever the database was away."""
+        """Listen until cancelled; connects again whenever the database was away."""
         retry_s = FIRST_RETRY_S
         while True:
             try:
@@ -131,7 +131,7 @@ class LiveHub:
             finally:
                 self.is_listening.clear()
             await asyncio.sleep(retry_s)
-            retry_s = min(retry_s * 2, LONGEST_RETRY_S)
+            retry_s = min(retry_s * 2, MAX_RETRY_S)
 
     async def _see_specs_changed(self) -> None:
         if self._on_specs_changed is not None:

@@ -1,1 +1,4 @@
-"""What `normstat up` needs of the machine: accounts, child processes, log files, disks. Never: SQL or HTTP."""
+"""What `normstat up` needs of the machine: accounts, child processes, log files, disks.
+
+Never: SQL or HTTP. Entry points: `processes`, `accounts`.
+"""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-OLDEST_MAJOR: Final = 14  # multiranges came with 14
+MIN_MAJOR: Final = 14  # multiranges came with 14
 # Where root keeps what an unprivileged account must reach, when the checkout itself is out of its reach (a clone below /root).
 ROOT_STATE_DIR: Final = Path("/var/lib/normstat")
 
@@ -25,7 +25,7 @@ class Binaries:
 
 
 def _major_of(bin_dir: Path) -> int | None:
-    """The major version of the server in that folder, or None where there is none that runs."""
+    """Return the major version of the server in that folder, or None where there is none that runs."""
     if not (bin_dir / "postgres").is_file() or not (bin_dir / "initdb").is_file():
         return None
     try:
@@ -37,7 +37,7 @@ def _major_of(bin_dir: Path) -> int | None:
 
 
 def _has_timescaledb(bin_dir: Path) -> bool:
-    """Whether the extension's control file lies where this installation looks for it."""
+    """Return whether the extension's control file lies where this installation looks for it."""
     pg_config = bin_dir / "pg_config"
     places = [bin_dir.parent / "share/postgresql", bin_dir.parent / "share"]
     if pg_config.is_file():
@@ -61,14 +61,14 @@ def _candidates() -> Iterator[tuple[Path, str]]:
 
 
 def find_binaries() -> list[Binaries]:
-    """All PostgreSQL servers of this machine that are new enough, the preferred one first.
+    """Return all PostgreSQL servers of this machine that are new enough, the preferred one first.
 
     Missing: an empty list where there is none.
     """
     found: dict[Path, Binaries] = {}
     for folder, origin in _candidates():
         major = _major_of(folder) if folder not in found else None
-        if major is not None and major >= OLDEST_MAJOR:
+        if major is not None and major >= MIN_MAJOR:
             found[folder] = Binaries(folder, major, _has_timescaledb(folder), origin)
     return sorted(found.values(), key=lambda b: (b.has_timescaledb, b.origin == "installed", b.major), reverse=True)
 

@@ -52,7 +52,7 @@ class RotatingFile:
             data = data[n_written:]
 
     def _end_of_piece(self, data: bytes) -> int:
-        """How much of the data goes into this file; 0 when a new one is to begin first."""
+        """Return how much of the data goes into this file; 0 when a new one is to begin first."""
         room = self._max_bytes - self._size
         if len(data) <= room:
             return len(data)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from normstat.local.accounts import Account, View, become
+from normstat.local.os_accounts import Account, View, become
 
 STOP_TIMEOUT_S: Final = 15.0
 FIRST_PAUSE_S: Final = 0.5
@@ -105,11 +105,11 @@ class Process:
         return self._child.poll() if self._child is not None else 0
 
     def is_ready(self) -> bool:
-        """Whether it does its work."""
+        """Return whether it does its work."""
         return self._is_ready()
 
     def may_launch(self) -> bool:
-        """Whether what it needs is there."""
+        """Return whether what it needs is there."""
         return self._may_launch()
 
     def last_words(self) -> str:
@@ -158,10 +158,10 @@ class Part(Protocol):
         """Return how it ended, None while it runs."""
 
     def is_ready(self) -> bool:
-        """Whether it does its work; asked only while it runs."""
+        """Return whether it does its work; asked only while it runs."""
 
     def may_launch(self) -> bool:
-        """Whether it can be started: what it needs is there, what an earlier one left is gone."""
+        """Return whether it can be started: what it needs is there, what an earlier one left is gone."""
 
     def last_words(self) -> str:
         """Return why it ended, as far as it said so; empty when it did not."""
@@ -230,7 +230,8 @@ def _seconds(n: float) -> str:
 
 
 def processes_in(folder: Path) -> Iterator[int]:
-    """The numbers of the processes that have that folder as their working folder, as all of PostgreSQL's have their cluster's.
+    """Yield the numbers of the processes that have that folder as their working folder, as all of PostgreSQL's have their
+    cluster's.
 
     Missing: nothing where there is no /proc.
     """

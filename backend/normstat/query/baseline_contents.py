@@ -8,19 +8,19 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.query.counts import count_samples
-from normstat.query.coverage import find_covered, probe, read_steps
-from normstat.query.tables import StatRef, natural_key
-from normstat.store.instance_memory import LAST_STEP
-from normstat.store.models import Instance
+from normstat.query.report_coverage import find_covered, probe, read_steps
+from normstat.query.sample_counts import count_samples
+from normstat.storage.instance_memory import LAST_STEP
+from normstat.storage.lookup import StatRef, natural_key
+from normstat.storage.schema.models import Instance
 from normstat.window import Window, from_us
 
 # So many looks over all windows, but for each window so many at least.
 STEPS: Final = 600
-LEAST_STEPS: Final = 20
+MIN_STEPS: Final = 20
 # Beyond, counting takes longer than somebody wants to wait, and the number follows from what a few looks saw.
 COUNT_LIMIT: Final = 500_000
-MOST_NAMED: Final = 20
+MAX_NAMED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class InstanceChanges:
 
 
 async def read_contents(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> StatContents:
-    """How much of the windows one stat covers. Missing: nothing covered and 0 samples where it has none."""
+    """Return how much of the windows one stat covers. Missing: nothing covered and 0 samples where it has none."""
     total_s = sum(window.length_s for window in windows)
     found = []
     for window in windows:
-        n_steps = max(LEAST_STEPS, round(STEPS * window.length_s / total_s))
+        n_steps = max(MIN_STEPS, round(STEPS * window.length_s / total_s))
         first_us, last_us = await read_steps(session, host_id, stat, window, n_steps)
         if len(first_us):
             found.append((window, first_us, last_us))
@@ -73,7 +73,7 @@ async def read_contents(session: AsyncSession, host_id: int, stat: StatRef, wind
 async def read_instance_changes(
     session: AsyncSession, host_id: int, stat_id: int, before: Sequence[Window], recent: Window
 ) -> InstanceChanges:
-    """Which instances of a stat the windows `before` have and `recent` has not, and the reverse.
+    """Return which instances of a stat the windows `before` have and `recent` has not, and the reverse.
 
     An instance is taken to be there from its first to its last sample, which may be noted LAST_STEP late.
     """
@@ -83,11 +83,11 @@ async def read_instance_changes(
     counts, names = [], []
     for condition in (was & ~is_there, is_there & ~was):
         counts.append(await session.scalar(select(func.count()).select_from(Instance).where(of_stat, condition)) or 0)
-        query = select(Instance.name).where(of_stat, condition).order_by(Instance.id).limit(MOST_NAMED)
+        query = select(Instance.name).where(of_stat, condition).order_by(Instance.id).limit(MAX_NAMED)
         names.append(sorted(await session.scalars(query), key=natural_key))
     return InstanceChanges(n_before=n_before or 0, n_gone=counts[0], gone=names[0], n_new=counts[1], new=names[1])
 
 
 def _reaches(window: Window) -> ColumnElement[bool]:
-    """Whether the instance was there at some time of the window."""
+    """Return whether the instance was there at some time of the window."""
     return (Instance.first_sample_at < window.end) & (Instance.last_sample_at >= window.start - LAST_STEP)

@@ -9,11 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
-from normstat.store.chunks import read_chunks
-from normstat.store.models import Host, RejectedLine, Stream
+from normstat.storage.chunks import read_chunks
+from normstat.storage.schema.models import Host, RejectedLine, Stream
 
-MOST_LINES: Final = 200
-LONGEST_TEXT: Final = 2000
+MAX_LINES: Final = 200
+MAX_TEXT_LENGTH: Final = 2000
 # How far before the place lines are looked for: lines are some 80 bytes long, and only odd output needs the second or third look.
 LOOK_BACKS: Final = (16 * 1024, 256 * 1024, 2 * 1024 * 1024)
 # And how far behind it; chunks are mostly below 1 MiB.
@@ -65,7 +65,7 @@ class Run:
 
 
 async def read_context(session: AsyncSession, stream_id: int, offset: int, *, before: int, after: int) -> Context:
-    """The line that holds the byte at `offset`, with so many lines before and after it as there are.
+    """Return the line that holds the byte at `offset`, with so many lines before and after it as there are.
 
     Raises: NotFound for an unknown stream, or a place of which no bytes are kept
     """
@@ -89,7 +89,7 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
 
 
 async def _look(session: AsyncSession, stream_id: int, offset: int, before: int, after: int) -> list[ContextLine] | None:
-    """The lines around the offset. Missing: None where no bytes are kept at the offset."""
+    """Return the lines around the offset. Missing: None where no bytes are kept at the offset."""
     lines: list[ContextLine] | None = []
     for look_back in LOOK_BACKS:
         start = max(0, offset - look_back)
@@ -106,7 +106,7 @@ async def _look(session: AsyncSession, stream_id: int, offset: int, before: int,
 
 
 async def _read_runs(session: AsyncSession, stream_id: int, start: int, offset: int, after: int) -> list[Run]:
-    """The chunks that reach into [start, offset], and those behind until there are lines enough."""
+    """Return the chunks that reach into [start, offset], and those behind until there are lines enough."""
     runs: list[Run] = []
     pieces: list[bytes] = []
     run_start, end = start, start
@@ -131,12 +131,12 @@ async def _read_runs(session: AsyncSession, stream_id: int, start: int, offset: 
 
 
 def _is_after_gap(earlier: list[Run], start: int, run_start: int) -> bool:
-    """Whether the byte before a run is not kept: there is a run before it, or the looking began before it."""
+    """Return whether the byte before a run is not kept: there is a run before it, or the looking began before it."""
     return bool(earlier) or run_start > start
 
 
 def find_lines(runs: list[Run], offset: int, before: int, after: int) -> list[ContextLine] | None:
-    """The line at the offset, at most `before` + 1 lines before it and `after` lines after it.
+    """Return the line at the offset, at most `before` + 1 lines before it and `after` lines after it.
 
     Missing: None where no run holds the offset
     """
@@ -152,7 +152,7 @@ def find_lines(runs: list[Run], offset: int, before: int, after: int) -> list[Co
 
 
 def _lines_before(runs: list[Run], at: int, end: int) -> Iterator[ContextLine]:
-    """The lines before a line's beginning, backwards."""
+    """Yield the lines before a line's beginning, backwards."""
     while True:
         run = runs[at]
         while end > 0:
@@ -165,7 +165,7 @@ def _lines_before(runs: list[Run], at: int, end: int) -> Iterator[ContextLine]:
 
 
 def _lines_from(runs: list[Run], at: int, start: int) -> Iterator[ContextLine]:
-    """The lines from a line's beginning on."""
+    """Yield the lines from a line's beginning on."""
     for run in runs[at:]:
         while start < len(run.data):
             line = _line_at(run, start)
@@ -177,7 +177,7 @@ def _lines_from(runs: list[Run], at: int, start: int) -> Iterator[ContextLine]:
 def _line_at(run: Run, start: int) -> ContextLine:
     newline = run.data.find(b"\n", start)
     end = len(run.data) if newline < 0 else newline
-    text, is_cut = _to_text(run.data[start : min(end, start + 4 * LONGEST_TEXT)], end - start)
+    text, is_cut = _to_text(run.data[start : min(end, start + 4 * MAX_TEXT_LENGTH)], end - start)
     return ContextLine(
         offset=run.start + start,
         line_no=None,
@@ -190,13 +190,13 @@ def _line_at(run: Run, start: int) -> ContextLine:
 
 
 def _to_text(data: bytes, n_bytes: int) -> tuple[str, bool]:
-    """The text of a line without its end, and whether it was cut. What is no text is written out, as in rejected lines."""
+    """Return the text of a line without its end, and whether it was cut. What is no text is written out, as in rejected lines."""
     text = data.decode("utf-8", "backslashreplace").removesuffix("\r").replace("\0", "\\x00")
-    return text[:LONGEST_TEXT], len(text) > LONGEST_TEXT or len(data) < n_bytes
+    return text[:MAX_TEXT_LENGTH], len(text) > MAX_TEXT_LENGTH or len(data) < n_bytes
 
 
 async def _number(session: AsyncSession, stream_id: int, lines: list[ContextLine]) -> list[ContextLine]:
-    """The lines with their numbers, counted from the rejected lines among them; gaps have no lines."""
+    """Return the lines with their numbers, counted from the rejected lines among them; gaps have no lines."""
     rows = await session.execute(
         select(RejectedLine.line_offset, RejectedLine.line_no).where(
             RejectedLine.stream_id == stream_id, RejectedLine.line_offset.in_([line.offset for line in lines])

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from normstat.query.pages import BoolArray, Float64Array
+from normstat.rollups.rollup_codec import Buckets
 from normstat.stats.records import Int64Array
-from normstat.store.rollup_blocks import Buckets
+from normstat.storage.sample_pages import BoolArray, Float64Array
 
 # A distance this many times the usual one around it is a gap.
 GAP_FACTOR: Final = 3
@@ -30,7 +30,7 @@ class GapFinder:
         self._usual_us: float | None = None
 
     def find(self, time_us: Int64Array) -> BoolArray:
-        """True for each sample that comes after a gap.
+        """Return True for each sample that comes after a gap.
 
         Shape: time_us (n,) int64 ascending, later than all before -> (n,) bool
         """
@@ -50,7 +50,7 @@ class GapFinder:
         self._last_us = time_us
 
     def usual(self, distances: Int64Array) -> Float64Array:
-        """The usual distance around each of some distances that follow those seen before.
+        """Return the usual distance around each of some distances that follow those seen before.
 
         Shape: distances (n,) int64 microseconds, positive -> (n,) float64
         """
@@ -86,7 +86,7 @@ class Trace:
         self.is_thinned = False
 
     def add(self, time_us: Int64Array, values: Float64Array, after_gap: BoolArray) -> None:
-        """Takes the next samples, in the order of time. Missing: NaN; the line breaks there."""
+        """Take the next samples, in the order of time. Missing: NaN; the line breaks there."""
         is_there = ~np.isnan(values)
         if not is_there.all():
             breaks = after_gap.copy()
@@ -96,7 +96,7 @@ class Trace:
         self._hold(time_us, values, after_gap)
 
     def add_buckets(self, buckets: Buckets, bucket_us: int) -> None:
-        """Takes the next buckets of a rollup, which are of this series, in the order of time."""
+        """Take the next buckets of a rollup, which are of this series, in the order of time."""
         if not len(buckets):
             return
         start_us = buckets.bucket * bucket_us
@@ -126,7 +126,7 @@ class Trace:
         return self.is_thinned or self._n_held > self._limit
 
     def thin(self) -> None:
-        """Keeps the first, lowest, highest and last sample of each column."""
+        """Keep the first, lowest, highest and last sample of each column."""
         time_us, values, after_gap = self._joined()
         kept = choose_m4((time_us - self._start_us) // self._column_us, values)
         self._times, self._values, self._after_gap = [time_us[kept]], [values[kept]], [after_gap[kept]]
@@ -134,7 +134,7 @@ class Trace:
         self.is_thinned = True
 
     def points(self) -> tuple[Int64Array, Float64Array, int]:
-        """Times in ms, values with NaN at gaps, and the number of samples among them."""
+        """Return times in ms, values with NaN at gaps, and the number of samples among them."""
         time_us, values, after_gap = self._joined()
         n_points = len(values)
         breaks = np.flatnonzero(after_gap)
@@ -155,7 +155,7 @@ class Trace:
 
 
 def find_missing(bucket: Int64Array, n: Int64Array) -> BoolArray:
-    """Whether there is a gap between each bucket and the one before.
+    """Return whether there is a gap between each bucket and the one before.
 
     Shape: bucket (n,) int64 ascending, n (n,) int64, samples of each -> (n - 1,) bool
     """
@@ -170,7 +170,7 @@ def find_missing(bucket: Int64Array, n: Int64Array) -> BoolArray:
 
 
 def choose_m4(column: Int64Array, values: Float64Array) -> Int64Array:
-    """The positions of the first, lowest, highest and last sample of each column, ascending.
+    """Return the positions of the first, lowest, highest and last sample of each column, ascending.
 
     Shape: column (n,) int64 ascending, values (n,) float64 without NaN -> (m,) int64, m <= 4 for each column
     Source: Jugel et al., M4: A Visualization-Oriented Time Series Data Aggregation, VLDB 2014

@@ -9,13 +9,13 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from normstat.query.pages import BoolArray, load_sql
-from normstat.query.rolled import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
+from normstat.rollups.rollup_codec import sum_group
+from normstat.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
+from normstat.rollups.rollup_rows import HOUR_US, Place
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
-from normstat.store.rollup_blocks import sum_group
-from normstat.store.rollups import HOUR_US, Place
-from normstat.store.stat_tables import table_of
+from normstat.storage.sample_pages import BoolArray, load_sql
+from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us
 
 # Up to there the samples are read; up to a few days, minutes are as quick as hours.
@@ -26,7 +26,7 @@ MINUTES_UP_TO_US: Final = 48 * HOUR_US
 async def read_totals(
     connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, *, window: Window, rolled: Rolled
 ) -> dict[int, float]:
-    """The sum of the field over the window by instance; those without a value are left out."""
+    """Return the sum of the field over the window by instance; those without a value are left out."""
     length_us = window.end_us - window.start_us
     grain = Grain.RAW if length_us <= RAW_UP_TO_US else Grain.MINUTE if length_us <= MINUTES_UP_TO_US else Grain.HOUR
     spans = plan(window, rolled, grain)
@@ -53,7 +53,7 @@ async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: 
 
 
 async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Counter[int]:
-    """The sums over spans of one grain, which are in order."""
+    """Return the sums over spans of one grain, which are in order."""
     grain = spans[0].grain
     window = Window(from_us(spans[0].start_us), from_us(spans[-1].end_us))
     blocks = await read_heads(connection, place, LEVELS[grain], [field.key], window)

@@ -8,11 +8,11 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.store.models import RejectedLine, Stream
+from normstat.storage.schema.models import RejectedLine, Stream
 
 HOUR: Final = timedelta(hours=1)
 # A tool that prints one odd line now and then is no news.
-FEWEST_LINES: Final = 10
+MIN_LINES: Final = 10
 # Counts of an hour that come by chance double easily (3 after 1); four times as many, and ten at least, do not.
 TIMES: Final = 4
 
@@ -21,8 +21,8 @@ TIMES: Final = 4
 class RejectCounts:
     """Rejected lines of a host that came in the hour up to now, and in the hour before.
 
-    Counted are those whose texts are kept, at most a thousand of each reason and stream (store/streams.py). Not those of files that
-    were loaded: they are no news of the host, and the import says what became of each file.
+    Counts only lines whose text is kept: at most a thousand for each reason and stream (storage/stream_rows.py). Lines of
+    loaded files are left out: they are not news of the host, and the import reports on each file.
     """
 
     last_hour: int
@@ -31,14 +31,14 @@ class RejectCounts:
     @property
     def is_rise(self) -> bool:
         """At least ten lines in the last hour, and at least four times as many as in the hour before."""
-        return self.last_hour >= FEWEST_LINES and self.last_hour >= TIMES * self.hour_before
+        return self.last_hour >= MIN_LINES and self.last_hour >= TIMES * self.hour_before
 
 
 NO_REJECTS: Final = RejectCounts(0, 0)
 
 
 async def read_reject_counts(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, RejectCounts]:
-    """The counts by host, of those that had any; of one host or of all."""
+    """Return the counts by host, of those that had any; of one host or of all."""
     statement = (
         select(
             Stream.host_id,

@@ -1,1 +1,1 @@
-"""Step 'report': a comparison as one file that needs nothing else."""
+"""A comparison as one HTML file that needs nothing else. Never: computing findings. Entry point: `report_page`."""

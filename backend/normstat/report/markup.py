@@ -20,7 +20,9 @@ Child = str | Markup | None | Iterable["str | Markup | None"]
 
 
 def tag(name: str, /, *children: Child, **attributes: str | float | None) -> Markup:
-    """An element; text in it and in its attributes is escaped. `class_` is class, `data_kind` data-kind. None is left out."""
+    """Return an element; text in it and in its attributes is escaped. `class_` is class, `data_kind` data-kind. None is left
+    out.
+    """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(visible(str(value)))}"'
         for key, value in attributes.items()
@@ -47,7 +49,7 @@ def join(*children: Child) -> Markup:
 
 
 def visible(text: str) -> str:
-    r"""The text with what cannot be seen written out (\u202e), so that no name can pretend to be another."""
+    r"""Return the text with what cannot be seen written out (\u202e), so that no name can pretend to be another."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(sign if sign in _KEPT or _is_seen(sign) else _written(sign) for sign in text)

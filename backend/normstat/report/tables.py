@@ -12,7 +12,7 @@ WORSE: Final = {True: "worse", False: "better", None: ""}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Child]], caption: str, numbers_from: int = 99) -> Markup:
-    """A table; columns from `numbers_from` on are numbers and stand to the right."""
+    """Return a table; columns from `numbers_from` on are numbers and stand to the right."""
 
     def cells(name: str, row: Sequence[Child], scope: str | None = None) -> Markup:
         return tag("tr", *(tag(name, cell, scope=scope, class_="n" if i >= numbers_from else None) for i, cell in enumerate(row)))
@@ -34,13 +34,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Child]], caption: str, nu
 
 
 def series_name(host: str, stat: str, field: str, instance: str) -> Markup:
-    """What a series is called, each part for itself: no name can run into the next."""
+    """Return what a series is called, each part for itself: no name can run into the next."""
     parts = [tag("bdi", host), " ", tag("span", f"{stat} ", tag("b", field))]
     return tag("span", *parts, *([" @ ", tag("bdi", instance)] if instance else []))
 
 
 def group_table(record: Comparison, n_described: int) -> Markup | None:
-    """All groups, ranked; the first of them are described above, and linked. Missing: None when there are none."""
+    """Return all groups, ranked; the first of them are described above, and linked. Missing: None when there are none."""
     if not record.groups:
         return None
     rows = [_group_cells(group, is_linked=place < n_described) for place, group in enumerate(record.groups)]
@@ -65,7 +65,9 @@ def _group_cells(group: Group, *, is_linked: bool) -> Sequence[Child]:
 
 
 def left_out(record: Comparison) -> Markup | None:
-    """What has one side only, was not judged, or is muted, each with its reason. Missing: None when there is nothing of it."""
+    """Return what has one side only, was not judged, or is muted, each with its reason. Missing: None when there is nothing of
+    it.
+    """
     lists: list[Markup] = []
     counts = record.counts
     if record.one_sided:

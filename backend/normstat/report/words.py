@@ -44,7 +44,7 @@ def instant(at: datetime) -> str:
 
 
 def clock(at_ms: float) -> str:
-    """The time of day, UTC."""
+    """Return the time of day, UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S")
 
 

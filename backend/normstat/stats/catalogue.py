@@ -24,7 +24,7 @@ from normstat.stats.storage_rule import usual_storage
 from normstat.stats.toml_text import parse_toml
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
-# What every table and its view have besides the stat's fields; see store/stat_tables.py.
+# What every table and its view have besides the stat's fields; see storage/stat_tables.py.
 RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace", "other")
 # Over all stats of a file; sar has some 400.
@@ -64,7 +64,7 @@ class Catalogue:
 
 @functools.cache
 def built_in_catalogue() -> Catalogue:
-    """All specs of the package, sorted by name.
+    """Return all specs of the package, sorted by name.
 
     Raises: SpecError naming the file and the key.
     """
@@ -88,12 +88,12 @@ class _Present:
 
 
 def load_catalogue() -> Catalogue:
-    """All specs of the package and those that users added, as far as install_user_specs was told of them."""
+    """Return all specs of the package and those that users added, as far as install_user_specs was told of them."""
     return _Present.catalogue or built_in_catalogue()
 
 
 def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[str, str]:
-    """Makes these the user specs of this process, in the place of those before; gives what is wrong with which by name.
+    """Make these the user specs of this process, in the place of those before; give what is wrong with which by name.
 
     One that cannot be read any more (a newer program has a spec of its name) is left out, and its streams are kept unread.
     """
@@ -136,7 +136,7 @@ def _add_spec(specs: dict[str, Spec], stats: dict[str, tuple[Spec, Stat]], spec:
 
 
 def require_spec(name: str) -> Spec:
-    """The spec of that name.
+    """Return the spec of that name.
 
     Raises: NotFound with the names there are.
     """
@@ -148,13 +148,13 @@ def require_spec(name: str) -> Spec:
 
 
 def read_built_in(name: str) -> str:
-    """The text of a built-in spec, which must exist."""
+    """Return the text of a built-in spec, which must exist."""
     files = _spec_files(resources.files("normstat.stats") / "specs")
     return next(item for item in files if item.name == f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _spec_files(folder: Traversable) -> Iterator[Traversable]:
-    """All spec files in the folder and the folders in it."""
+    """Yield all spec files in the folder and the folders in it."""
     for item in folder.iterdir():
         if item.is_dir():
             yield from _spec_files(item)
@@ -163,7 +163,7 @@ def _spec_files(folder: Traversable) -> Iterator[Traversable]:
 
 
 def parse_user_spec(item: UserSpecText) -> Spec:
-    """The spec that a user wrote, checked; its patterns are those of RE2.
+    """Return the spec that a user wrote, checked; its patterns are those of RE2.
 
     Raises: SpecError naming the file and the key.
     """
@@ -190,7 +190,7 @@ def _loads(file: str, text: str, *, is_user_made: bool = False) -> dict[str, obj
 
 
 def _stats_by_name(raw: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
-    """The tables of a file's stats that have a name, each with its source."""
+    """Return the tables of a file's stats that have a name, each with its source."""
     stats = raw.get("stats")
     found = [stat for stat in stats if isinstance(stat, dict)] if isinstance(stats, list) else []
     return {str(stat["name"]): _with_source(raw, stat) for stat in found if "name" in stat}
@@ -201,7 +201,7 @@ def _with_source(raw: Mapping[str, object], stat: Mapping[str, object]) -> dict[
 
 
 def _complete_stats(file: str, stats: Sequence[object], raw: Mapping[str, object], shared: StatTables) -> list[object]:
-    """The tables of all stats with what they share written out, within the bounds of one spec."""
+    """Return the tables of all stats with what they share written out, within the bounds of one spec."""
     completed: list[object] = []
     n_fields = 0
     for number, stat in enumerate(stats):

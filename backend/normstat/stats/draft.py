@@ -17,30 +17,30 @@ from typing import Final
 
 from normstat.errors import BadRequest, shorten
 from normstat.stats.catalogue import RESERVED_KEYS
-from normstat.stats.formats import EXACT_LIMIT, NUMBER, SUFFIXES
-from normstat.stats.header import slug, split_header
+from normstat.stats.engine.header import slug, split_header
+from normstat.stats.engine.number_formats import EXACT_LIMIT, NUMBER, SUFFIXES
+from normstat.stats.engine.timestamps import parse_stamp, split_words, take_clock
 from normstat.stats.spec import Kind, Storage
-from normstat.stats.stamp import parse_stamp, split_words, take_clock
 
-MOST_BYTES: Final = 1 << 20
-MOST_COLUMNS: Final = 500
+MAX_BYTES: Final = 1 << 20
+MAX_COLUMNS: Final = 500
 # What so many lines do not show, more of them would not either.
-MOST_LINES: Final = 5000
+MAX_LINES: Final = 5000
 # Longer ones are no rows that a person would paste.
-LONGEST_LINE: Final = 4096
+MAX_LINE_LENGTH: Final = 4096
 # dim_STAT's rule: shorter lines are noise.
-SHORTEST: Final = 4
+MIN_LENGTH: Final = 4
 # "Sat Nov 21 12:00:01 PM UTC 2026" is the longest time that tools print.
-LONGEST_TIME: Final = 7
-MOST_DECIMALS: Final = 9
+MAX_TIME_WORDS: Final = 7
+MAX_DECIMALS: Final = 9
 # A column is taken for a counter when it never falls in so many rows of one instance, and rises this often.
 COUNTER_ROWS: Final = 8
 COUNTER_RISES: Final = 6
 PANEL_FIELDS: Final = 6
 PATTERN_WORDS: Final = 16
-LONGEST_PATTERN: Final = 300
+MAX_PATTERN_LENGTH: Final = 300
 BLANKS: Final = r"\s+"
-LONGEST_KEY: Final = 45
+MAX_KEY_LENGTH: Final = 45
 # What tools print for "no value"; any other word makes the column one of text.
 MISSING: Final = frozenset({"-", "n/a", "N/A", "na", "NA", "nan", "NaN", "null", "NULL", "none", "None"})
 CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[mK]|[\x00-\x08\x0b-\x1f\x7f]")
@@ -116,7 +116,7 @@ class Table:
 
 
 def draft_spec(wish: DraftWish) -> Draft:
-    """The draft.
+    """Return the draft.
 
     Raises: BadRequest for a name that cannot be one, and for a sample in which no row of numbers is found
     """
@@ -136,21 +136,21 @@ def draft_spec(wish: DraftWish) -> Draft:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a number, perhaps with a suffix or a percent sign."""
+    """Return whether a word is a number, perhaps with a suffix or a percent sign."""
     return NUMBER.fullmatch(word) is not None or (
         word[-1:].upper() in SUFFIXES and not word[:-1].endswith("%") and NUMBER.fullmatch(word[:-1]) is not None
     )
 
 
 def _split(sample: str) -> Iterator[SampleLine]:
-    for line in itertools.islice(_clean(sample).split("\n"), MOST_LINES):
+    for line in itertools.islice(_clean(sample).split("\n"), MAX_LINES):
         text = line.rstrip()
-        if text.strip() and len(text) <= LONGEST_LINE:
+        if text.strip() and len(text) <= MAX_LINE_LENGTH:
             yield _sample_line(text)
 
 
 def _clean(text: str) -> str:
-    """The text without control characters, colours and halves of surrogate pairs."""
+    """Return the text without control characters, colours and halves of surrogate pairs."""
     return CONTROL.sub("", text.encode("utf-8", "replace").decode())
 
 
@@ -158,7 +158,7 @@ def _sample_line(text: str) -> SampleLine:
     words = split_words(text)
     is_stamp = parse_stamp(text) is not None
     n_lead = 0
-    for n in range(min(LONGEST_TIME, len(words) - 1), 0, -1):
+    for n in range(min(MAX_TIME_WORDS, len(words) - 1), 0, -1):
         clock = take_clock(words[:n])
         stamp = parse_stamp(" ".join(words[:n]))
         if (clock is not None and clock.n_words == n) or (stamp is not None and not stamp.is_clock_only):
@@ -168,7 +168,7 @@ def _sample_line(text: str) -> SampleLine:
 
 
 def _find_table(lines: Sequence[SampleLine]) -> Table:
-    """The rows are the lines with numbers of which most have the same number of words."""
+    """Return the rows are the lines with numbers of which most have the same number of words."""
     found = [line for line in lines if not line.is_stamp and line.n_numbers]
     if not found:
         raise BadRequest("The sample has no line with a number in it; paste some reports as the tool prints them")
@@ -179,8 +179,8 @@ def _find_table(lines: Sequence[SampleLine]) -> Table:
         found = [line for line in lines if not line.is_stamp and line.n_numbers]
     shapes = Counter(len(line.words) for line in found if bool(line.n_lead) is has_leading_time)
     n_columns = max(shapes, key=lambda n: (shapes[n], n))
-    if n_columns > MOST_COLUMNS:
-        raise BadRequest(f"A row has {n_columns} words; a table has at most {MOST_COLUMNS} columns")
+    if n_columns > MAX_COLUMNS:
+        raise BadRequest(f"A row has {n_columns} words; a table has at most {MAX_COLUMNS} columns")
     found = [line for line in found if len(line.words) == n_columns and bool(line.n_lead) is has_leading_time]
     # One that no row follows is no header, whatever it says.
     before = lines[: max(at for at, line in enumerate(lines) if line is found[-1])]
@@ -197,7 +197,7 @@ def _find_table(lines: Sequence[SampleLine]) -> Table:
 
 
 def _header_words(line: SampleLine, n_columns: int) -> tuple[str, ...]:
-    """The names of the columns when the line may be their header: with a mark or a name for the time before them.
+    """Return the names of the columns when the line may be their header: with a mark or a name for the time before them.
 
     Missing: () for any other line.
     """
@@ -211,7 +211,7 @@ def _header_words(line: SampleLine, n_columns: int) -> tuple[str, ...]:
 
 
 def _drives(text: str, names: tuple[str, ...], rows: Sequence[SampleLine], *, has_leading_time: bool) -> bool:
-    """Whether the reader `columns` knows the header: by its words as they are, each another one."""
+    """Return whether the reader `columns` knows the header: by its words as they are, each another one."""
     line = split_header(text)
     if line is None or line.words != names or len(set(names)) < len(names) or line.has_clock is not has_leading_time:
         return False
@@ -219,7 +219,7 @@ def _drives(text: str, names: tuple[str, ...], rows: Sequence[SampleLine], *, ha
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, with a number behind those that come again."""
+    """Return the names, with a number behind those that come again."""
     taken: set[str] = set()
     found = []
     for name in names:
@@ -236,7 +236,7 @@ def _is_numeric(words: Sequence[str]) -> bool:
 
 
 def _find_instance(wish: DraftWish, table: Table, texts: Sequence[int]) -> int | None:
-    """The column that says what a row is about: the one that was named, else the first one of text, else the first one."""
+    """Return the column that says what a row is about: the one that was named, else the first one of text, else the first one."""
     if wish.form is Form.SINGLE:
         return None
     wanted = _clean(wish.instance_column).strip()
@@ -252,7 +252,7 @@ def _find_instance(wish: DraftWish, table: Table, texts: Sequence[int]) -> int |
 
 
 def _keys(names: Sequence[str]) -> tuple[str, ...]:
-    keys = [slug(name, lead="x_")[:LONGEST_KEY].strip("_") or "x" for name in names]
+    keys = [slug(name, lead="x_")[:MAX_KEY_LENGTH].strip("_") or "x" for name in names]
     return _distinct(tuple(f"{key}_value" if key in RESERVED_KEYS else key for key in keys))
 
 
@@ -263,7 +263,7 @@ def _column(table: Table, at: int, key: str, instance_at: int | None) -> DraftCo
     is_percent = "%" in table.names[at] or any(number.endswith("%") for number in numbers)
     has_suffix = any(number[-1].upper() in SUFFIXES for number in plain)
     tails = [number.rstrip(SUFFIXES + SUFFIXES.lower()).partition(".")[2] for number in plain]
-    decimals = min(MOST_DECIMALS, max(map(len, tails), default=0))
+    decimals = min(MAX_DECIMALS, max(map(len, tails), default=0))
     is_large = not decimals and not has_suffix and any(abs(float(number)) >= EXACT_LIMIT[Storage.FLOAT8] for number in plain)
     is_counter = not decimals and not has_suffix and not is_percent and _counts_up(table, at, instance_at)
     return DraftColumn(
@@ -279,7 +279,7 @@ def _column(table: Table, at: int, key: str, instance_at: int | None) -> DraftCo
 
 
 def _counts_up(table: Table, at: int, instance_at: int | None) -> bool:
-    """Whether the column rises and never falls, row after row of each instance, in enough rows to be sure."""
+    """Return whether the column rises and never falls, row after row of each instance, in enough rows to be sure."""
     series: dict[str, list[float]] = {}
     for row in table.rows:
         if is_number(row[at]):
@@ -323,10 +323,10 @@ def _to_toml(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labe
 
 def _layout(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str) -> Iterator[str]:
     missing = sorted({word for row in table.rows for word in row if word in MISSING})
-    ignored = [f"^.{{0,{SHORTEST - 1}}}$"]
+    ignored = [f"^.{{0,{MIN_LENGTH - 1}}}$"]
     if table.is_header_driven:
         yield "[layout]"
-        if len(table.header) >= SHORTEST:
+        if len(table.header) >= MIN_LENGTH:
             yield f"ignored = {_list(ignored)}"
         yield ""
         yield "[[layout.tables]]"
@@ -338,7 +338,7 @@ def _layout(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], label
         yield f"columns = {_list(table.names)}"
         if table.header:
             yield f"ignored = {_list([_header_pattern(table.header)])}"
-        yield f"shortest = {SHORTEST}"
+        yield f"shortest = {MIN_LENGTH}"
     if instance:
         yield f"instance = {_list([instance])}"
     if labels:
@@ -349,9 +349,9 @@ def _layout(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], label
 
 
 def _header_pattern(header: str) -> str:
-    """A pattern of the header line, whatever blanks part its words; of a long one, of its beginning."""
+    """Return a pattern of the header line, whatever blanks part its words; of a long one, of its beginning."""
     words = split_words(header)
-    if len(words) <= PATTERN_WORDS and len(header) <= LONGEST_PATTERN:
+    if len(words) <= PATTERN_WORDS and len(header) <= MAX_PATTERN_LENGTH:
         return rf"^\s*{BLANKS.join(map(re.escape, words))}\s*$"
     return rf"^\s*{BLANKS.join(re.escape(word[:20]) for word in words[:PATTERN_WORDS])}"
 
@@ -375,7 +375,7 @@ def _field(tool: str, column: DraftColumn) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """The text as a TOML string; JSON's are such, as long as they hold no control characters."""
+    """Return the text as a TOML string; JSON's are such, as long as they hold no control characters."""
     return json.dumps(text, ensure_ascii=False)
 
 

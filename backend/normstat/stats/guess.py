@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.header import HeaderLine, find_header, split_header
-from normstat.stats.layout import build_layout
+from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.header import HeaderLine, find_header, split_header
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
@@ -20,13 +20,13 @@ from normstat.stats.spec import Spec
 # Every tool prints its first header within so many lines.
 GUESS_LINES: Final = 400
 GUESS_BYTES: Final = 1 << 16
-LONGEST_LINE: Final = 4096
+MAX_LINE_LENGTH: Final = 4096
 # A name on the file decides between specs whose shares are as near as this.
 NEAR: Final = 0.1
 # A spec that refuses more than it reads did not print the file.
-LEAST_SHARE: Final = 0.2
+MIN_SHARE: Final = 0.2
 # A fallback without a mark must find samples in so much of the file, and know as much of their columns: any text has some number.
-LEAST_SAMPLED: Final = 0.5
+MIN_SAMPLED: Final = 0.5
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"
 
@@ -48,21 +48,21 @@ class Trial:
 
 
 def guess_spec(data: bytes, name: str = "") -> Spec | None:
-    """The spec of a file by its first bytes and, where those leave a doubt, by the words of its name.
+    """Return the spec of a file by its first bytes and, where those leave a doubt, by the words of its name.
 
     Missing: None when no spec reads it.
     """
     head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
-    texts = [line[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r") for line in head.split(b"\n")[:GUESS_LINES]]
+    texts = [line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r") for line in head.split(b"\n")[:GUESS_LINES]]
     headers = [line for line in map(split_header, texts) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
     candidates = [spec for spec in specs if _could_be(spec, texts, headers)]
     best = _best([_try(spec, head, words) for spec in candidates])
-    if best is None or best.share < LEAST_SHARE:
+    if best is None or best.share < MIN_SHARE:
         named = [spec for spec in specs if spec not in candidates and (spec.is_fallback or spec.tool.lower() in words)]
         trials = [_try(spec, head, words) for spec in named if not _is_refused(spec, texts)]
-        other = _best([trial for trial in trials if trial.is_named or min(trial.sampled, trial.documented) >= LEAST_SAMPLED])
+        other = _best([trial for trial in trials if trial.is_named or min(trial.sampled, trial.documented) >= MIN_SAMPLED])
         best = other if best is None or (other is not None and other.share > best.share) else best
     return best.spec if best is not None else None
 
@@ -104,7 +104,7 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
 
 
 def _count(result: ReadResult) -> tuple[float, int]:
-    """The share of documented columns, weighted by rows, and the number of values."""
+    """Return the share of documented columns, weighted by rows, and the number of values."""
     known = total = 0
     for block in (*result.blocks, *result.since_boot):
         known += len(block) * sum(field.is_documented for field in block.fields)

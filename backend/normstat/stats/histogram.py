@@ -12,7 +12,7 @@ The instance is the key of the distribution and, in braces, the bucket's label a
 import re
 from typing import Final
 
-from normstat.stats.formats import SUFFIXES
+from normstat.stats.engine.number_formats import SUFFIXES
 
 BUCKET_END: Final = "}"
 BUCKET_BEGIN: Final = "{"
@@ -25,7 +25,7 @@ ABOVE: Final = re.compile(rf">=? *({NUMBER})")
 
 
 def bucket_instance(key: str, label: str) -> str:
-    """The instance of a bucket."""
+    """Return the instance of a bucket."""
     return f"{key}{BUCKET_BEGIN}{label}{BUCKET_END}"
 
 

@@ -8,7 +8,7 @@ from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, ReadResult, SampleBlock
 from normstat.stats.spec import Spec
 
-MOST_SHOWN: Final = 200
+MAX_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class PreviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """At most MOST_SHOWN rows and lines of those that there are; `n_lines` by kind."""
+    """At most MAX_SHOWN rows and lines of those that there are; `n_lines` by kind."""
 
     rows: list[PreviewRow]
     rejected: list[PreviewLine]
@@ -42,14 +42,14 @@ class Preview:
 
 
 def preview_spec(spec: Spec, sample: bytes) -> Preview:
-    """What would be read of the sample, with its last line whole."""
+    """Return what would be read of the sample, with its last line whole."""
     if not sample.endswith(b"\n"):
         sample += b"\n"
     result = read(spec, sample, state={}, offset=0, is_final=True)
-    rows = sorted(_rows(result), key=lambda row: row[0])[:MOST_SHOWN]
+    rows = sorted(_rows(result), key=lambda row: row[0])[:MAX_SHOWN]
     return Preview(
         rows=[row for _, row in rows],
-        rejected=[PreviewLine(line.line_no, line.text, line.reason) for line in result.rejected[:MOST_SHOWN]],
+        rejected=[PreviewLine(line.line_no, line.text, line.reason) for line in result.rejected[:MAX_SHOWN]],
         n_lines={kind.value: n for kind, n in result.accounts.n_lines.items() if n},
         n_rows=sum(map(len, result.blocks)),
         n_rejected=len(result.rejected),
@@ -59,7 +59,7 @@ def preview_spec(spec: Spec, sample: bytes) -> Preview:
 def _rows(result: ReadResult) -> Iterator[tuple[int, PreviewRow]]:
     for block in result.blocks:
         # The first rows of each block are enough to find the first of all.
-        yield from _block_rows(block, min(len(block), MOST_SHOWN))
+        yield from _block_rows(block, min(len(block), MAX_SHOWN))
 
 
 def _block_rows(block: SampleBlock, n_rows: int) -> Iterator[tuple[int, PreviewRow]]:

@@ -28,7 +28,7 @@ class SpecTable:
         self.is_user_made = False
 
     def fail(self, key: str, why: str) -> NoReturn:
-        """Raises SpecError for a key."""
+        """Raise SpecError for a key."""
         message = f"{self._file}: {self._path}{cut(key)}: {cut(why)}"
         raise SpecError(message)
 
@@ -94,7 +94,7 @@ class SpecTable:
         return found
 
     def require_pattern(self, key: str, pattern: str) -> None:
-        """Raises SpecError for what is no regular expression, or none that ends in time."""
+        """Raise SpecError for what is no regular expression, or none that ends in time."""
         try:
             if self.is_user_made:
                 require_linear(pattern)
@@ -132,11 +132,11 @@ class SpecTable:
         return table
 
     def values(self) -> Mapping[str, object]:
-        """Everything in the table, for the one that checks it (build_layout)."""
+        """Return everything in the table, for the one that checks it (build_layout)."""
         return self._raw
 
     def done(self) -> None:
-        """Complains about keys that nobody asked for: a misspelt key must not be silently without effect."""
+        """Complain about keys that nobody asked for: a misspelt key must not be silently without effect."""
         for key in self._raw:
             if key not in self._used:
                 self.fail(key, "is not known")

@@ -9,15 +9,15 @@ from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue
 from normstat.stats.spec import Spec, Stat
 from normstat.stats.toml_text import parse_toml
 
-MOST_FIELDS: Final = 500
+MAX_FIELDS: Final = 500
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-LONGEST_KEY: Final = 50
+MAX_KEY_LENGTH: Final = 50
 # PostgreSQL's text cannot hold NUL, and no page shows the others.
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
-    """The spec of a user, checked as strictly as a built-in one; `others` is the catalogue that it will stand in.
+    """Return the spec of a user, checked as strictly as a built-in one; `others` is the catalogue that it will stand in.
 
     Raises: SpecError naming the key
     """
@@ -33,7 +33,7 @@ def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
 
 
 def find_name(toml: str) -> str:
-    """The name that a spec's text gives itself.
+    """Return the name that a spec's text gives itself.
 
     Raises: SpecError when the text is no TOML, or names itself nothing
     """
@@ -58,15 +58,15 @@ def _require_stat(spec: Spec, stat: Stat, others: Catalogue) -> None:
     if taken is not None and taken[0].name != spec.name:
         raise SpecError(f"{file}: stats.name: {stat.name!r} is a stat of the spec {taken[0].name}; choose another name")
     n_fields = len(stat.fields) + len(stat.families)
-    if not 1 <= n_fields <= MOST_FIELDS:
-        raise SpecError(f"{file}: stats.fields of {stat.name}: {n_fields} fields, 1 to {MOST_FIELDS} expected")
+    if not 1 <= n_fields <= MAX_FIELDS:
+        raise SpecError(f"{file}: stats.fields of {stat.name}: {n_fields} fields, 1 to {MAX_FIELDS} expected")
     for field in stat.fields:
-        if len(field.key) > LONGEST_KEY:
-            raise SpecError(f"{file}: stats.fields.key: {field.key!r} is longer than {LONGEST_KEY} characters")
+        if len(field.key) > MAX_KEY_LENGTH:
+            raise SpecError(f"{file}: stats.fields.key: {field.key!r} is longer than {MAX_KEY_LENGTH} characters")
 
 
 def _texts(value: object) -> Iterator[str]:
-    """All texts in a table, keys excepted."""
+    """Yield all texts in a table, keys excepted."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -48,7 +48,7 @@ def test_refused_bytes_are_set_aside_and_the_rest_goes_on(host: Host) -> None:
 
 @under_every_shell
 def test_the_counts_of_loss_can_be_read_at_any_moment(host: Host) -> None:
-    """They are written anew with every answer: nobody who looks meanwhile may see half of them, or none."""
+    """They are written again with every answer: nobody who looks meanwhile may see half of them, or none."""
     host.stats("emit_linux emit 0.05 60", "odd_linux @1 echo odd")
     host.server.rule = lambda frames, n_plain: 400 if any(frame.spec == "odd_linux" for frame in frames) else None
     host.run()

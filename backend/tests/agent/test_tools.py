@@ -57,7 +57,7 @@ def test_tools_are_watched_and_trouble_is_shown(host: Host) -> None:
         "line 10: a loop is written @SECONDS command",
         "line 11: no tab",
         "missing_linux: there is no program no-such-tool",
-        "brief_linux: the tool ended with status 7: something is wrong; started anew in 1 s",
+        "brief_linux: the tool ended with status 7: something is wrong; started again in 1 s",
     ):
         assert words in log, (words, log)
     # A loop prints the epoch before each call, and the command keeps its quotes.

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from normstat.api.state import AppState
 from normstat.app import create_app, make_state
 from normstat.settings import Settings
-from normstat.store.session import open_write_session
+from normstat.storage.session import open_write_session
 from tests.api.people import People
 from tests.databases import DatabaseUnavailable, ServerPool, TestServer
 

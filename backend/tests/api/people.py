@@ -10,9 +10,9 @@ from normstat.api.state import AppState
 from normstat.auth.access import Principal
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.roles import Role
-from normstat.auth.tokens import new_secret
-from normstat.store import accounts
-from normstat.store.session import open_write_session
+from normstat.auth.secret_tokens import new_secret
+from normstat.storage import account_rows
+from normstat.storage.session import open_write_session
 
 # Whoever makes what a test needs: an administrator with a session.
 ROOT = Principal(0, "root", Role.ADMINISTRATOR, has_password=False, session_hash=b"")
@@ -38,11 +38,11 @@ class People:
         """A browser with the page open, logged in."""
         secret = new_secret()
         async with open_write_session(self._state.sessions) as session:
-            user = await accounts.find_user(session, name or role) or await accounts.add_user(
+            user = await account_rows.find_user(session, name or role) or await account_rows.add_user(
                 session, name=name or role, role=role, password_hash=None
             )
             assert user is not None
-            await accounts.add_session(
+            await account_rows.add_session(
                 session, user_id=user.id, password_hash=user.password_hash, token_hash=secret.token_hash, lifetime=self._lifetime
             )
         client = self.client(x_normstat_request="1")

@@ -6,7 +6,7 @@ from typing import Final
 
 import httpx
 
-from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 
 HOST: Final = "web1"
 KEY: Final = "vmstat_linux.1795255200.1-1"

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from normstat.api import backpressure
 from normstat.api.backpressure import Gate, GateLimits, Lobby, Room
 from normstat.errors import BadFrame, Overloaded, TooLarge
-from normstat.ingest.wire import parse_frames
+from normstat.ingest.protocol import parse_frames
 from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -185,7 +185,7 @@ async def _shares(room: Room, n_bytes: int):  # type: ignore[no-untyped-def]
 
 
 async def test_unpacking_waits_for_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backpressure, "LONGEST_WAIT_S", 0.01)
+    monkeypatch.setattr(backpressure, "MAX_WAIT_S", 0.01)
     gate = make_gate(n_plain_bytes=300 * KIB)
     body = gzip.compress(frames_of(VMSTAT))
     async with gate._plain.share(300 * KIB, 1):
@@ -262,7 +262,7 @@ async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, people
 
 
 async def test_a_body_that_does_not_arrive_is_given_up(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backpressure, "LONGEST_READ_S", 0.05)
+    monkeypatch.setattr(backpressure, "MAX_READ_S", 0.05)
 
     async def body():  # type: ignore[no-untyped-def]
         yield b"x"

@@ -14,7 +14,7 @@ from normstat.api import comparison as comparison_route
 from normstat.api.comparison_schemas import Comparison
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.baseline.host_compare import Progress
+from normstat.comparison.host_comparison import Progress
 from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import START

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from normstat import errors
-from normstat.commands.openapi import render_openapi
+from normstat.cli.openapi_command import render_openapi
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 

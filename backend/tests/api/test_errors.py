@@ -15,7 +15,7 @@ from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.settings import Settings
-from normstat.store.session import open_read_session
+from normstat.storage.session import open_read_session
 from tests.api.people import People
 from tests.api.test_access import assert_envelope
 

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from normstat.api.deps import SESSION_COOKIE
-from normstat.api.export import choose_encoding
+from normstat.api.exports import choose_encoding
 from normstat.auth.roles import Role
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send

@@ -20,10 +20,10 @@ from normstat.api.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.roles import Role
 from normstat.errors import DatabaseAway
-from normstat.ingest import load, queue
-from normstat.ingest.queue import ImportQueue
+from normstat.ingest.imports import import_queue, load
+from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.settings import Settings
-from normstat.store.session import open_read_session, open_write_session
+from normstat.storage.session import open_read_session, open_write_session
 from tests.api.people import People
 from tests.api.samples import N_SAMPLES, VMSTAT
 from tests.api.server import serving
@@ -188,7 +188,7 @@ async def test_too_large_and_no_room_keep_nothing(
 
     assert_envelope(await hand_over(operator, bytes((3 << 20) + 1)), 413, "too_large")
     assert_envelope(await hand_over(operator, unannounced()), 413, "too_large")
-    monkeypatch.setattr(queue, "LEAST_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr(import_queue, "MIN_FREE_BYTES", 1 << 60)
     assert_envelope(await hand_over(operator, VMSTAT), 507, "no_space")
     assert waiting_files(settings) == []
     assert (await operator.get("/api/v1/imports")).json() == {"imports": []}
@@ -232,7 +232,7 @@ async def test_forgetting_what_runs_stops_it_and_what_it_loaded_stays(
     operator: httpx.AsyncClient, running: None, state: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load, "PIECE_BYTES", 4096)
-    monkeypatch.setattr(queue, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(import_queue, "PROGRESS_S", 0.0)
     data = vmstat_text(vmstat_times(30_000))
     handed = (await hand_over(operator, data)).json()
     await until_begun(operator, handed["id"])
@@ -252,7 +252,7 @@ async def test_a_running_import_goes_on_in_the_next_process(
     operator: httpx.AsyncClient, state: AppState, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load, "PIECE_BYTES", 4096)
-    monkeypatch.setattr(queue, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(import_queue, "PROGRESS_S", 0.0)
     data = vmstat_text(vmstat_times(5001))
     first = asyncio.create_task(state.imports.run())
     handed = (await hand_over(operator, data)).json()
@@ -317,7 +317,7 @@ async def test_a_database_that_is_away_leaves_the_import_for_later(
 
     handed = (await hand_over(operator, VMSTAT)).json()
     with monkeypatch.context() as patched:
-        patched.setattr(queue, "run_import", away)
+        patched.setattr(import_queue, "run_import", away)
         assert not await state.imports._run_next()
     assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "running"
     assert await state.imports._run_next()
@@ -331,7 +331,7 @@ async def test_a_defect_ends_the_import_and_not_the_queue(
         raise ZeroDivisionError
 
     handed = (await hand_over(operator, VMSTAT)).json()
-    monkeypatch.setattr(queue, "run_import", broken)
+    monkeypatch.setattr(import_queue, "run_import", broken)
     assert await state.imports._run_next()
     failed = (await operator.get(f"/api/v1/imports/{handed['id']}")).json()
     assert (failed["state"], failed["message"]) == ("failed", "The server failed; its log has the details")

@@ -10,11 +10,11 @@ from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.app import create_app
-from normstat.ingest.intake import set_limits
-from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.ingest.batching import set_limits
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.ingest_limits import IngestLimits
 from normstat.settings import Settings
-from normstat.store.session import open_read_session
+from normstat.storage.session import open_read_session
 from tests.api.people import People
 from tests.api.samples import HOST, KEY, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -101,13 +101,13 @@ async def test_a_host_that_cannot_tell_the_time_may_send(people: People, state: 
 async def test_too_many_at_once_are_sent_away(
     app: FastAPI, people: People, state: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("normstat.api.ingest.LONGEST_WAIT_S", 0.01)
-    monkeypatch.setattr("normstat.ingest.intake.BATCHES_AT_ONCE", 0)
+    monkeypatch.setattr("normstat.api.ingest.MAX_WAIT_S", 0.01)
+    monkeypatch.setattr("normstat.ingest.batching.BATCHES_AT_ONCE", 0)
     async with await people.agent() as agent:
         response = await send(agent, frames_of(VMSTAT))
         assert_envelope(response, 503, "overloaded")
         assert int(response.headers["Retry-After"]) >= 1
-        monkeypatch.setattr("normstat.ingest.intake.BATCHES_AT_ONCE", 2)
+        monkeypatch.setattr("normstat.ingest.batching.BATCHES_AT_ONCE", 2)
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200
 

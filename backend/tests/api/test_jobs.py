@@ -7,8 +7,8 @@ from structlog.testing import capture_logs
 
 from normstat.api.state import AppState
 from normstat.jobs import build_scheduler, run_jobs
-from normstat.store.leader import LEADER_LOCK, try_lead
-from normstat.store.session import open_read_session
+from normstat.storage.leader import LEADER_LOCK, try_lead
+from normstat.storage.session import open_read_session
 
 CHECK_S = 0.02
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.comparison_schemas import Kept, KeptInfo, KeptList
 from normstat.auth.roles import Role
-from normstat.store.baseline_models import KeptComparison
+from normstat.storage.schema.baseline_models import KeptComparison
 from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import START

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.store.upkeep import work_off_upkeep
+from normstat.retention.deletion_worker import work_off_upkeep
 from tests.api.people import People
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent

@@ -15,7 +15,7 @@ from normstat.auth.accounts import AccountChange, change_account, create_account
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
 from normstat.errors import Conflict, NotFound
-from normstat.store.session import open_read_session, open_write_session
+from normstat.storage.session import open_read_session, open_write_session
 from tests.api.people import ROOT, People
 from tests.api.test_access import assert_envelope
 from tests.auth.test_throttle import Clock

@@ -12,7 +12,7 @@ from normstat.api.state import AppState
 from normstat.app import make_state
 from normstat.auth.roles import Role
 from normstat.settings import Settings
-from normstat.store import session
+from normstat.storage import session
 from tests.api.people import People
 from tests.api.samples import VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope

@@ -14,16 +14,16 @@ from schemathesis import Case, checks
 from normstat.app import create_app
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.roles import Role
-from normstat.auth.tokens import API_TOKEN_PREFIX, new_secret
+from normstat.auth.secret_tokens import API_TOKEN_PREFIX, new_secret
 from normstat.settings import Settings
-from normstat.store import accounts
-from normstat.store.session import make_engine, make_sessions, open_write_session
+from normstat.storage import account_rows
+from normstat.storage.session import make_engine, make_sessions, open_write_session
 from tests.api.server import serving
 from tests.databases import TestServer
 
 # Server-sent events do not end by themselves; test_live.py has them.
 ENDLESS = "follow"
-LONGEST_ADDRESS = 60_000
+MAX_ADDRESS_LENGTH = 60_000
 CHECKS = [
     checks.not_a_server_error,
     checks.status_code_conformance,
@@ -39,9 +39,9 @@ async def tokens(server: TestServer) -> AsyncIterator[tuple[str, str, str]]:
     with server.fresh_database() as url:
         engine = make_engine(url, pool_size=1)
         async with open_write_session(make_sessions(engine)) as session:
-            await accounts.add_user(session, name="root", role=Role.ADMINISTRATOR, password_hash=None)
+            await account_rows.add_user(session, name="root", role=Role.ADMINISTRATOR, password_hash=None)
             secret = new_secret(API_TOKEN_PREFIX)
-            await accounts.add_api_token(
+            await account_rows.add_api_token(
                 session, name="test", role=Role.ADMINISTRATOR, token_hash=secret.token_hash, created_by="root"
             )
             agent_token, _ = await create_agent_token(session, name="test", host=None, created_by="root")
@@ -75,5 +75,5 @@ def test_every_operation(case: Case, address: str, tokens: tuple[str, str, str])
     token = agent_token if case.operation.path.endswith("/ingest") else api_token
     response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})
     # Above this uvicorn answers by itself, before there is a request.
-    assume(len(response.request.url or "") < LONGEST_ADDRESS)
+    assume(len(response.request.url or "") < MAX_ADDRESS_LENGTH)
     case.validate_response(response, checks=CHECKS)

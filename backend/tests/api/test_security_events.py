@@ -13,8 +13,8 @@ from normstat.auth.accounts import create_account, revoke_agent_token
 from normstat.auth.roles import Role
 from normstat.auth.security_log import MAX_IN_FULL
 from normstat.auth.throttle import FREE_TRIES
-from normstat.store.accounts import list_agent_tokens
-from normstat.store.session import open_write_session
+from normstat.storage.account_rows import list_agent_tokens
+from normstat.storage.session import open_write_session
 from tests.api.people import ROOT, People
 from tests.api.samples import VMSTAT, frames_of, send
 from tests.api.test_login import CHANGE, PASSWORD, link_token, log_in

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normstat.api import schemas
 from normstat.api.series_body import encode, make_response, to_axis
-from normstat.query.series import Series, SeriesResult
+from normstat.query.series_points import Series, SeriesResult
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

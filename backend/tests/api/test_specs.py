@@ -11,11 +11,11 @@ import pytest
 from normstat.api.spec_schemas import Reparse, ReparseList, SpecDetail, SpecDraft, SpecInfo, SpecList, SpecPreview
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.ingest.reparse_jobs import work_off
-from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
+from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.stats.catalogue import built_in_catalogue, load_catalogue
-from normstat.store.session import open_write_session
-from normstat.store.user_specs import put_user_spec
+from normstat.storage.session import open_write_session
+from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_time_spec, app_time_text, app_user_text
 from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send

@@ -10,7 +10,7 @@ from normstat.api.state import AppState
 from normstat.auth.accounts import AccountChange, change_account
 from normstat.auth.roles import Role
 from normstat.errors import Conflict
-from normstat.store.session import open_read_session, open_write_session
+from normstat.storage.session import open_read_session, open_write_session
 from tests.api.people import ROOT, People
 from tests.api.test_access import assert_envelope
 

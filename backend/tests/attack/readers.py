@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.deps import SESSION_COOKIE
 from normstat.auth.roles import Role
-from normstat.auth.tokens import new_secret
-from normstat.store import accounts
-from normstat.store.session import open_write_session
+from normstat.auth.secret_tokens import new_secret
+from normstat.storage import account_rows
+from normstat.storage.session import open_write_session
 from normstat.window import to_us
 from tests.api.samples import START
 from tests.query.filling import fill_values
@@ -31,9 +31,9 @@ async def enter(sessions: Sessions, role: Role, name: str) -> dict[str, str]:
     """Make an account with a session; return its cookies."""
     secret = new_secret()
     async with open_write_session(sessions) as session:
-        user = await accounts.add_user(session, name=name, role=role, password_hash=None)
+        user = await account_rows.add_user(session, name=name, role=role, password_hash=None)
         assert user is not None
-        await accounts.add_session(
+        await account_rows.add_session(
             session, user_id=user.id, password_hash=None, token_hash=secret.token_hash, lifetime=timedelta(days=1)
         )
     return {SESSION_COOKIE: secret.token}

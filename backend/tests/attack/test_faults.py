@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from normstat.store.stat_tables import table_of
+from normstat.storage.stat_tables import table_of
 from tests.databases import DatabaseUnavailable
 from tests.e2e.product import Server, SmallDiskUp, Up, free_port, processes_naming, wait_until
 from tests.failures.postgres import FragilePostgres

@@ -11,21 +11,21 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadFrame
-from normstat.ingest.wire import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
-from normstat.store.backup import plan
-from normstat.store.backup.plan import Plan
-from normstat.store.host_deletion import request_deletion
-from normstat.store.models import Chunk
-from normstat.store.session import make_sessions, open_write_session
+from normstat.ingest.protocol import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
+from normstat.storage.backup import backup_plan
+from normstat.storage.backup.backup_plan import Plan
+from normstat.storage.host_deletion import request_deletion
+from normstat.storage.schema.models import Chunk
+from normstat.storage.session import make_sessions, open_write_session
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import assert_books_balance, query
-from tests.store.test_backup import bring, content, save
+from tests.storage.test_backup import bring, content, save
 
 BACKEND = Path(__file__).parents[2]
 # What the finding sent; a stream of this length may stand in a database of an older version.
-LONGEST = 2**63 - 2
+MAX_LENGTH = 2**63 - 2
 MEMORY_BYTES = 1 << 30
 HANG_S = 240
 
@@ -57,7 +57,7 @@ def back_up_in_little_memory(url: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "offset", "length"),
     [
-        ("gap", 0, LONGEST),
+        ("gap", 0, MAX_LENGTH),
         ("gap", 0, MAX_GAP_BYTES + 1),
         ("gap", MAX_STREAM_BYTES, 1),
         ("gap", 2**53, 1),
@@ -80,7 +80,7 @@ async def test_backup_of_a_stream_that_claims_eight_exabytes(
 ) -> None:
     text = vmstat_text(vmstat_times(20))
     await Agent(engine).send_file(text, key="good")
-    await Agent(engine, "mallory").send(stream(text), gap(len(text), LONGEST - len(text)))
+    await Agent(engine, "mallory").send(stream(text), gap(len(text), MAX_LENGTH - len(text)))
     back_up_in_little_memory(database_url, tmp_path / "first")
     async with open_write_session(make_sessions(engine)) as session:
         await request_deletion(session, "mallory", requested_by="admin")
@@ -93,7 +93,7 @@ async def test_backup_of_a_stream_that_claims_eight_exabytes(
 async def test_reparse_of_a_stream_that_claims_eight_exabytes(engine: AsyncEngine, database_url: str) -> None:
     text = vmstat_text(vmstat_times(20))
     agent = Agent(engine)
-    await agent.send(stream(text), gap(len(text), LONGEST - len(text)))
+    await agent.send(stream(text), gap(len(text), MAX_LENGTH - len(text)))
     before = query(database_url, "SELECT * FROM samples.vmstat_linux ORDER BY time")
     done = await reparse(make_sessions(engine), database_url)
     assert (done.state, done.n_bytes, done.n_bytes_done) == ("done", len(text), len(text))
@@ -105,8 +105,8 @@ async def test_few_bytes_far_apart_are_one_piece_of_a_backup(engine: AsyncEngine
     """A gap costs its sender nothing: pieces are counted by the bytes that are there."""
     frames, offset = [], 0
     for _ in range(300):
-        frames += [gap(offset, plan.WINDOW_BYTES), stream(b"x\n", offset=offset + plan.WINDOW_BYTES)]
-        offset += plan.WINDOW_BYTES + 2
+        frames += [gap(offset, backup_plan.WINDOW_BYTES), stream(b"x\n", offset=offset + backup_plan.WINDOW_BYTES)]
+        offset += backup_plan.WINDOW_BYTES + 2
     assert await Agent(engine).send(*frames) == {"k": offset}
     assert len(chunk_pieces(database_url)) == 1
 
@@ -115,7 +115,7 @@ async def test_windows_around_gaps_hold_every_byte_once(
     engine: AsyncEngine, database_url: str, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gaps before, within and at the ends of windows; a second backup copies only what is new."""
-    monkeypatch.setattr(plan, "WINDOW_BYTES", 1000)
+    monkeypatch.setattr(backup_plan, "WINDOW_BYTES", 1000)
     agent = Agent(engine)
     text = vmstat_text(vmstat_times(100))
     offset = at = 0

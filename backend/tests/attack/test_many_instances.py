@@ -6,13 +6,13 @@ import pytest
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.intake import set_limits
-from normstat.ingest.pieces import TOO_MANY_INSTANCES_REASON
-from normstat.ingest.reparse_jobs import work_off
+from normstat.ingest.batching import set_limits
+from normstat.ingest.reparse.reparse_worker import work_off
+from normstat.ingest.stream_samples import TOO_MANY_INSTANCES_REASON
 from normstat.ingest_limits import MAX_NEW_INSTANCES, IngestLimits
-from normstat.query.stream_accounts import read_host_accounts
-from normstat.store import instance_memory
-from normstat.store.session import open_read_session
+from normstat.query.line_accounts import read_host_accounts
+from normstat.storage import instance_memory
+from normstat.storage.session import open_read_session
 from tests.ingest.rereading import export, look, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import accounts, assert_books_balance, query, raw_bytes
@@ -108,9 +108,9 @@ async def test_counts_survive_what_a_process_forgets(agent: Agent, engine: Async
 
 
 def instance_memories(engine: AsyncEngine) -> list[tuple[AsyncEngine, instance_memory.InstanceMemory]]:
-    from normstat.ingest import intake
+    from normstat.ingest import batching
 
-    return [(engine, intake._memories[engine].instances)]
+    return [(engine, batching._memories[engine].instances)]
 
 
 async def test_a_reparse_with_a_higher_limit_brings_all_back(

@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, NormstatError, TooLarge, TooManyRequests
 from normstat.ingest import limits
-from normstat.ingest.batch import Memory
-from normstat.ingest.intake import AgentIdentity, Intake, Job, Recording, set_limits
+from normstat.ingest.batching import AgentIdentity, Intake, Job, Recording, set_limits
 from normstat.ingest.limits import HOUR_S, HourlyCount, RefusalLog
-from normstat.ingest.wire import Ack, Frame
+from normstat.ingest.protocol import Ack, Frame
+from normstat.ingest.transaction import Memory
 from normstat.ingest_limits import IngestLimits
 from normstat.stats.records import NO_TIMING
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
@@ -35,7 +35,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock by which new names are counted."""
     clock = Clock()
     monkeypatch.setattr(
-        "normstat.ingest.intake.Memory",
+        "normstat.ingest.batching.Memory",
         lambda: Memory(new_hosts=HourlyCount(clock), new_streams=HourlyCount(clock), refusals=RefusalLog(clock)),
     )
     return clock

@@ -10,12 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.roles import Role
-from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.stats.catalogue import UserSpecText, install_user_specs, load_catalogue, parse_user_spec
 from normstat.stats.guess import guess_spec
 from normstat.stats.pattern import MAX_PROGRAM, MAX_TEXT, PatternError, compile_linear, require_linear
 from normstat.stats.readers import read
-from normstat.store.session import open_write_session
+from normstat.storage.session import open_write_session
 from tests.addons import APP_USER
 from tests.api.server import serving
 from tests.attack.readers import PAGE, enter

@@ -9,26 +9,27 @@ import pytest
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.baseline import profiling
-from normstat.ingest import reparse_jobs
-from normstat.ingest.queue import ImportQueue
-from normstat.query import rolling
-from normstat.query.rolling import DELAY, roll_up
-from normstat.store import host_deletion, old_chunks, retention, upkeep
-from normstat.store.baseline_models import ProfileJob
-from normstat.store.baselines import BaselineDraft, create_baseline
-from normstat.store.models import Chunk, Stream
-from normstat.store.retention_rules import RuleWish, RunState
-from normstat.store.session import open_write_session
-from normstat.store.turns import Turns
-from normstat.store.upkeep import work_off_upkeep
+from normstat.ingest.imports.import_queue import ImportQueue
+from normstat.ingest.reparse import reparse_worker
+from normstat.profiles import profile_job
+from normstat.retention import chunk_removal, deletion_worker, retention_run
+from normstat.retention.deletion_worker import work_off_upkeep
+from normstat.retention.retention_rules import RuleWish, RunState
+from normstat.rollups import rollup_job
+from normstat.rollups.rollup_job import DELAY, roll_up
+from normstat.storage import host_deletion
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.schema.baseline_models import ProfileJob
+from normstat.storage.schema.models import Chunk, Stream
+from normstat.storage.session import open_write_session
+from normstat.storage.turns import Turns
 from normstat.window import Window
-from tests.baseline.profiled import make
 from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import look, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.store.test_retention import apply
+from tests.profiles.profiled import make
+from tests.storage.test_retention import apply
 
 Sessions = async_sessionmaker[AsyncSession]
 HOSTS = ("alpha", "mallory", "zulu")
@@ -69,7 +70,7 @@ async def test_rollups_of_the_others_go_on_and_the_poisoned_host_waits(
 ) -> None:
     now_s = 0.0
     turns: Turns[int] = Turns("rollup_failed", clock=lambda: now_s)
-    failures = poison(monkeypatch, rolling, "pass_on", lambda _, host_id, __: host_id == ids["mallory"])
+    failures = poison(monkeypatch, rollup_job, "pass_on", lambda _, host_id, __: host_id == ids["mallory"])
     with structlog.testing.capture_logs() as logs:
         for _ in range(3):
             done = await roll_up(sessions, now=NOW + DELAY, budget_s=600, turns=turns)
@@ -95,7 +96,7 @@ async def test_hosts_made_later_have_their_turn_however_much_the_first_ones_have
         served.append(host_id)
         return 1
 
-    monkeypatch.setattr(rolling, "_step", endless)
+    monkeypatch.setattr(rollup_job, "_step", endless)
     turns: Turns[int] = Turns("rollup_failed")
     for _ in range(6):
         await roll_up(sessions, now=NOW + DELAY, budget_s=0, turns=turns)
@@ -108,7 +109,7 @@ async def test_profiles_of_the_others_are_made(
     async with open_write_session(sessions) as session:
         window = Window(START, START + timedelta(hours=1))
         await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
-    failures = poison(monkeypatch, profiling, "read_piece", lambda _, host_id, *__: host_id == ids["mallory"])
+    failures = poison(monkeypatch, profile_job, "read_piece", lambda _, host_id, *__: host_id == ids["mallory"])
     assert await make(sessions, LATE) == 2
     states = query(database_url, "SELECT name, state, message FROM profile_jobs JOIN hosts ON id = host_id ORDER BY name")
     assert states == [("alpha", "done", ""), ("mallory", "failed", "poisoned"), ("zulu", "done", "")]
@@ -132,17 +133,17 @@ async def test_a_profile_whose_samples_change_all_the_time_does_not_keep_the_oth
         served.append(self._task.host_id)
         return None
 
-    monkeypatch.setattr(profiling._Making, "work", never)
+    monkeypatch.setattr(profile_job._Making, "work", never)
     for _ in range(6):
-        await profiling.run_profiles(sessions, budget_s=0, now=LATE, turns=turns)
+        await profile_job.run_profiles(sessions, budget_s=0, now=LATE, turns=turns)
     assert served == 2 * [ids["mallory"], ids["alpha"], ids["zulu"]]
 
 
 async def test_retention_goes_on_with_the_other_hosts_and_says_which_failed(
     sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poison(monkeypatch, retention, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
-    monkeypatch.setattr(retention, "drop_oldest_part", no_part)
+    poison(monkeypatch, retention_run, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
+    monkeypatch.setattr(retention_run, "drop_oldest_part", no_part)
     run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=LATE)
     assert run.state == RunState.FAILED
     assert run.message == f"vmstat_linux of host {ids['mallory']}: poisoned"
@@ -162,7 +163,7 @@ async def no_part(*_: object) -> None:
 async def test_retention_removes_the_raw_bytes_of_the_other_streams(
     sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poison(monkeypatch, old_chunks, "_remove_some", lambda _, __, ___, host_id, ____: host_id == ids["mallory"])
+    poison(monkeypatch, chunk_removal, "_remove_some", lambda _, __, ___, host_id, ____: host_id == ids["mallory"])
     run = await apply(sessions, RuleWish(None, None, 1), now=LATE + timedelta(days=36500))
     assert run.state == RunState.FAILED
     assert "poisoned" in run.message
@@ -177,7 +178,7 @@ async def test_hosts_are_deleted_behind_one_that_cannot_be(
         for host in ("mallory", "alpha"):
             await host_deletion.request_deletion(session, host, requested_by="anna")
     failures = poison(monkeypatch, host_deletion, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
-    turns: Turns[upkeep.Work] = Turns("upkeep_failed")
+    turns: Turns[deletion_worker.Work] = Turns("upkeep_failed")
     for _ in range(3):
         assert await work_off_upkeep(database_url, turns)
     assert len(failures) == 1
@@ -195,9 +196,9 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
 ) -> None:
     assert ids
     async with open_write_session(sessions) as session:
-        await retention.retention_rules.put_rules(session, [RuleWish("vmstat_linux", 1, None)], updated_by="anna")
-        await retention.retention_rules.add_run(session, created_by="anna")
-    poison(monkeypatch, retention.retention_rules, "read_rules", lambda *_: True)
+        await retention_run.retention_rules.put_rules(session, [RuleWish("vmstat_linux", 1, None)], updated_by="anna")
+        await retention_run.retention_rules.add_run(session, created_by="anna")
+    poison(monkeypatch, retention_run.retention_rules, "read_rules", lambda *_: True)
     assert await work_off_upkeep(database_url)
     assert query(database_url, "SELECT state, message FROM retention_runs") == [("failed", "poisoned")]
 
@@ -205,9 +206,9 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
 async def test_streams_are_read_again_behind_one_that_cannot_be(
     sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poison(monkeypatch, reparse_jobs.StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
+    poison(monkeypatch, reparse_worker.StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
     reparse_id = await wish(sessions)
-    assert await reparse_jobs.work_off(database_url)
+    assert await reparse_worker.work_off(database_url)
     record = await look(sessions, reparse_id)
     assert (record.state, record.n_streams_done, record.n_streams) == ("failed", 2, 3)
     assert "poisoned" in record.message
@@ -228,17 +229,17 @@ async def test_no_loop_in_the_background_ends_by_a_defect(
         raise Poison("poisoned")
 
     if place == "upkeep":
-        monkeypatch.setattr(upkeep, "_list_work", fail)
-        monkeypatch.setattr(upkeep, "DEFECT_WAIT_S", 0.0)
-        loop = upkeep.run_upkeep(database_url, sessions, poll_s=0.0)
+        monkeypatch.setattr(deletion_worker, "_list_work", fail)
+        monkeypatch.setattr(deletion_worker, "DEFECT_WAIT_S", 0.0)
+        loop = deletion_worker.run_upkeep(database_url, sessions, poll_s=0.0)
     elif place == "reparses":
-        monkeypatch.setattr(reparse_jobs.reparses, "has_open_reparses", fail)
-        monkeypatch.setattr(reparse_jobs, "DEFECT_WAIT_S", 0.0)
-        loop = reparse_jobs.run_reparses(database_url, sessions, poll_s=0.0)
+        monkeypatch.setattr(reparse_worker.reparse_rows, "has_open_reparses", fail)
+        monkeypatch.setattr(reparse_worker, "DEFECT_WAIT_S", 0.0)
+        loop = reparse_worker.run_reparses(database_url, sessions, poll_s=0.0)
     else:
         queue = ImportQueue(engine, None, 1 << 20)
         monkeypatch.setattr(queue, "_run_next", fail)
-        monkeypatch.setattr("normstat.ingest.queue.CHECK_S", 0.0)
+        monkeypatch.setattr("normstat.ingest.imports.import_queue.CHECK_S", 0.0)
         loop = queue.run()
     task = asyncio.create_task(loop)
     try:

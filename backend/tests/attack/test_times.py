@@ -10,33 +10,33 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.baseline.health import read_health
+from normstat.baselines.baseline_health import read_health
 from normstat.errors import BadRequest
-from normstat.ingest import batch
-from normstat.ingest.batchload import times_of
-from normstat.ingest.options import check_options
-from normstat.ingest.pieces import ODD_TIME_REASON
-from normstat.query import rolling
-from normstat.query.coverage import read_coverage
-from normstat.query.hosts import list_hosts
-from normstat.query.rolling import DELAY, roll_up
-from normstat.store import host_deletion
-from normstat.store.backup.plan import Plan
-from normstat.store.baselines import BaselineDraft, create_baseline
-from normstat.store.retention_rules import RuleWish, RunState
-from normstat.store.session import open_read_session, open_write_session
-from normstat.store.upkeep import work_off_upkeep
+from normstat.ingest import transaction
+from normstat.ingest.imports.batchload import times_of
+from normstat.ingest.imports.import_options import check_options
+from normstat.ingest.stream_samples import ODD_TIME_REASON
+from normstat.query.host_lists import list_hosts
+from normstat.query.report_coverage import read_coverage
+from normstat.retention.deletion_worker import work_off_upkeep
+from normstat.retention.retention_rules import RuleWish, RunState
+from normstat.rollups import rollup_job
+from normstat.rollups.rollup_job import DELAY, roll_up
+from normstat.storage import host_deletion
+from normstat.storage.backup.backup_plan import Plan
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import EPOCH, LATEST, Window, to_us
 from tests.addons import APP_USER, app_user_text
-from tests.baseline.profiled import make
 from tests.generated import SECOND, START, VMSTAT_HEADER, vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_import_load import load_files
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, vmstat_rows
+from tests.profiles.profiled import make
 from tests.query.filling import fill_values
-from tests.store.test_backup import bring, content, save
-from tests.store.test_retention import apply
+from tests.storage.test_backup import bring, content, save
+from tests.storage.test_retention import apply
 
 Sessions = async_sessionmaker[AsyncSession]
 FAR = [
@@ -118,7 +118,7 @@ async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
     engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch, n_noise: int
 ) -> None:
     """Between the first line of a sample and its end an agent may send as many bytes as it likes."""
-    read_chunks = batch.chunks.read_chunks
+    read_chunks = transaction.chunks.read_chunks
     n_read = 0
 
     async def count(*arguments: Any, **others: Any) -> AsyncIterator[tuple[int, bytes]]:
@@ -127,8 +127,8 @@ async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
             n_read += len(data)
             yield start, data
 
-    monkeypatch.setattr(batch.chunks, "read_chunks", count)
-    monkeypatch.setattr(batch, "BEHIND_BYTES", 4096)
+    monkeypatch.setattr(transaction.chunks, "read_chunks", count)
+    monkeypatch.setattr(transaction, "BEHIND_BYTES", 4096)
     agent = Agent(engine)
     begin = b"9999999999\nMemTotal:       514088 kB\nMemFree:          5020 kB\n"
     text = begin + b"nobody knows: what this is\n" * n_noise + b"9999999999\nMemTotal:       514088 kB\n1795262400\n"
@@ -274,14 +274,14 @@ async def test_rolling_up_skips_the_decades_between(
 ) -> None:
     await Agent(engine).send_file(vmstat_text([START, EPOCH, *vmstat_times(10), LATEST - SECOND]))
     steps = 0
-    step = rolling._step
+    step = rollup_job._step
 
     async def count(*arguments: object) -> int | None:
         nonlocal steps
         steps += 1
         return await step(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rolling, "_step", count)
+    monkeypatch.setattr(rollup_job, "_step", count)
     assert (await roll_up(sessions, now=NOW + DELAY, budget_s=600)).is_all
     assert steps < 20
     assert query(database_url, "SELECT rolled_until FROM hosts") == [(NOW,)]

@@ -17,7 +17,7 @@ import httpx
 import psycopg
 import pytest
 
-from normstat.commands import up as up_module
+from normstat.cli import up_command as up_module
 from normstat.local.binaries import ROOT_STATE_DIR, find_binaries
 from tests.e2e.product import Up, free_port, have, log_in, processes_naming, wait_until
 from tests.failures.sender import Fleet, make_agent_token

@@ -14,12 +14,12 @@ import httpx
 import psycopg
 from psycopg import sql
 
-from normstat.auth.tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
-from normstat.ingest.wire import Frame, FrameKind, format_frames
+from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
-from normstat.store.chunks import unpack_body
-from normstat.store.stat_tables import table_of
+from normstat.storage.chunks import unpack_body
+from normstat.storage.stat_tables import table_of
 from tests.e2e.product import Server
 from tests.generated import vmstat_text, vmstat_times
 

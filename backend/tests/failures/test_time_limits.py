@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from normstat.app import create_app
-from normstat.ingest import batch
+from normstat.ingest import transaction
 from normstat.settings import Settings
 from tests.failures.sender import Agent, make_agent_token
 from tests.generated import vmstat_text, vmstat_times
@@ -50,7 +50,7 @@ async def assert_taken_once(client: httpx.AsyncClient, database_url: str) -> Non
 async def test_a_lock_that_somebody_holds(
     client: httpx.AsyncClient, database_url: str, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(transaction, "LOCK_TIMEOUT_S", 1)
     with psycopg.connect(database_url) as other:
         other.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
         assert_away(await send(client))
@@ -61,7 +61,7 @@ async def test_a_lock_that_somebody_holds(
 async def test_a_statement_that_takes_too_long(
     client: httpx.AsyncClient, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "STATEMENT_TIMEOUT_S", 1)
+    monkeypatch.setattr(transaction, "STATEMENT_TIMEOUT_S", 1)
     with psycopg.connect(database_url, autocommit=True) as other:
         other.execute(
             "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(20); RETURN NEW; END $$;"

@@ -16,9 +16,9 @@ import httpx
 import psycopg
 import pytest
 
-from normstat.commands import process, workers
-from normstat.commands.workers import Workers, bind
-from normstat.store.stat_tables import table_of
+from normstat.cli import server_process, workers
+from normstat.cli.workers import Workers, bind
+from normstat.storage.stat_tables import table_of
 from tests.e2e.product import Server, free_port, wait_until
 from tests.failures.sender import Fleet, log_in, make_agent_token
 
@@ -144,12 +144,12 @@ def test_a_process_may_open_as_many_files_as_it_is_allowed_to() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
-        process._allow_files()
+        server_process._allow_files()
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert hard == before[1]
-    assert soft == (process.MAX_FILES if hard == resource.RLIM_INFINITY else min(process.MAX_FILES, hard))
+    assert soft == (server_process.MAX_FILES if hard == resource.RLIM_INFINITY else min(server_process.MAX_FILES, hard))
 
 
 @pytest.fixture

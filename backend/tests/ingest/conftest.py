@@ -2,7 +2,7 @@
 
 import pytest
 
-from normstat.store import instance_memory
+from normstat.storage import instance_memory
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,15 @@ from psycopg import sql
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.reparse import StreamReparse
-from normstat.ingest.reparse_jobs import work_off
-from normstat.query.export import ExportRequest, stream_csv
+from normstat.ingest.reparse.reparse_stream import StreamReparse
+from normstat.ingest.reparse.reparse_worker import work_off
+from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.stats.catalogue import load_catalogue
-from normstat.store import reparses
-from normstat.store.models import Stream
-from normstat.store.reparses import REPARSE_LOCK, ReparseRecord, ReparseScope
-from normstat.store.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
-from normstat.store.user_specs import put_user_spec, refresh_catalogue
+from normstat.storage import reparse_rows
+from normstat.storage.reparse_rows import REPARSE_LOCK, ReparseRecord, ReparseScope
+from normstat.storage.schema.models import Stream
+from normstat.storage.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
+from normstat.storage.user_specs import put_user_spec, refresh_catalogue
 from normstat.window import Window, from_us
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -65,12 +65,12 @@ async def put(sessions: Sessions, name: str, toml: str) -> None:
 
 async def wish(sessions: Sessions, scope: ReparseScope | None = None) -> int:
     async with open_write_session(sessions) as session:
-        return (await reparses.add_reparse(session, scope or ReparseScope(), created_by="admin")).id
+        return (await reparse_rows.add_reparse(session, scope or ReparseScope(), created_by="admin")).id
 
 
 async def look(sessions: Sessions, reparse_id: int) -> ReparseRecord:
     async with open_read_session(sessions) as session:
-        return await reparses.read_reparse(session, reparse_id)
+        return await reparse_rows.read_reparse(session, reparse_id)
 
 
 async def reparse(sessions: Sessions, url: str, scope: ReparseScope | None = None) -> ReparseRecord:

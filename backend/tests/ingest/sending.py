@@ -4,8 +4,8 @@ import dataclasses
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.ingest.intake import AgentIdentity, take_request
-from normstat.ingest.wire import Frame, FrameKind
+from normstat.ingest.batching import AgentIdentity, take_request
+from normstat.ingest.protocol import Frame, FrameKind
 
 ANY_HOST = AgentIdentity(host_id=None, token_id=1)
 

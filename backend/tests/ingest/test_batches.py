@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DatabaseAway, NotAllowed, NotAuthenticated, TooLarge
-from normstat.ingest import batch, intake
-from normstat.ingest.intake import AgentIdentity, Intake, Job
-from normstat.ingest.wire import Ack, Frame
-from normstat.store import instance_memory
+from normstat.ingest import batching, transaction
+from normstat.ingest.batching import AgentIdentity, Intake, Job
+from normstat.ingest.protocol import Ack, Frame
+from normstat.storage import instance_memory
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -33,13 +33,13 @@ async def take_all(queue: Intake, jobs: list[Job]) -> list[list[Ack] | BaseExcep
 def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The hosts of each batch that is taken."""
     seen: list[list[str]] = []
-    take = batch.Batch.take
+    take = transaction.Batch.take
 
-    async def note(self: batch.Batch) -> None:
+    async def note(self: transaction.Batch) -> None:
         seen.append([job.host_name for job in self._jobs])
         await take(self)
 
-    monkeypatch.setattr(batch.Batch, "take", note)
+    monkeypatch.setattr(transaction.Batch, "take", note)
     return seen
 
 
@@ -76,7 +76,7 @@ async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, data
 
 
 async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    find_streams = batch.ingest_rows.find_streams
+    find_streams = transaction.ingest_rows.find_streams
     hosts = {name: number for number, (name,) in enumerate(query(database_url, "SELECT name FROM hosts"))}
     assert not hosts
 
@@ -86,7 +86,7 @@ async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_u
             raise TooLarge("too many days")
         return await find_streams(connection, wanted)
 
-    monkeypatch.setattr(batch.ingest_rows, "find_streams", fail_for_one)
+    monkeypatch.setattr(transaction.ingest_rows, "find_streams", fail_for_one)
     answers = await take_all(Intake(engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS])
     refused = [host for host, answer in zip(HOSTS, answers, strict=True) if isinstance(answer, TooLarge)]
     assert refused == ["host3"]
@@ -105,10 +105,10 @@ async def test_requests_of_one_host_follow_each_other(engine: AsyncEngine, datab
 
 async def test_whose_turn_does_not_come_is_sent_away(engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = Intake(engine)
-    monkeypatch.setattr(intake, "BATCHES_AT_ONCE", 0)
+    monkeypatch.setattr(batching, "BATCHES_AT_ONCE", 0)
     with pytest.raises(TimeoutError):
         await queue.take(job_of("alpha", stream(TEXT)), longest_wait_s=0.01)
-    monkeypatch.setattr(intake, "BATCHES_AT_ONCE", 1)
+    monkeypatch.setattr(batching, "BATCHES_AT_ONCE", 1)
     # It is not taken later either: its agent was told so, and sends it again.
     assert await queue.take(job_of("alpha", stream(TEXT[:700])), longest_wait_s=WAIT_S) == [
         Ack("k", TEXT.rindex(b"\n", 0, 700) + 1)
@@ -176,8 +176,8 @@ async def test_ids_are_not_remembered_beyond_their_epoch(engine: AsyncEngine, da
 
 
 async def test_a_locked_host_holds_up_itself_alone(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "BATCH_LOCK_TIMEOUT_S", 1)
-    monkeypatch.setattr(batch, "LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(transaction, "BATCH_LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(transaction, "LOCK_TIMEOUT_S", 1)
     queue = Intake(engine)
     await take_all(queue, [job_of(host, stream(TEXT[:700])) for host in ("alpha", "beta", "gamma")])
     offset = TEXT.rindex(b"\n", 0, 700) + 1

@@ -9,11 +9,11 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.store.host_deletion import delete_host, request_deletion
-from normstat.store.hypertables import keep_columnstores
-from normstat.store.reparses import JobState
-from normstat.store.session import open_write_session
-from normstat.store.stat_tables import SCHEMA
+from normstat.storage.host_deletion import delete_host, request_deletion
+from normstat.storage.hypertables import keep_columnstores
+from normstat.storage.reparse_rows import JobState
+from normstat.storage.session import open_write_session
+from normstat.storage.stat_tables import SCHEMA
 from tests.addons import APP_USER, app_user_text
 from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, TestServer
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times

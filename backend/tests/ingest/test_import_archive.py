@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.ingest import archive, sysstat
-from normstat.ingest.archive import list_files, walk_file
-from normstat.ingest.tar import BLOCK, is_tar, read_tar
-from normstat.ingest.unpack import Budget, TooMuch, Unreadable
+from normstat.ingest.imports import archives, sadf_files
+from normstat.ingest.imports.archives import list_files, walk_file
+from normstat.ingest.imports.tar import BLOCK, is_tar, read_tar
+from normstat.ingest.imports.unpacking import Budget, TooMuch, Unreadable
 
 MUCH = 1 << 40
 CHANGED_AT = 1_795_262_400
@@ -235,7 +235,7 @@ def test_binary_files_of_sysstat_that_are_damaged_or_have_no_reader(tmp_path: Pa
     path = put(tmp_path, "sa21", b"\x96\xd5\x75\x21" + bytes(200))
     if shutil.which("sadf") is not None:
         assert "sadf cannot read" in str(walk(path)[""])
-    monkeypatch.setattr(sysstat.shutil, "which", lambda name: None)
+    monkeypatch.setattr(sadf_files.shutil, "which", lambda name: None)
     assert "install sysstat" in str(walk(path)[""])
 
 
@@ -249,5 +249,5 @@ def test_zip_times_are_read(tmp_path: Path) -> None:
 
 
 def test_names_without_what_packing_added() -> None:
-    assert archive.without_packing("a/web1_vmstat.dat.gz") == "a/web1_vmstat.dat"
-    assert archive.without_packing("sa21") == "sa21"
+    assert archives.without_packing("a/web1_vmstat.dat.gz") == "a/web1_vmstat.dat"
+    assert archives.without_packing("sa21") == "sa21"

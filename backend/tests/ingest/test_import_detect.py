@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.ingest.batchload import Splitter, is_batchload, times_of
-from normstat.ingest.detect import NO_DATE_NOTE, NO_START_NOTE, SOME_DAY, Look, command_of, day_in_name, day_of_neighbours, look_at
-from normstat.ingest.options import ImportOptions
-from normstat.ingest.survey import Found, Survey
-from normstat.ingest.unpack import Budget
+from normstat.ingest.imports.batchload import Splitter, is_batchload, times_of
+from normstat.ingest.imports.detect import (
+    NO_DATE_NOTE,
+    NO_START_NOTE,
+    SOME_DAY,
+    Look,
+    command_of,
+    day_in_name,
+    day_of_neighbours,
+    look_at,
+)
+from normstat.ingest.imports.import_options import ImportOptions
+from normstat.ingest.imports.scan import Found, Survey
+from normstat.ingest.imports.unpacking import Budget
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
 from normstat.window import from_us

@@ -14,15 +14,15 @@ from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotFound
-from normstat.ingest import load
-from normstat.ingest.files import Job, run_import
-from normstat.ingest.intake import Recording, take_request
-from normstat.ingest.options import ImportedFile, ImportOptions
-from normstat.ingest.unpack import Stopped
+from normstat.ingest.batching import Recording, take_request
+from normstat.ingest.imports import load
+from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
+from normstat.ingest.imports.import_run import Job, run_import
+from normstat.ingest.imports.unpacking import Stopped
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING
-from normstat.store.session import make_engine
+from normstat.storage.session import make_engine
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import Capture, captures
 from tests.ingest.sending import ANY_HOST, Agent, stream

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.ingest.unpack import Budget, Peekable, Stopped, TooMuch, Unpacked, Unreadable, find_packing, read_full
+from normstat.ingest.imports.unpacking import Budget, Peekable, Stopped, TooMuch, Unpacked, Unreadable, find_packing, read_full
 
 TEXT = b"".join(b"%d %d %d\n" % (number, number * 7, number % 13) for number in range(60_000))
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
-from normstat.ingest.intake import AgentIdentity
-from normstat.store import ingest_rows, streams
-from normstat.store.chunks import unpack_body
-from normstat.store.session import make_engine
+from normstat.ingest.batching import AgentIdentity
+from normstat.storage import ingest_rows, stream_rows
+from normstat.storage.chunks import unpack_body
+from normstat.storage.session import make_engine
 from tests.generated import MPSTAT_COLUMNS, START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
 
@@ -248,7 +248,7 @@ async def test_failure_in_the_middle_leaves_nothing(agent: Agent, database_url: 
         raise psycopg.OperationalError("the connection is lost")
 
     # The last thing that is written for a stream: samples and chunks are in the transaction by then.
-    monkeypatch.setattr(streams, "add_gaps", fail)
+    monkeypatch.setattr(stream_rows, "add_gaps", fail)
     with pytest.raises(DatabaseAway):
         await agent.send_file(text)
     monkeypatch.undo()

@@ -4,9 +4,9 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.pieces import LONG_INSTANCE_REASON, LONGEST_INSTANCE
-from normstat.query.tables import find_instances
-from normstat.store.instance_memory import FIND
+from normstat.ingest.stream_samples import LONG_INSTANCE_REASON, MAX_INSTANCE_LENGTH
+from normstat.storage.instance_memory import FIND
+from normstat.storage.lookup import find_instances
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import assert_books_balance, query
 
@@ -53,8 +53,8 @@ async def test_ten_kilobytes_are_a_name_like_any_other(
 
 
 async def test_longer_ones_are_rejected_lines(agent: Agent, database_url: str) -> None:
-    longest = stack(LONGEST_INSTANCE - len("1/"), "a")
-    text = BANNER + report(1795254257, longest, stack(LONGEST_INSTANCE + 1, "b"), b"short")
+    longest = stack(MAX_INSTANCE_LENGTH - len("1/"), "a")
+    text = BANNER + report(1795254257, longest, stack(MAX_INSTANCE_LENGTH + 1, "b"), b"short")
     assert await agent.send_file(text, SPEC) == len(text)
     assert_books_balance(database_url)
     assert query(database_url, "SELECT count(*) FROM stat.pidstat_linux") == [(2,)]

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import TooLarge
-from normstat.store.streams import MOST_KEPT_PER_REASON, MOST_KEPT_PER_STREAM
+from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
 from tests.databases import TestServer
 from tests.generated import START, VMSTAT_HEADER, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
@@ -173,22 +173,22 @@ async def test_columns_that_the_spec_does_not_know_are_kept(agent: Agent, databa
 
 @pytest.mark.slow
 async def test_texts_of_rejected_lines_are_bounded_and_all_are_counted(agent: Agent, database_url: str) -> None:
-    text = VMSTAT_HEADER.encode() + b"1 2 3\n" * (MOST_KEPT_PER_REASON + 500)
+    text = VMSTAT_HEADER.encode() + b"1 2 3\n" * (MAX_KEPT_PER_REASON + 500)
     acked = 0
     while acked < len(text):
         acked = await agent.send_file(text[acked : acked + 4000], offset=acked)
-    assert accounts(database_url)["n_rejected"] == MOST_KEPT_PER_REASON + 500
-    assert query(database_url, "SELECT count(*) FROM rejected_lines") == [(MOST_KEPT_PER_REASON,)]
+    assert accounts(database_url)["n_rejected"] == MAX_KEPT_PER_REASON + 500
+    assert query(database_url, "SELECT count(*) FROM rejected_lines") == [(MAX_KEPT_PER_REASON,)]
     # Reasons that quote what was found are many.
     many = "".join(
         f" {word} 0 0 402200 267968 846360 0 0 44 0 381 615 2 2 96 0 0 2026-11-21 12:00:00\n"
-        for word in itertools.islice(map("".join, itertools.product("ghjkmnpq", repeat=5)), MOST_KEPT_PER_STREAM + 500)
+        for word in itertools.islice(map("".join, itertools.product("ghjkmnpq", repeat=5)), MAX_KEPT_PER_STREAM + 500)
     ).encode()
     many = VMSTAT_HEADER.encode() + many
     assert await agent.send_file(many, key="many") == len(many)
     assert (
         query(database_url, "SELECT max(n) FROM (SELECT count(*) AS n FROM rejected_lines GROUP BY stream_id)")[0][0]
-        <= MOST_KEPT_PER_STREAM
+        <= MAX_KEPT_PER_STREAM
     )
 
 

@@ -6,9 +6,9 @@ import random
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.intake import Recording, take_request
+from normstat.ingest.batching import Recording, take_request
 from normstat.stats.records import Timing
-from normstat.store.reparses import JobState
+from normstat.storage.reparse_rows import JobState
 from tests.golden_captures import Capture, captures
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import ANY_HOST, stream
@@ -17,13 +17,13 @@ from tests.ingest.test_intake import query
 # What tools that print no times, or no days, must be told.
 TIMING = Timing(date=dt.date(2026, 11, 21), start_us=1_795_262_400_000_000, interval_us=10_000_000)
 # One of each spec: all of them take minutes on each database (and were tried).
-MOST_BYTES = 15_000
+MAX_BYTES = 15_000
 
 
 def chosen() -> list[Capture]:
     by_spec: dict[str, list[Capture]] = {}
     for capture in captures():
-        if len(capture.data) <= MOST_BYTES:
+        if len(capture.data) <= MAX_BYTES:
             by_spec.setdefault(capture.spec, []).append(capture)
     return [found[-1] for found in by_spec.values()]
 

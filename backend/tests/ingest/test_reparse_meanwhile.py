@@ -14,16 +14,16 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest import reparse as reparse_module
-from normstat.ingest.reparse import StreamReparse
-from normstat.ingest.reparse_jobs import run_reparses, work_off
-from normstat.query.pages import Page, PageQuery, read_pages
-from normstat.query.tables import find_stat, require_host
-from normstat.store import reparses
-from normstat.store.models import Host
-from normstat.store.reparses import JobState, ReparseScope
-from normstat.store.session import WriteSession, open_read_session, open_write_session
-from normstat.store.staging import Replaced, Span, Staging
+from normstat.ingest.reparse import reparse_stream as reparse_module
+from normstat.ingest.reparse.reparse_stream import StreamReparse
+from normstat.ingest.reparse.reparse_worker import run_reparses, work_off
+from normstat.ingest.reparse.staging import Replaced, Span, Staging
+from normstat.storage import reparse_rows
+from normstat.storage.lookup import find_stat, require_host
+from normstat.storage.reparse_rows import JobState, ReparseScope
+from normstat.storage.sample_pages import Page, PageQuery, read_pages
+from normstat.storage.schema.models import Host
+from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
 from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
 from tests.ingest.sending import Agent
@@ -259,7 +259,7 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
         process.send_signal(signal.SIGKILL)
         await asyncio.to_thread(process.communicate)
         connection.rollback()
-    await wait_for(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({reparses.REPARSE_LOCK})")
+    await wait_for(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({reparse_rows.REPARSE_LOCK})")
     # The first one is done, the others are as they were; nothing is left of what was staged.
     counts = query(database_url, "SELECT stream_id, count(wait), count(wait_ms) FROM stat.app_user GROUP BY 1 ORDER BY 1")
     n_rows = int(str(old[0][1]))
@@ -306,7 +306,7 @@ async def test_stopped_it_leaves_what_it_did_not_finish(
         work = asyncio.create_task(work_off(database_url))
         await wait_for(database_url, "SELECT FROM reparses WHERE state = 'running'")
         async with open_write_session(sessions) as session:
-            await reparses.stop_reparse(session, reparse_id, "stopped by anna")
+            await reparse_rows.stop_reparse(session, reparse_id, "stopped by anna")
     await work
     ended = await look(sessions, reparse_id)
     assert (ended.state, ended.message) == (JobState.STOPPED, "stopped by anna")

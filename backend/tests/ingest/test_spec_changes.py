@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import text as sql_text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest import restate
-from normstat.store.reparses import JobState
-from normstat.store.session import open_write_session
-from normstat.store.user_specs import put_user_spec
+from normstat.ingest.reparse import recover_state
+from normstat.storage.reparse_rows import JobState
+from normstat.storage.session import open_write_session
+from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_user_text
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap
@@ -80,9 +80,9 @@ async def test_a_stream_that_began_without_a_spec_stays_outdated(agent: Agent, s
 async def test_of_a_long_stream_only_both_ends_are_read_again(
     agent: Agent, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restate, "WHOLE_BYTES", 1000)
-    monkeypatch.setattr(restate, "HEAD_BYTES", 100)
-    monkeypatch.setattr(restate, "TAIL_BYTES", 200)
+    monkeypatch.setattr(recover_state, "WHOLE_BYTES", 1000)
+    monkeypatch.setattr(recover_state, "HEAD_BYTES", 100)
+    monkeypatch.setattr(recover_state, "TAIL_BYTES", 200)
     await put(sessions, APP_USER)
     text = b""
     for number in range(20):

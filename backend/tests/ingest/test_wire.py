@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.errors import BadFrame, TooLarge
-from normstat.ingest.wire import (
-    MOST_FRAMES,
+from normstat.ingest.protocol import (
+    MAX_FRAMES,
     Ack,
     Frame,
     FrameKind,
@@ -140,9 +140,9 @@ def test_bad_second_frame_is_named_with_its_place() -> None:
 
 def test_frames_are_counted() -> None:
     frame = b"stream vmstat_linux k 0 0 \n"
-    assert len(read(frame * MOST_FRAMES)) == MOST_FRAMES
+    assert len(read(frame * MAX_FRAMES)) == MAX_FRAMES
     with pytest.raises(BadFrame, match="more than"):
-        read(frame * (MOST_FRAMES + 1))
+        read(frame * (MAX_FRAMES + 1))
 
 
 def test_command_may_be_absent_or_not_utf8() -> None:

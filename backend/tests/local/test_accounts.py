@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from normstat.local import accounts
-from normstat.local.accounts import (
+from normstat.local import os_accounts
+from normstat.local.os_accounts import (
     FIRST_NUMBER,
     LAST_NUMBER,
     Account,
@@ -50,7 +50,7 @@ def test_without_root_everything_runs_as_ourselves(tmp_path: Path, monkeypatch: 
 @as_root
 def test_nobody_never_owns_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"nobody": Account("nobody", 65534, 65534), "postgres": Account("postgres", 101, 104)}
-    monkeypatch.setattr(accounts, "find_account", known.get)
+    monkeypatch.setattr(os_accounts, "find_account", known.get)
     cluster = tmp_path / "postgres"
     assert database_account(tmp_path, cluster) == known["postgres"]
     cluster.mkdir()

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from normstat.local import log_writer
+from normstat.local.log_files import LogFiles
 from normstat.local.log_writer import RotatingFile
-from normstat.local.logs import LogFiles
 from normstat.local.processes import Child
 from tests.e2e.product import wait_until
 
@@ -124,7 +124,7 @@ def test_no_line_is_lost_and_nobody_waits_when_the_writer_is_stopped_or_killed(t
 OWNER = """
 import os, sys, time
 from pathlib import Path
-from normstat.local.logs import LogFiles
+from normstat.local.log_files import LogFiles
 from normstat.local.processes import Child
 logs = LogFiles(Path(sys.argv[1]), ["server"], max_bytes=20_000, n_files=1000)
 logs.start()

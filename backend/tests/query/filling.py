@@ -11,12 +11,12 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec
-from normstat.store.ingest_rows import add_hosts, lock_hosts
-from normstat.store.instance_memory import InstanceMemory
-from normstat.store.models import Stream
-from normstat.store.samples import Place, copy_block, instance_spans
-from normstat.store.session import WriteSession, driver_of
-from normstat.store.stat_tables import WantedTable, make_stat_tables, read_stored_stats
+from normstat.storage.ingest_rows import add_hosts, lock_hosts
+from normstat.storage.instance_memory import InstanceMemory
+from normstat.storage.samples import Place, copy_block, instance_spans
+from normstat.storage.schema.models import Stream
+from normstat.storage.session import WriteSession, driver_of
+from normstat.storage.stat_tables import WantedTable, make_stat_tables, read_stored_stats
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]

@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
 from normstat.query.context import Context, Run, find_lines, read_context
-from normstat.store.chunks import compress_chunk, copy_chunks, unpack_body
-from normstat.store.models import Host, RejectedLine, Stream
-from normstat.store.session import driver_of
+from normstat.storage.chunks import compress_chunk, copy_chunks, unpack_body
+from normstat.storage.schema.models import Host, RejectedLine, Stream
+from normstat.storage.session import driver_of
 
 Sessions = async_sessionmaker[AsyncSession]
 
@@ -124,7 +124,7 @@ async def test_a_line_without_end_costs_bounded_memory(sessions: Sessions) -> No
     (target,) = (await look(sessions, stream_id, middle)).lines
     assert target.is_target
     assert target.is_cut
-    assert target.text == "y" * context.LONGEST_TEXT
+    assert target.text == "y" * context.MAX_TEXT_LENGTH
     assert target.n_bytes < context.LOOK_BACKS[-1] + context.LOOK_AHEAD + 3 * piece
     # From the line behind it, only its end is looked at, and it is not shown as if it were a line.
     assert texts(await look(sessions, stream_id, end + 1)) == ["> after"]

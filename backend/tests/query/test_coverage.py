@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query import coverage
-from normstat.query.coverage import CoverageResult, find_covered, read_coverage
-from normstat.store.models import Gap, Stream
+from normstat.query import report_coverage
+from normstat.query.report_coverage import CoverageResult, find_covered, read_coverage
+from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
 from tests.query.filling import fill_values
 
@@ -108,7 +108,7 @@ async def test_bytes_that_were_dropped_are_listed(sessions: Sessions) -> None:
 
 
 async def test_beyond_the_limit_samples_are_estimated(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coverage, "COUNT_LIMIT", 1000)
+    monkeypatch.setattr(report_coverage, "COUNT_LIMIT", 1000)
     await fill_at(sessions, *range(2000), stat="mpstat_linux", names=("all", "0", "1", "2"))
     [stat] = (await read(sessions, seconds(0, 3600))).stats
     assert stat.n_samples == pytest.approx(8000, rel=0.02)

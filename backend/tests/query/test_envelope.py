@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.query.envelope import GapFinder, Trace, choose_m4
-from normstat.store.rollup_blocks import gather
+from normstat.rollups.rollup_codec import gather
 
 SECOND = 1_000_000
 

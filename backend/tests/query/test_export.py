@@ -15,13 +15,14 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query import counts, export
-from normstat.query.cells import join, time_cells, value_cells
-from normstat.query.export import ExportRequest, stream_csv, to_cell
-from normstat.query.pages import NO_SHORT, to_floats
-from normstat.query.rolling import roll_up
+from normstat.query import sample_counts
+from normstat.query.export import csv_export
+from normstat.query.export.csv_encoding import join, time_cells, value_cells
+from normstat.query.export.csv_export import ExportRequest, stream_csv, to_cell
+from normstat.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
-from normstat.store.models import Host, Rollup, RollupMark, StatTable
+from normstat.storage.sample_pages import NO_SHORT, to_floats
+from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.query.filling import fill_capture, fill_values
 
@@ -114,7 +115,7 @@ async def test_lines_are_ordered_by_time_instance_stream_and_line(
         ("9", "2.00"), ("9", "12.00"), ("10", "1.00"), ("10", "11.00"),
     ]  # fmt: skip
     for n_rows in (1000, 7, 2, 1):
-        monkeypatch.setattr(export.PageQuery, "n_rows_per_page", n_rows)
+        monkeypatch.setattr(csv_export.PageQuery, "n_rows_per_page", n_rows)
         _, *lines = await read_lines(engine, ExportRequest("web1", DAY, "mpstat_linux"))
         assert [(line[2], line[3]) for line in lines] == expected
 
@@ -162,7 +163,7 @@ async def test_columns_of_much_come_from_the_rollups(
     exactly = ["usr_pct[%]", "intr_per_s[1/s]"]
     assert (await read_lines(engine, request))[0][3:] == exactly
     # Too much to look through, and nothing is rolled up: no column is left out, whatever stands in it.
-    monkeypatch.setattr(counts, "ROWS_LOOKED_AT", 5)
+    monkeypatch.setattr(sample_counts, "ROWS_LOOKED_AT", 5)
     everything = (await read_lines(engine, request))[0][3:]
     assert len(everything) > 10
     await roll_up(sessions, now=DAY.end + timedelta(days=2), budget_s=60)
@@ -222,11 +223,11 @@ async def test_an_export_that_fails_is_not_ended(engine: AsyncEngine, sessions: 
         instances=("all",) * 50,
         values={"usr_pct": np.zeros(50)},
     )
-    monkeypatch.setattr(export.PageQuery, "n_rows_per_page", 10)
+    monkeypatch.setattr(csv_export.PageQuery, "n_rows_per_page", 10)
     pieces = await stream_csv(engine, ExportRequest("web1", DAY, "mpstat_linux"))
     assert (await anext(pieces)).startswith(b"time,")
     await anext(pieces)
-    monkeypatch.setattr(export, "sort_lines", lambda page, names: 1 / 0)
+    monkeypatch.setattr(csv_export, "sort_lines", lambda page, names: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         await anext(pieces)
 

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query.hosts import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
-from normstat.query.tables import natural_key
-from normstat.store.models import Host, RejectedLine, Stream
+from normstat.query.host_lists import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
+from normstat.storage.lookup import natural_key
+from normstat.storage.schema.models import Host, RejectedLine, Stream
 from normstat.window import Window, to_us
 from tests.query.filling import fill_values
 

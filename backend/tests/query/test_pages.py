@@ -7,12 +7,12 @@ import pytest
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.query import pages
-from normstat.query.pages import Page, PageQuery, read_page, read_pages, to_floats
-from normstat.query.tables import find_stat, require_host
 from normstat.stats.spec import Field, Kind, Storage, Worse
-from normstat.store.session import driver_of
-from normstat.store.stat_tables import table_of
+from normstat.storage import sample_pages
+from normstat.storage.lookup import find_stat, require_host
+from normstat.storage.sample_pages import Page, PageQuery, read_page, read_pages, to_floats
+from normstat.storage.session import driver_of
+from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us
 from tests.query.filling import fill_values
 from tests.query.test_export import DAY, START, to_us
@@ -110,13 +110,13 @@ async def test_pages_hold_what_the_table_holds(
 async def test_long_empty_times_are_passed_over(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(sessions)
     asked: list[Window] = []
-    fetch = pages._Reader.fetch
+    fetch = sample_pages._Reader.fetch
 
-    async def counted(self: pages._Reader, window: Window, n_rows: int) -> Page:
+    async def counted(self: sample_pages._Reader, window: Window, n_rows: int) -> Page:
         asked.append(window)
         return await fetch(self, window, n_rows)
 
-    monkeypatch.setattr(pages._Reader, "fetch", counted)
+    monkeypatch.setattr(sample_pages._Reader, "fetch", counted)
     async with sessions() as session:
         host_id, stat = await require_host(session, "web1"), await find_stat(session, "pidstat_linux")
         assert stat is not None

@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query import parquet
-from normstat.query.export import ExportRequest, stream_csv
-from normstat.query.parquet import stream_parquet
-from normstat.store.printed import parse_printed
+from normstat.query.export import parquet_export
+from normstat.query.export.csv_export import ExportRequest, stream_csv
+from normstat.query.export.parquet_export import stream_parquet
+from normstat.storage.printed_words import parse_printed
 from normstat.window import Window, to_us
 from tests.query.filling import fill_capture, fill_values
 from tests.query.test_export import DAY, MPSTAT, START, VMSTAT
@@ -87,8 +87,8 @@ async def test_row_groups_of_many_pages_keep_every_row_and_every_gap(
         instances=names * n_seconds,
         values={"util_pct": util, "aqu_sz": late, "rkb_per_s": np.round(rng.gamma(2, 1e5, n), 2)},
     )
-    monkeypatch.setattr(parquet, "VALUES_PER_PAGE", 1)
-    monkeypatch.setattr(parquet, "VALUES_PER_GROUP", 1)
+    monkeypatch.setattr(parquet_export, "VALUES_PER_PAGE", 1)
+    monkeypatch.setattr(parquet_export, "VALUES_PER_GROUP", 1)
     request = ExportRequest("web1", DAY, "iostat_linux")
     file = await read_file(engine, request)
     assert file.metadata.num_row_groups > 5
@@ -114,7 +114,7 @@ async def test_an_empty_window_is_an_empty_file(engine: AsyncEngine, sessions: S
 
 async def test_a_file_that_fails_is_not_ended(engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
-    monkeypatch.setattr(parquet, "to_batch", lambda *_: 1 / 0)
+    monkeypatch.setattr(parquet_export, "to_batch", lambda *_: 1 / 0)
     pieces = await stream_parquet(engine, ExportRequest("web1", DAY, "vmstat_linux"))
     with pytest.raises(ZeroDivisionError):
         await anext(pieces)

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query import pages
-from normstat.query.series import SeriesRequest, SeriesResult, read_series
+from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.stats.spec import Field, Kind, Storage, Worse
+from normstat.storage import sample_pages
 from normstat.window import Window, to_us
 from tests.query.filling import fill_values
 
@@ -79,7 +79,7 @@ async def test_many_samples_come_as_an_envelope_of_real_samples(
         instances=("all",) * n,
         values={"usr_pct": usr},
     )
-    monkeypatch.setattr(pages.PageQuery, "n_rows_per_page", max(10, values_per_page // 3))
+    monkeypatch.setattr(sample_pages.PageQuery, "n_rows_per_page", max(10, values_per_page // 3))
     block = await draw(sessions, width=60)
     assert (block.resolution, block.column_ms, block.n_raw) == ("envelope", 60_000, n)
     [series] = block.series

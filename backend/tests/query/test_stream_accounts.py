@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
-from normstat.query.hosts import list_hosts, list_rejected, read_host
+from normstat.query.host_lists import list_hosts, list_rejected, read_host
+from normstat.query.line_accounts import MAX_REASONS, HostAccounts, Only, ReasonCount, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
-from normstat.query.stream_accounts import MOST_REASONS, HostAccounts, Only, ReasonCount, read_host_accounts
 from normstat.stats.catalogue import load_catalogue
-from normstat.store.models import Gap, Host, RejectedLine, Stream
+from normstat.storage.schema.models import Gap, Host, RejectedLine, Stream
 
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -130,11 +130,11 @@ async def test_of_many_reasons_the_most_frequent_are_shown(sessions: Sessions) -
         owner = stream(host, "garbage", n_rejected=1000)
         session.add(owner)
         await session.flush()
-        session.add_all(rejected(owner, f"{number:03} is no number") for number in range(MOST_REASONS + 5))
-        session.add(rejected(owner, f"{MOST_REASONS + 4:03} is no number", 5))
+        session.add_all(rejected(owner, f"{number:03} is no number") for number in range(MAX_REASONS + 5))
+        session.add(rejected(owner, f"{MAX_REASONS + 4:03} is no number", 5))
     (account,) = (await read(sessions)).streams
-    assert (len(account.reasons), account.n_reasons) == (MOST_REASONS, MOST_REASONS + 5)
-    assert (account.reasons[0].reason, account.reasons[0].n) == (f"{MOST_REASONS + 4:03} is no number", 2)
+    assert (len(account.reasons), account.n_reasons) == (MAX_REASONS, MAX_REASONS + 5)
+    assert (account.reasons[0].reason, account.reasons[0].n) == (f"{MAX_REASONS + 4:03} is no number", 2)
 
 
 async def test_rejected_lines_of_one_reason(sessions: Sessions) -> None:

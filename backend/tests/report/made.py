@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from normstat.baseline.questions import Command, Question
+from normstat.comparison.next_questions.questions import Command, Question
 from normstat.window import Window
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -14,7 +14,7 @@ import pytest
 
 from normstat.report.markup import Markup, join, tag, visible
 from normstat.report.numbers import HEADER, write_csv
-from normstat.report.page import MOST_GROUPS, POLICY, Cover, render_report, title_of
+from normstat.report.report_page import MAX_GROUPS, POLICY, Cover, render_report, title_of
 from normstat.report.words import duration, instant, number
 from tests.report.made import HOSTILE, START, comparison, figure, finding, group, nothing, summary
 
@@ -137,13 +137,13 @@ def test_no_name_becomes_markup(name: str) -> None:
 
 
 def test_links_lead_to_what_is_there() -> None:
-    groups = [group(rank) for rank in range(1, MOST_GROUPS + 6)]
+    groups = [group(rank) for rank in range(1, MAX_GROUPS + 6)]
     reader = read(render_report(comparison(*groups), COVER))
     targets = {value.removeprefix("#") for key, value in reader.attributes if key == "href" and value.startswith("#")}
     assert targets <= set(reader.ids)
-    assert len(reader.ids) == len(set(reader.ids)) == MOST_GROUPS
+    assert len(reader.ids) == len(set(reader.ids)) == MAX_GROUPS
     assert "The other 5 groups only in the table below." in reader.text
-    assert f"finding {MOST_GROUPS + 5}" not in reader.text
+    assert f"finding {MAX_GROUPS + 5}" not in reader.text
 
 
 def test_nothing_unusual_is_said_as_clearly() -> None:

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import normstat.stats
-from normstat.commands.gen import STATS_PAGE, render_stats_page
+from normstat.cli.gen_command import STATS_PAGE, render_stats_page
 from normstat.errors import NotFound, SpecError
 from normstat.stats.catalogue import load_catalogue, parse_spec, require_spec
 from normstat.stats.guess import guess_spec

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import UserSpecText, built_in_catalogue
 from normstat.stats.draft import Draft, DraftWish, Form, draft_spec
-from normstat.stats.preview import MOST_SHOWN, Preview, preview_spec
+from normstat.stats.preview import MAX_SHOWN, Preview, preview_spec
 from normstat.stats.user_spec import require_user_spec
 
 APP_TIME = "0.21 0.30 1.20 4.05 0.00 12\n0.20 0.31 1.19 4.10 0.00 11\n0.25 0.28 1.22 3.99 0.01 13\n"
@@ -144,8 +144,8 @@ def test_a_preview_is_bounded_and_says_how_much_there_is() -> None:
         + "odd line here it is\n" * 300
     )
     shown = read_with(found, sample)
-    assert (len(shown.rows), shown.n_rows) == (MOST_SHOWN, 500)
-    assert (len(shown.rejected), shown.n_rejected) == (MOST_SHOWN, 300)
+    assert (len(shown.rows), shown.n_rows) == (MAX_SHOWN, 500)
+    assert (len(shown.rejected), shown.n_rejected) == (MAX_SHOWN, 300)
     assert shown.rejected[0].line_no == 803
 
 

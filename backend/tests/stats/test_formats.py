@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.formats import EXACT_LIMIT, format_values, read_number
+from normstat.stats.engine.number_formats import EXACT_LIMIT, format_values, read_number
 from normstat.stats.spec import Field, Storage
 
 SPEC = require_spec("iostat_linux")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.stats.json_stream import MAX_DEPTH, MAX_ITEMS, MAX_TEXT, Broken, JsonStream, Node, to_node
+from normstat.stats.engine.json_stream import MAX_DEPTH, MAX_ITEMS, MAX_TEXT, Broken, JsonStream, Node, to_node
 
 
 class Events(JsonStream):

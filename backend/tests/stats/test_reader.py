@@ -6,7 +6,8 @@ import pytest
 
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import require_spec
-from normstat.stats.readers import columns, read
+from normstat.stats.readers import read
+from normstat.stats.readers.tabular import columns
 from normstat.stats.records import NO_TIME, ReadResult, Timing
 from tests.stats.reading import read_pieces, rows_of_result
 

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.readers import columns, read
+from normstat.stats.readers import read
+from normstat.stats.readers.tabular import columns
 from normstat.stats.spec import Spec
 from tests.golden_captures import captures
 from tests.stats.reading import Reading, read_pieces

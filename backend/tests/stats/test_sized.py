@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.formats import read_number
-from normstat.stats.sized import sized_field, sized_places
+from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.unit_suffixes import sized_field, sized_places
 from normstat.stats.spec import Field, Storage
 
 PLAIN = next(field for field in require_spec("iostat_linux").stats[0].fields if not field.scale and not field.decimals)

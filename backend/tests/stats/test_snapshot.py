@@ -5,9 +5,9 @@ import datetime as dt
 import pytest
 
 from normstat.stats.catalogue import require_spec
+from normstat.stats.engine.snapshot import MAX_GATHERED, named_file
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, ReadResult, Timing
-from normstat.stats.snapshot import MAX_GATHERED, named_file
 from tests.stats.reading import read_pieces, rows_of_result
 
 SECOND_US = 1_000_000

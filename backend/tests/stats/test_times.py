@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from normstat.stats.stamp import parse_date, parse_stamp, parse_zone, take_clock
-from normstat.stats.timeline import Timeline, require_zone
+from normstat.stats.engine.timeline import Timeline, require_zone
+from normstat.stats.engine.timestamps import parse_date, parse_stamp, parse_zone, take_clock
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
 

@@ -6,11 +6,11 @@ import json
 import pytest
 
 from normstat.stats.catalogue import require_spec
+from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES
+from normstat.stats.engine.trace.trace_reader import MAX_BLOCK
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, Timing
-from normstat.stats.trace.reading import MAX_BLOCK
-from normstat.stats.trace.stack import MAX_CHARACTERS, MAX_FRAMES
 from tests.stats.reading import Row, read_pieces, rows_of_result
 
 START_US = 1_795_262_401_000_000

@@ -6,11 +6,11 @@ import pytest
 
 from normstat.errors import SpecError
 from normstat.stats.catalogue import parse_spec, require_spec
-from normstat.stats.trace.header import split_headers
-from normstat.stats.trace.layout import begin_tables, build_trace_layout
-from normstat.stats.trace.stack import MAX_FRAMES, fold_lines, fold_stack, is_frame
-from normstat.stats.trace.table import TableRow, cut_row
-from normstat.stats.trace.text import Pairs, parse_pairs, says_nothing, split_stamp, tells_of_losses, tidy
+from normstat.stats.engine.trace.column_names import split_headers
+from normstat.stats.engine.trace.stacks import MAX_FRAMES, fold_lines, fold_stack, is_frame
+from normstat.stats.engine.trace.trace_layout import begin_tables, build_trace_layout
+from normstat.stats.engine.trace.trace_lines import Pairs, parse_pairs, says_nothing, split_stamp, tells_of_losses, tidy
+from normstat.stats.engine.trace.trace_table import TableRow, cut_row
 
 LAYOUT = build_trace_layout(require_spec("bcc"))
 

@@ -186,7 +186,7 @@ export function deleteMute(id: number): Promise<Done> {
   return request("DELETE", `/mutes/${String(id)}`);
 }
 
-/** What a change of mutes makes anew. */
+/** What a change of mutes makes again. */
 export const MUTE_KEYS = [["mutes"], ["comparison"]] as const;
 
 // --- what is normal, behind a graph ---

@@ -28,7 +28,6 @@ import type {
   RetentionPut,
   RetentionRun,
   SeriesAnswer,
-  SeriesBlock,
   SpecDetail,
   SpecDraft,
   SpecDraftRequest,
@@ -44,6 +43,7 @@ import type {
   UserList,
   UserUpdate,
 } from "../logic/api";
+import type { SeriesBlock } from "../logic/block";
 import { decodeSeries } from "../logic/block";
 import type { InstanceChoice } from "../logic/panel";
 import { toIso, type Window } from "../logic/time";

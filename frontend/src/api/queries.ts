@@ -61,7 +61,7 @@ export function accountsQuery(query: endpoints.AccountsQuery) {
       const before = previousQuery?.queryKey[1] as endpoints.AccountsQuery | undefined;
       return before?.host === query.host && before.streamId === query.streamId ? previous : undefined;
     },
-    // The reasons of many rejected lines are counted anew each time.
+    // The reasons of many rejected lines are counted again each time.
     refetchInterval: ACCOUNTS_MS,
   });
 }

@@ -8,13 +8,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Agent Tokens
-     * @description Lists all agent tokens.
+     * @description List all agent tokens.
      */
     get: operations["listAgentTokens"];
     put?: never;
     /**
      * Create Agent Token
-     * @description Makes a token for one host (which is made if it is new), or for any host.
+     * @description Make a token for one host (which is made if it is new), or for any host.
      */
     post: operations["createAgentToken"];
     delete?: never;
@@ -30,7 +30,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke Agent Token
-     * @description Revokes an agent token; its agent keeps its data and is answered 401 from now on.
+     * @description Revoke an agent token; its agent keeps its data and is answered 401 from now on.
      */
     delete: operations["revokeAgentToken"];
     options?: never;
@@ -42,7 +42,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Agent File
-     * @description Hands out the agent script, its installer or a list of commands; open to everybody, it holds no secret.
+     * @description Hand out the agent script, its installer or a list of commands; open to everybody, it holds no secret.
      */
     get: operations["getAgentFile"];
     put?: never;
@@ -57,13 +57,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Api Tokens
-     * @description Lists one's own API tokens; administrators see all.
+     * @description List one's own API tokens; administrators see all.
      */
     get: operations["listApiTokens"];
     put?: never;
     /**
      * Create Api Token
-     * @description Makes a token that acts for one's account, with this role or the account's where that becomes lower.
+     * @description Make a token that acts for one's account, with this role or the account's where that becomes lower.
      */
     post: operations["createApiToken"];
     delete?: never;
@@ -79,7 +79,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke Api Token
-     * @description Revokes one of one's own API tokens; administrators may revoke any.
+     * @description Revoke one of one's own API tokens; administrators may revoke any.
      */
     delete: operations["revokeApiToken"];
     options?: never;
@@ -93,7 +93,7 @@ export interface paths {
     put?: never;
     /**
      * Use Link
-     * @description Logs in with the token of a one-time link; sets the session cookie. 409 when the link was used or is too old.
+     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or is too old.
      */
     post: operations["useLink"];
     delete?: never;
@@ -108,7 +108,7 @@ export interface paths {
     put?: never;
     /**
      * Log In
-     * @description Logs in with name and password; sets the session cookie.
+     * @description Log in with name and password; set the session cookie.
      */
     post: operations["logIn"];
     delete?: never;
@@ -123,7 +123,7 @@ export interface paths {
     put?: never;
     /**
      * Log Out
-     * @description Ends this session.
+     * @description End this session.
      */
     post: operations["logOut"];
     delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Me
-     * @description Says who is logged in.
+     * @description Say who is logged in.
      */
     get: operations["getMe"];
     put?: never;
@@ -152,7 +152,7 @@ export interface paths {
     get?: never;
     /**
      * Change Password
-     * @description Sets one's own password; ends all other sessions of the account and, unless told otherwise, revokes its API tokens.
+     * @description Set one's own password; end all other sessions of the account and, unless told otherwise, revokes its API tokens.
      */
     put: operations["changePassword"];
     post?: never;
@@ -166,7 +166,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Band
-     * @description Reads what a series is normally: p5, median and p95 in a baseline, hour by hour where the baseline has like hours.
+     * @description Read what a series is normally: p5, median and p95 in a baseline, hour by hour where the baseline has like hours.
      */
     get: operations["readBand"];
     put?: never;
@@ -181,13 +181,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description Lists baselines, the newest first.
+     * @description List baselines, the newest first.
      */
     get: operations["listBaselines"];
     put?: never;
     /**
      * Create Baseline
-     * @description Marks windows of hosts as normal: given ones, one that begins now, or those of a rule.
+     * @description Mark windows of hosts as normal: given ones, one that begins now, or those of a rule.
      */
     post: operations["createBaseline"];
     delete?: never;
@@ -200,21 +200,21 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline
-     * @description Shows a baseline, also one that is archived.
+     * @description Show a baseline, also one that is archived.
      */
     get: operations["getBaseline"];
     put?: never;
     post?: never;
     /**
      * Delete Baseline
-     * @description Removes a baseline with all of its versions; samples stay.
+     * @description Remove a baseline with all of its versions; samples stay.
      */
     delete: operations["deleteBaseline"];
     options?: never;
     head?: never;
     /**
      * Update Baseline
-     * @description Changes a baseline; other windows, hosts or another time zone are a new version.
+     * @description Change a baseline; other windows, hosts or another time zone are a new version.
      */
     patch: operations["updateBaseline"];
     trace?: never;
@@ -225,7 +225,7 @@ export interface paths {
     put?: never;
     /**
      * Archive Baseline
-     * @description Hides a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with.
+     * @description Hide a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with.
      */
     post: operations["archiveBaseline"];
     delete?: never;
@@ -240,7 +240,7 @@ export interface paths {
     put?: never;
     /**
      * Copy Baseline
-     * @description Makes another baseline like this one, with its rule.
+     * @description Make another baseline like this one, with its rule.
      */
     post: operations["copyBaseline"];
     delete?: never;
@@ -253,7 +253,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline Health
-     * @description Says how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since.
+     * @description Say how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since.
      */
     get: operations["getBaselineHealth"];
     put?: never;
@@ -271,7 +271,7 @@ export interface paths {
     post?: never;
     /**
      * Stop Baseline Recording
-     * @description Ends a recording now: what was recorded so far is the baseline.
+     * @description End a recording now: what was recorded so far is the baseline.
      */
     delete: operations["stopBaselineRecording"];
     options?: never;
@@ -283,7 +283,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baseline Versions
-     * @description Lists what the baseline ever was, the newest first.
+     * @description List what the baseline ever was, the newest first.
      */
     get: operations["listBaselineVersions"];
     put?: never;
@@ -298,7 +298,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare
-     * @description Ranks what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host.
+     * @description Rank what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host.
      */
     get: operations["compare"];
     put?: never;
@@ -313,7 +313,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Report Numbers
-     * @description Gives the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted.
+     * @description Give the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted.
      */
     get: operations["reportNumbers"];
     put?: never;
@@ -328,7 +328,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Report Comparison
-     * @description Gives a comparison as a file to read, keep and print: graphs and numbers included.
+     * @description Give a comparison as a file to read, keep and print: graphs and numbers included.
      */
     get: operations["reportComparison"];
     put?: never;
@@ -343,7 +343,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare With Progress
-     * @description Compares, and tells how far it is meanwhile.
+     * @description Compare, and tell how far it is meanwhile.
      */
     get: operations["compareWithProgress"];
     put?: never;
@@ -358,13 +358,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Comparisons
-     * @description Lists kept comparisons, the newest first.
+     * @description List kept comparisons, the newest first.
      */
     get: operations["listComparisons"];
     put?: never;
     /**
      * Keep Comparison
-     * @description Compares and keeps the answer: it can be read when samples and baselines are gone.
+     * @description Compare and keep the answer: it can be read when samples and baselines are gone.
      */
     post: operations["keepComparison"];
     delete?: never;
@@ -377,21 +377,21 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Comparison
-     * @description Shows a kept comparison as it was.
+     * @description Show a kept comparison as it was.
      */
     get: operations["getComparison"];
     put?: never;
     post?: never;
     /**
      * Delete Comparison
-     * @description Forgets a kept comparison.
+     * @description Forget a kept comparison.
      */
     delete: operations["deleteComparison"];
     options?: never;
     head?: never;
     /**
      * Update Comparison
-     * @description Changes the name or the note of a kept comparison.
+     * @description Change the name or the note of a kept comparison.
      */
     patch: operations["updateComparison"];
     trace?: never;
@@ -400,13 +400,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Exclusions
-     * @description Lists windows that no baseline counts.
+     * @description List windows that no baseline counts.
      */
     get: operations["listExclusions"];
     put?: never;
     /**
      * Create Exclusion
-     * @description Marks a window as an incident: every baseline that holds it leaves it out, and is computed anew.
+     * @description Mark a window as an incident: every baseline that holds it leaves it out, and is computed again.
      */
     post: operations["createExclusion"];
     delete?: never;
@@ -422,7 +422,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Exclusion
-     * @description Lets baselines count the window again.
+     * @description Let baselines count the window again.
      */
     delete: operations["deleteExclusion"];
     options?: never;
@@ -434,7 +434,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Export Csv
-     * @description Exports every raw sample of the window, digit for digit as the tool printed it.
+     * @description Export every raw sample of the window, digit for digit as the tool printed it.
      *
      *     With `stat`: time, epoch, instance and a column for each field. Without: time, epoch, stat, instance, field, value, unit.
      *     Packed with zstd or gzip, quickly rather than well, for clients that accept it.
@@ -452,7 +452,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Export Parquet
-     * @description Exports every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
+     * @description Export every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
      *
      *     Decimals are doubles; the metadata say how many digits the tool printed behind the point.
      */
@@ -469,7 +469,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Health
-     * @description Says that the database answers, and what it is; 503 when it does not.
+     * @description Say that the database answers, and what it is; 503 when it does not.
      */
     get: operations["getHealth"];
     put?: never;
@@ -484,7 +484,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Host Deletions
-     * @description Lists deletions of hosts, the newest first.
+     * @description List deletions of hosts, the newest first.
      */
     get: operations["listHostDeletions"];
     put?: never;
@@ -499,13 +499,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Host Groups
-     * @description Lists groups of hosts, by name.
+     * @description List groups of hosts, by name.
      */
     get: operations["listHostGroups"];
     put?: never;
     /**
      * Create Host Group
-     * @description Makes a group of hosts.
+     * @description Make a group of hosts.
      */
     post: operations["createHostGroup"];
     delete?: never;
@@ -521,14 +521,14 @@ export interface paths {
     post?: never;
     /**
      * Delete Host Group
-     * @description Removes a group; its baselines go on speaking of the hosts that it had.
+     * @description Remove a group; its baselines go on speaking of the hosts that it had.
      */
     delete: operations["deleteHostGroup"];
     options?: never;
     head?: never;
     /**
      * Update Host Group
-     * @description Changes a group; with other hosts, its baselines get a new version.
+     * @description Change a group; with other hosts, its baselines get a new version.
      */
     patch: operations["updateHostGroup"];
     trace?: never;
@@ -537,7 +537,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Hosts
-     * @description Lists all hosts by name.
+     * @description List all hosts by name.
      */
     get: operations["listHosts"];
     put?: never;
@@ -552,14 +552,14 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Host
-     * @description Shows a host and its streams.
+     * @description Show a host and its streams.
      */
     get: operations["getHost"];
     put?: never;
     post?: never;
     /**
      * Delete Host
-     * @description Deletes a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked.
+     * @description Delete a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked.
      */
     delete: operations["deleteHost"];
     options?: never;
@@ -571,7 +571,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Accounts
-     * @description Tells what became of every line and byte that a host sent: in all, and stream by stream.
+     * @description Tell what became of every line and byte that a host sent: in all, and stream by stream.
      */
     get: operations["readAccounts"];
     put?: never;
@@ -586,7 +586,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Coverage
-     * @description Says when each stat of the host has samples inside the window, and which bytes were dropped.
+     * @description Say when each stat of the host has samples inside the window, and which bytes were dropped.
      */
     get: operations["readCoverage"];
     put?: never;
@@ -601,7 +601,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Rejected Lines
-     * @description Lists lines of the host that could not be read, the newest first.
+     * @description List lines of the host that could not be read, the newest first.
      */
     get: operations["listRejectedLines"];
     put?: never;
@@ -616,7 +616,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Instances
-     * @description Lists the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples.
+     * @description List the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples.
      */
     get: operations["listInstances"];
     put?: never;
@@ -631,13 +631,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Imports
-     * @description Lists imports, the newest first.
+     * @description List imports, the newest first.
      */
     get: operations["listImports"];
     put?: never;
     /**
      * Create Import
-     * @description Takes a file or an archive of what tools printed (docs/import.md); it is loaded in the background.
+     * @description Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background.
      */
     post: operations["createImport"];
     delete?: never;
@@ -650,14 +650,14 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Import
-     * @description Gives an import with its files.
+     * @description Give an import with its files.
      */
     get: operations["getImport"];
     put?: never;
     post?: never;
     /**
      * Delete Import
-     * @description Forgets an import, and stops it when it waits or runs. What it loaded stays.
+     * @description Forget an import, and stop it when it waits or runs. What it loaded stays.
      */
     delete: operations["deleteImport"];
     options?: never;
@@ -671,7 +671,7 @@ export interface paths {
     put?: never;
     /**
      * Ingest
-     * @description Takes frames of raw tool output (docs/wire-format.md); the answer means that they are committed.
+     * @description Take frames of raw tool output (docs/wire-format.md); the answer means that they are committed.
      */
     post: operations["ingest"];
     delete?: never;
@@ -684,7 +684,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Follow
-     * @description Says, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec.
+     * @description Say, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec.
      */
     get: operations["follow"];
     put?: never;
@@ -699,13 +699,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Mutes
-     * @description Lists muted series.
+     * @description List muted series.
      */
     get: operations["listMutes"];
     put?: never;
     /**
      * Create Mute
-     * @description Mutes a series: of a host or of all, one instance or all of them.
+     * @description Mute a series: of a host or of all, one instance or all of them.
      */
     post: operations["createMute"];
     delete?: never;
@@ -721,7 +721,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Mute
-     * @description Shows the series among the findings again.
+     * @description Show the series among the findings again.
      */
     delete: operations["deleteMute"];
     options?: never;
@@ -733,7 +733,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Document
-     * @description Gives this OpenAPI document.
+     * @description Give this OpenAPI document.
      */
     get: operations["getDocument"];
     put?: never;
@@ -748,13 +748,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Reparses
-     * @description Lists the newest reparses, the newest first.
+     * @description List the newest reparses, the newest first.
      */
     get: operations["listReparses"];
     put?: never;
     /**
      * Create Reparse
-     * @description Has streams read again with today's specs; everybody sees the old samples until the new ones are in place.
+     * @description Have streams read again with today's specs; everybody sees the old samples until the new ones are in place.
      */
     post: operations["createReparse"];
     delete?: never;
@@ -767,14 +767,14 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Reparse
-     * @description Shows how far a reparse is.
+     * @description Show how far a reparse is.
      */
     get: operations["getReparse"];
     put?: never;
     post?: never;
     /**
      * Stop Reparse
-     * @description Stops a reparse that waits or runs; streams that are done keep their new samples, all others their old ones.
+     * @description Stop a reparse that waits or runs; streams that are done keep their new samples, all others their old ones.
      */
     delete: operations["stopReparse"];
     options?: never;
@@ -786,12 +786,12 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Retention
-     * @description Shows the rules, and what their last runs removed.
+     * @description Show the rules, and what their last runs removed.
      */
     get: operations["getRetention"];
     /**
      * Put Retention
-     * @description Replaces all rules; what they let go is removed the next night, or by a run.
+     * @description Replace all rules; what they let go is removed the next night, or by a run.
      */
     put: operations["putRetention"];
     post?: never;
@@ -807,7 +807,7 @@ export interface paths {
     put?: never;
     /**
      * Create Retention Run
-     * @description Has the rules applied now, in the background.
+     * @description Have the rules applied now, in the background.
      */
     post: operations["createRetentionRun"];
     delete?: never;
@@ -820,7 +820,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Series
-     * @description Reads the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+     * @description Read the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
      *
      *     The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
      */
@@ -837,7 +837,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Specs
-     * @description Lists all specs by name.
+     * @description List all specs by name.
      */
     get: operations["listSpecs"];
     put?: never;
@@ -854,7 +854,7 @@ export interface paths {
     put?: never;
     /**
      * Draft Spec
-     * @description Drafts a spec from a sample of what a tool prints, to be corrected.
+     * @description Draft a spec from a sample of what a tool prints, to be corrected.
      */
     post: operations["draftSpec"];
     delete?: never;
@@ -869,7 +869,7 @@ export interface paths {
     put?: never;
     /**
      * Preview Spec
-     * @description Shows what a spec makes of a sample; nothing is kept.
+     * @description Show what a spec makes of a sample; nothing is kept.
      */
     post: operations["previewSpec"];
     delete?: never;
@@ -882,18 +882,18 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Spec
-     * @description Shows a spec with its text.
+     * @description Show a spec with its text.
      */
     get: operations["getSpec"];
     /**
      * Put Spec
-     * @description Adds a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then.
+     * @description Add a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then.
      */
     put: operations["putSpec"];
     post?: never;
     /**
      * Delete Spec
-     * @description Removes a spec that was added and that no stream needs.
+     * @description Remove a spec that was added and that no stream needs.
      */
     delete: operations["deleteSpec"];
     options?: never;
@@ -905,7 +905,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Stats
-     * @description Lists every stat that can be read, with the columns that hosts have sent and no spec describes.
+     * @description List every stat that can be read, with the columns that hosts have sent and no spec describes.
      */
     get: operations["listStats"];
     put?: never;
@@ -920,7 +920,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Storage
-     * @description Shows what takes the disk, how fast it grows, and when it will be full.
+     * @description Show what takes the disk, how fast it grows, and when it will be full.
      */
     get: operations["getStorage"];
     put?: never;
@@ -935,7 +935,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Context
-     * @description Shows a line of a stream's raw output among the lines around it, as the tool printed them.
+     * @description Show a line of a stream's raw output among the lines around it, as the tool printed them.
      */
     get: operations["readContext"];
     put?: never;
@@ -950,13 +950,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Users
-     * @description Lists all accounts by name.
+     * @description List all accounts by name.
      */
     get: operations["listUsers"];
     put?: never;
     /**
      * Create User
-     * @description Makes an account. An API token cannot make an administrator.
+     * @description Make an account. An API token cannot make an administrator.
      */
     post: operations["createUser"];
     delete?: never;
@@ -972,14 +972,14 @@ export interface paths {
     post?: never;
     /**
      * Delete User
-     * @description Removes an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator.
+     * @description Remove an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator.
      */
     delete: operations["deleteUser"];
     options?: never;
     head?: never;
     /**
      * Update User
-     * @description Changes role or password of an account, or disables it; a new password or disabling ends its sessions.
+     * @description Change role or password of an account, or disables it; a new password or disabling ends its sessions.
      *
      *     A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
      *     administrator nor make one.

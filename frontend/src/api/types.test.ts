@@ -3,7 +3,7 @@ import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import { format, resolveConfig } from "prettier";
 import { expect, it } from "vitest";
 
-// All types are made anew, which takes a few seconds on a busy machine.
+// All types are made again, which takes a few seconds on a busy machine.
 it("the types of the API are those of openapi.json; if not: npm run gen", { timeout: 60_000 }, async () => {
   const path = new URL("types.gen.ts", import.meta.url).pathname;
   const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as OpenAPI3;

@@ -118,7 +118,7 @@ interface OtherWindowProps {
 }
 
 function OtherWindow({ incident, window, zone, onChange }: OtherWindowProps) {
-  // Written anew when a button fills them in.
+  // Written again when a button fills them in.
   const [inputs, setInputs] = useState(0);
   return (
     <div>

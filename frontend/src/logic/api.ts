@@ -4,8 +4,6 @@ import type { components } from "../api/types.gen";
 
 type Schemas = components["schemas"];
 
-export type { Series, SeriesBlock } from "./block";
-
 export type AgentTokenCreate = Schemas["AgentTokenCreate"];
 export type ApiTokenCreate = Schemas["ApiTokenCreate"];
 export type BandInfo = Schemas["BandInfo"];

@@ -4,11 +4,11 @@ import type { BandStep } from "./api";
 import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
 
 /** Bands of more lines than this hide each other; the legend chooses whose are seen. */
-export const MOST_GHOSTS = 2;
+export const MAX_GHOSTS = 2;
 
 /** The series whose bands are drawn: the first of those that are not switched off. */
 export function ghostsOf<S extends { readonly key: string }>(series: readonly S[], hidden: ReadonlySet<string>): readonly S[] {
-  return series.filter(({ key }) => !hidden.has(key)).slice(0, MOST_GHOSTS);
+  return series.filter(({ key }) => !hidden.has(key)).slice(0, MAX_GHOSTS);
 }
 
 /** The window to ask for: it moves in steps of its length, so that a live graph does not ask every second. */

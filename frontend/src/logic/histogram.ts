@@ -1,6 +1,6 @@
 /** Buckets of distributions: the instance `KEY{LABEL}` taken apart, buckets in the order of their values, counts over time as a grid. */
 
-import type { Series, SeriesBlock } from "./api";
+import type { Series, SeriesBlock } from "./block";
 import { lowerBound, usualStep, windowOf } from "./series";
 import { HOUR, MINUTE, type Window } from "./time";
 

@@ -20,8 +20,8 @@ export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: 
 
 export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
 
-const LONGEST_INTERVAL_S = 366 * 86_400;
-// As the server takes it; ingest/intake.py.
+const MAX_INTERVAL_S = 366 * 86_400;
+// As the server takes it; ingest/batching.py.
 const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}$/;
 
 function dateProblem(date: string): string | null {
@@ -50,10 +50,7 @@ export function optionProblems(options: ImportOptions, startAt: number | null): 
     problems.start = "write 2026-11-21 09:05:00, or ISO 8601 with a zone";
   }
   const interval = options.interval.trim();
-  if (
-    interval !== "" &&
-    !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) >= 0.001 && Number(interval) <= LONGEST_INTERVAL_S)
-  ) {
+  if (interval !== "" && !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) >= 0.001 && Number(interval) <= MAX_INTERVAL_S)) {
     problems.interval = "seconds: a number from 0.001 to a year";
   }
   return problems;

@@ -12,14 +12,14 @@ function formatterOf(fewest: number, most: number): Intl.NumberFormat {
   return formatter;
 }
 
-const MOST_DECIMALS = 12;
+const MAX_DECIMALS = 12;
 
 /** A value as the tool would print it, with thousands separators. Missing: an en dash. */
 export function formatValue(value: number | null, decimals: number): string {
   if (value === null || !Number.isFinite(value)) {
     return "–";
   }
-  const digits = Math.min(MOST_DECIMALS, Math.max(0, decimals));
+  const digits = Math.min(MAX_DECIMALS, Math.max(0, decimals));
   return formatterOf(digits, digits)
     .format(value === 0 ? 0 : value)
     .replace(/^-/, "−");

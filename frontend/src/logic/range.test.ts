@@ -124,7 +124,7 @@ describe("coverage", () => {
   });
 });
 
-describe("a drawing that is moved until it is drawn anew", () => {
+describe("a drawing that is moved until it is drawn again", () => {
   it("has each instant at the pixel where it belongs", () => {
     const margins = { left: 0, right: 0, top: 0, bottom: 0 };
     const drawn = window(1_000, 2_000);

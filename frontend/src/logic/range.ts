@@ -18,8 +18,8 @@ export const PRESETS: readonly DurationMs[] = [
 ];
 
 export const DEFAULT_RANGE: Range = { kind: "live", length: toDurationMs(15 * MINUTE) };
-export const SHORTEST = SECOND;
-export const LONGEST = toDurationMs(10 * 366 * DAY);
+export const MIN_LENGTH = SECOND;
+export const MAX_LENGTH = toDurationMs(10 * 366 * DAY);
 
 /** The window of a range when it is `now`. */
 export function resolveRange(range: Range, now: EpochMs): Window {
@@ -63,7 +63,7 @@ export function shiftRange(range: Range, now: EpochMs, share: number): Range {
 /** The range around the same middle (live: with the same end), `factor` times as long. */
 export function zoomRange(range: Range, now: EpochMs, factor: number): Range {
   const window = resolveRange(range, now);
-  const length = Math.min(LONGEST, Math.max(5 * SECOND, lengthOf(window) * factor));
+  const length = Math.min(MAX_LENGTH, Math.max(5 * SECOND, lengthOf(window) * factor));
   if (range.kind === "live") {
     return { kind: "live", length: toDurationMs(Math.round(length / SECOND) * SECOND) };
   }
@@ -108,8 +108,8 @@ export function requireWindow(start: EpochMs | null, end: EpochMs | null): Windo
   if (start === null || end === null) {
     return `${start === null ? "From" : "To"} is no time: write 2026-11-21 09:05:00, 09:05 or now-15m`;
   }
-  if (end - start < SHORTEST) {
+  if (end - start < MIN_LENGTH) {
     return "From must be at least a second before To";
   }
-  return end - start > LONGEST ? "The window is longer than ten years" : { start, end };
+  return end - start > MAX_LENGTH ? "The window is longer than ten years" : { start, end };
 }

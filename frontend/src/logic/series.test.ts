@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { FieldInfo, SeriesBlock } from "./api";
+import type { FieldInfo } from "./api";
+import type { SeriesBlock } from "./block";
 import {
   assignSlots,
   describeBlock,

@@ -1,6 +1,7 @@
 /** Series as they are read off a graph: the sample under the crosshair, extremes, pieces between gaps. */
 
-import type { FieldInfo, Series, SeriesBlock } from "./api";
+import type { FieldInfo } from "./api";
+import type { Series, SeriesBlock } from "./block";
 import { formatCount, formatWithUnit, plural } from "./number";
 import { type EpochMs, fromApi, type Window } from "./time";
 

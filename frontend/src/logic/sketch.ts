@@ -13,7 +13,7 @@ export const HEIGHT = 100;
 export const SIDE = 40;
 
 const N_BINS = 30;
-const MOST_TICKS = 3;
+const MAX_TICKS = 3;
 const ROUNDING = 0.005;
 
 export interface SketchTick {
@@ -132,11 +132,11 @@ function axisOf(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit
   const [low, high] = extentOf(finding);
   if (unit === "%" && low >= 0 && high > 50 && high <= 120) {
     // Percentages that come near to 100 show all of it, and a little more only where the tool printed more.
-    const axis = labelledAxis(0, 100, unit, MOST_TICKS);
+    const axis = labelledAxis(0, 100, unit, MAX_TICKS);
     return { ...axis, high: Math.max(axis.high, high) };
   }
   const isFlat = low > 0 && high > low && high - low < high / 3;
-  return labelledAxis(isFlat ? low : Math.min(0, low), Math.max(isFlat ? high : 0, high), unit, MOST_TICKS);
+  return labelledAxis(isFlat ? low : Math.min(0, low), Math.max(isFlat ? high : 0, high), unit, MAX_TICKS);
 }
 
 /** The small graphs of one finding. */

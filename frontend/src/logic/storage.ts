@@ -128,7 +128,7 @@ export function draftsOf(rules: readonly RetentionRule[]): readonly RuleDraft[] 
   return drafts.some(({ stat }) => stat === null) ? drafts : [{ id: 0, stat: null, samples: "", chunks: "" }, ...drafts];
 }
 
-const MOST_DAYS = 100_000;
+const MAX_DAYS = 100_000;
 
 /** Why a text is no number of days. Missing: null when it is one, or empty (for ever). */
 export function daysProblem(text: string): string | null {
@@ -136,9 +136,9 @@ export function daysProblem(text: string): string | null {
   if (trimmed === "") {
     return null;
   }
-  return /^\d{1,6}$/.test(trimmed) && Number(trimmed) >= 1 && Number(trimmed) <= MOST_DAYS
+  return /^\d{1,6}$/.test(trimmed) && Number(trimmed) >= 1 && Number(trimmed) <= MAX_DAYS
     ? null
-    : `whole days, 1 to ${formatCount(MOST_DAYS)}, or nothing for ever`;
+    : `whole days, 1 to ${formatCount(MAX_DAYS)}, or nothing for ever`;
 }
 
 /** The drafts as the API takes them; a rule for all others that keeps everything is no rule. Missing: null when one cannot be read. */

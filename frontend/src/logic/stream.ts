@@ -14,8 +14,8 @@ export const FILTER_LABELS: Readonly<Record<StreamFilter, string>> = {
   lost: "with lost bytes",
 };
 
-/** Texts of rejected lines are kept up to this number of each reason and stream; store/streams.py has it too. */
-const MOST_KEPT = 1000;
+/** Texts of rejected lines are kept up to this number of each reason and stream; storage/stream_rows.py has it too. */
+const MAX_KEPT = 1000;
 
 export interface KindRow {
   readonly key: keyof LineCounts;
@@ -74,7 +74,7 @@ export function describeVersion({ spec_version, catalogue_version, is_outdated, 
 
 /** `12`, or `1,000 or more` where no more are kept one by one. */
 export function formatReasonCount(n: number): string {
-  return n >= MOST_KEPT ? `${formatCount(MOST_KEPT)} or more` : formatCount(n);
+  return n >= MAX_KEPT ? `${formatCount(MAX_KEPT)} or more` : formatCount(n);
 }
 
 /** One sentence about everything that a host sent. */

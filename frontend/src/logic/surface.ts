@@ -25,7 +25,7 @@ export function heatmapHeight(nRows: number): number {
 }
 
 /** A drag shorter than this many pixels is a click. */
-export const SHORTEST_DRAG_PX = 5;
+export const MIN_DRAG_PX = 5;
 
 export function plotWidth(width: number, margins: Margins): number {
   return Math.max(1, width - margins.left - margins.right);
@@ -74,14 +74,14 @@ export function pixelMs(width: number, margins: Margins, window: Window): number
 
 /** The window that a drag between two pixels selects. Missing: null when it was too short to be meant. */
 export function dragWindow(from: number, to: number, width: number, margins: Margins, window: Window): Window | null {
-  if (Math.abs(to - from) < SHORTEST_DRAG_PX) {
+  if (Math.abs(to - from) < MIN_DRAG_PX) {
     return null;
   }
   const dragged = windowBetween(timeAtPixel(from, width, margins, window), timeAtPixel(to, width, margins, window));
   return dragged.end > dragged.start ? dragged : null;
 }
 
-/** How a drawing of one window is moved and stretched to show another until it is drawn anew: x' = x * scale + shift_px. */
+/** How a drawing of one window is moved and stretched to show another until it is drawn again: x' = x * scale + shift_px. */
 export function stretchOf(drawn: Window, view: Window, width_px: number): { readonly scale: number; readonly shift_px: number } {
   const length = view.end - view.start;
   return { scale: (drawn.end - drawn.start) / length, shift_px: ((drawn.start - view.start) / length) * width_px };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SeriesBlock } from "../logic/api";
+import type { SeriesBlock } from "../logic/block";
 import { toEpochMs } from "../logic/time";
 import { blend, buildPanelFigure, type PanelInput, stackLines, valueAxisOf } from "./figure";
 

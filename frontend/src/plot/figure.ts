@@ -1,7 +1,7 @@
 /** Turns series into what Plotly draws. Pure: no node, no Plotly, no clock. Gaps stay gaps; nothing is smoothed or averaged. */
 
 import type { Layout, PlotData } from "plotly.js";
-import type { SeriesBlock } from "../logic/api";
+import type { SeriesBlock } from "../logic/block";
 import type { BandPiece } from "../logic/ghost";
 import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
 import { extremesOf, newestTime, piecesOf, seriesKey } from "../logic/series";
@@ -57,9 +57,9 @@ export interface Ghost {
 const PIXELS_PER_TIME_TICK = 88;
 const PIXELS_PER_VALUE_TICK = 38;
 // Few samples are shown as dots too, so that one sees where they are.
-const MOST_DOTS = 40;
+const MAX_DOTS = 40;
 // So many lie so close that thinner lines show more.
-const MOST_THICK = 900;
+const MAX_THICK = 900;
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /** The lowest and highest value that an axis must hold. */
@@ -99,7 +99,7 @@ export function valueAxisOf(
 function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   const pieces = piecesOf(line.values);
   const nValues = pieces.reduce((sum, [from, to]) => sum + to - from, 0);
-  const isDotted = nValues <= MOST_DOTS;
+  const isDotted = nValues <= MAX_DOTS;
   const common = {
     type: "scatter" as const,
     hoverinfo: "skip" as const,
@@ -114,7 +114,7 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
       y: line.values as number[],
       mode: isDotted ? "lines+markers" : "lines",
       connectgaps: false,
-      line: { color: line.stroke.color, dash: line.stroke.dash, width: nValues > MOST_THICK ? 1 : 1.4, simplify: true },
+      line: { color: line.stroke.color, dash: line.stroke.dash, width: nValues > MAX_THICK ? 1 : 1.4, simplify: true },
       marker: { color: line.stroke.color, size: 4 },
     },
   ];

@@ -4,7 +4,7 @@
  */
 
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
-import { DEFAULT_RANGE, LONGEST, type Range } from "../logic/range";
+import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
@@ -97,7 +97,7 @@ export function formatWindowText(window: Window): string {
 
 export function parseWindowText(text: string): Window | null {
   const [start, end, ...more] = text.split("/").map(parseIso);
-  return start != null && end != null && more.length === 0 && end > start && end - start <= LONGEST ? { start, end } : null;
+  return start != null && end != null && more.length === 0 && end > start && end - start <= MAX_LENGTH ? { start, end } : null;
 }
 
 // --- a panel: <stat>.<field,field>.<choice>; names of stats and fields have no dots ---
@@ -129,11 +129,11 @@ function encodeRange(range: Range): RawSearch {
 function decodeRange(reader: Reader): Range {
   const length = reader.one("last", (text) => {
     const duration = parseDuration(text);
-    return duration !== null && duration >= 1_000 && duration <= LONGEST ? duration : null;
+    return duration !== null && duration >= 1_000 && duration <= MAX_LENGTH ? duration : null;
   });
   const from = reader.one("from", parseIso);
   const to = reader.one("to", parseIso);
-  if (from !== null && to !== null && to > from && to - from <= LONGEST) {
+  if (from !== null && to !== null && to > from && to - from <= MAX_LENGTH) {
     return { kind: "fixed", window: { start: from, end: to } };
   }
   if (from !== null || to !== null) {
@@ -244,7 +244,7 @@ export function currentLink(): string {
   return window.location.href;
 }
 
-/** Loads the page anew, from the server. */
+/** Loads the page again, from the server. */
 export function reloadPage(): void {
   window.location.reload();
 }

@@ -4,52 +4,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from normstat.stats.readers import (
-    bcc,
-    bpftrace,
+from normstat.stats.readers.proc import df, free, ip_link, net_dev, nfsiostat, nfsstat, proc_net_snmp, ps, psi, top
+from normstat.stats.readers.reports import iozone, mcelog, opreport, perf_lock, perf_report, perf_stat, run_times
+from normstat.stats.readers.solaris import iostat_errors, kstat, lockstat, nicstat, prstat, se_livetest, truss, zpool_histogram
+from normstat.stats.readers.sysstat import sadf, sysstat_json, sysv_sar
+from normstat.stats.readers.tabular import (
     columns,
     cpu_blocks,
     cpu_table,
-    df,
-    dtrace,
     fixed_columns,
-    free,
-    iostat_errors,
-    iozone,
-    ip_link,
-    kstat,
-    live_test,
-    lockstat,
     markdown_tables,
-    mcelog,
-    mib,
     named_values,
-    net_dev,
-    nfsiostat,
-    nfsstat,
-    nicstat,
     one_line,
-    opreport,
     patterns,
-    perf_lock,
-    perf_report,
-    perf_stat,
-    prstat,
-    ps,
-    psi,
-    run_times,
-    sadf,
     sentences,
     side_by_side,
-    strace,
-    sysstat_json,
-    systemtap,
-    sysv_sar,
-    top,
-    truss,
     wide_tables,
-    zpool_histogram,
 )
+from normstat.stats.readers.trace import bcc, bpftrace, dtrace, strace, systemtap
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Spec
 
@@ -61,7 +33,7 @@ class Reading(Protocol):
         """See read() below for the arguments."""
 
     def read(self, data: bytes, *, is_final: bool) -> ReadResult:
-        """Reads all whole lines of the data, and the last one if it is final."""
+        """Read all whole lines of the data, and the last one if it is final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +71,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "top": Reader(top.check, top.TopReading),
     "cpu_blocks": Reader(cpu_blocks.check, cpu_blocks.CpuBlocksReading),
     "patterns": Reader(patterns.check, patterns.PatternReading),
-    "mib": Reader(mib.check, mib.MibReading),
+    "mib": Reader(proc_net_snmp.check, proc_net_snmp.MibReading),
     "cpu_table": Reader(cpu_table.check, cpu_table.CpuTableReading),
     "net_dev": Reader(net_dev.check, net_dev.NetDevReading),
     "dtrace": Reader(dtrace.check, dtrace.Reading),
@@ -109,7 +81,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "wide_tables": Reader(wide_tables.check, wide_tables.WideTablesReading),
     "named_values": Reader(named_values.check, named_values.NamedValuesReading),
     "kstat": Reader(kstat.check, kstat.KstatReading),
-    "live_test": Reader(live_test.check, live_test.LiveTestReading),
+    "live_test": Reader(se_livetest.check, se_livetest.LiveTestReading),
     "df": Reader(df.check, df.DfReading),
     "ip_link": Reader(ip_link.check, ip_link.LinkReading),
     "ps": Reader(ps.check, ps.PsReading),
@@ -131,7 +103,7 @@ def read(
     timing: Timing = NO_TIMING,
     command: str = "",
 ) -> ReadResult:
-    """Samples, rejected lines and accounts of a piece of a stream.
+    """Return samples, rejected lines and accounts of a piece of a stream.
 
     `state` is {} at the beginning, else what the call before returned; `offset` is the place of data[0] in the stream. A last line
     without newline is left for the next call, unless `is_final`. `timing` says what is known of the times from elsewhere, `command`

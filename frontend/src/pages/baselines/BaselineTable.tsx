@@ -134,7 +134,7 @@ function Actions({ baseline, onOpen }: ActionsProps) {
 }
 
 // A group of hundreds of hosts would fill the table.
-const MOST_HOSTS = 6;
+const MAX_HOSTS = 6;
 
 function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly clock: Clock }) {
   const [first] = baseline.windows;
@@ -142,7 +142,7 @@ function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly 
   return (
     <Group gap={8}>
       {baseline.group !== null && <span className="soft">group {baseline.group}:</span>}
-      {baseline.hosts.slice(0, MOST_HOSTS).map((host) => (
+      {baseline.hosts.slice(0, MAX_HOSTS).map((host) => (
         <PageLink
           key={host}
           to="/hosts/$host"
@@ -152,14 +152,14 @@ function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly 
           {host}
         </PageLink>
       ))}
-      {baseline.hosts.length > MOST_HOSTS && (
-        <span className="soft">and {plural(baseline.hosts.length - MOST_HOSTS, "more host")}</span>
+      {baseline.hosts.length > MAX_HOSTS && (
+        <span className="soft">and {plural(baseline.hosts.length - MAX_HOSTS, "more host")}</span>
       )}
     </Group>
   );
 }
 
-const MOST_WINDOWS = 20;
+const MAX_WINDOWS = 20;
 
 function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly zone: Zone }) {
   const windows = baseline.windows.map(toWindow);
@@ -176,7 +176,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
       ) : (
         <Tooltip
           label={windows
-            .slice(0, MOST_WINDOWS)
+            .slice(0, MAX_WINDOWS)
             .map((window) => formatWindow(zone, window))
             .join("; ")}
         >

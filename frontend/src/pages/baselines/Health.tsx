@@ -117,7 +117,7 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
   );
 }
 
-const MOST_WINDOWS = 3;
+const MAX_WINDOWS = 3;
 
 function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[]; readonly zone: Zone }) {
   return (
@@ -146,7 +146,7 @@ function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[
               {someNames(
                 version.windows.map((window) => formatWindow(zone, toWindow(window))),
                 version.windows.length,
-                MOST_WINDOWS,
+                MAX_WINDOWS,
               )}
             </Table.Td>
           </Table.Tr>

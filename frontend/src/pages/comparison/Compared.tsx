@@ -14,7 +14,7 @@ interface ComparedProps {
   readonly comparison: Comparison;
   readonly incident: Window;
   readonly view: ComparisonView;
-  /** Stands under the title: that it is being compared anew, or the note of one that was kept. */
+  /** Stands under the title: that it is being compared again, or the note of one that was kept. */
   readonly note: ReactNode;
   readonly actions: ReactNode;
   readonly onNewest: () => void;

@@ -93,7 +93,7 @@ interface SideProps {
   readonly children?: ReactNode;
 }
 
-const MOST_WINDOWS = 3;
+const MAX_WINDOWS = 3;
 
 function Side({ kind, title, hosts, side, windows, zone, clock, children }: SideProps) {
   const [host = ""] = hosts;
@@ -105,7 +105,7 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
           {plural(side.n_samples, "sample")} in {describeDuration(toDurationMs(side.covered_s * SECOND))}
         </Text>
       </Row>
-      {windows.slice(0, MOST_WINDOWS).map((window) => (
+      {windows.slice(0, MAX_WINDOWS).map((window) => (
         <Row key={window.start} gap={12}>
           <PageLink
             fz="sm"
@@ -125,9 +125,9 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
           </a>
         </Row>
       ))}
-      {windows.length > MOST_WINDOWS && (
+      {windows.length > MAX_WINDOWS && (
         <Text fz="sm" className="soft" component="span">
-          and {plural(windows.length - MOST_WINDOWS, "more window")}
+          and {plural(windows.length - MAX_WINDOWS, "more window")}
           {children !== undefined && ", "}
         </Text>
       )}

@@ -10,7 +10,7 @@ interface Series {
 }
 
 // A panel with more lines shows nothing.
-const MOST_LINES = 6;
+const MAX_LINES = 6;
 
 /** The window that is looked at, the clock, and the baseline that stands behind the line. */
 export interface Place {
@@ -43,5 +43,5 @@ export function seriesLink(row: Series & { readonly instance: string }, place: P
 
 /** The same with the strongest instances of a group. */
 export function groupLink(group: Group, place: Place): RawSearch {
-  return panelLink(group, group.instances.slice(0, MOST_LINES), place);
+  return panelLink(group, group.instances.slice(0, MAX_LINES), place);
 }

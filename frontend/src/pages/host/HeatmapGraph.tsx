@@ -1,7 +1,7 @@
 import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { TimeSurface } from "../../components/TimeSurface";
-import type { SeriesBlock } from "../../logic/api";
+import type { SeriesBlock } from "../../logic/block";
 import { columnsOf, distributionsOf, instanceRows } from "../../logic/histogram";
 import { fieldsAsked, type InstanceChoice, type PanelPlan } from "../../logic/panel";
 import { describeResolution, nextSampleTime, windowOf } from "../../logic/series";

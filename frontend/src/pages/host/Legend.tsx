@@ -18,7 +18,7 @@ interface LegendProps {
 }
 
 // A card for each of hundreds of lines costs more than it helps; the panel's (i) explains the fields as well.
-const MOST_CARDS = 40;
+const MAX_CARDS = 40;
 
 /** The lines of a panel with their values under the crosshair; without one, the newest. */
 export const Legend = memo(function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
@@ -53,7 +53,7 @@ export const Legend = memo(function Legend({ entries, hidden, slots, scheme, poi
             <LegendValue entry={entry} pointer={pointer} unit={unit} />
           </button>
         );
-        return entries.length > MOST_CARDS ? button : <WithCard key={key} entry={entry} button={button} />;
+        return entries.length > MAX_CARDS ? button : <WithCard key={key} entry={entry} button={button} />;
       })}
     </div>
   );

@@ -16,7 +16,7 @@ interface MovedTicksProps {
   readonly margins: Margins;
 }
 
-/** The times below a graph that was moved or stretched, until it is drawn anew with its own. */
+/** The times below a graph that was moved or stretched, until it is drawn again with its own. */
 export function MovedTicks({ drawn, shown, zone, width, margins }: MovedTicksProps) {
   if (isSameWindow(drawn, shown)) {
     return null;

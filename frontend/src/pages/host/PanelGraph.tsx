@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import { TimeSurface } from "../../components/TimeSurface";
-import type { SeriesBlock } from "../../logic/api";
+import type { SeriesBlock } from "../../logic/block";
 import type { PanelPlan } from "../../logic/panel";
 import { assignSlots, describeResolution, legendOf, nextSampleTime, seriesKey, toggled, windowOf } from "../../logic/series";
 import { PANEL_MARGINS, pixelMs } from "../../logic/surface";

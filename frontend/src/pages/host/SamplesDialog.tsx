@@ -1,12 +1,12 @@
 import { Modal, ScrollArea, Table, Text } from "@mantine/core";
-import type { SeriesBlock } from "../../logic/api";
+import type { SeriesBlock } from "../../logic/block";
 import { formatValue } from "../../logic/number";
 import type { PanelPlan } from "../../logic/panel";
 import { describeResolution, tableRows } from "../../logic/series";
 import { toIso } from "../../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
 
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 interface SamplesDialogProps {
   readonly plan: PanelPlan;
@@ -17,13 +17,13 @@ interface SamplesDialogProps {
 
 /** The points of a graph as numbers. */
 export function SamplesDialog({ plan, block, zone, onClose }: SamplesDialogProps) {
-  const rows = tableRows(block, MOST_ROWS);
+  const rows = tableRows(block, MAX_ROWS);
   const decimalsOf = (key: string): number => plan.fields.find((field) => field.key === key)?.decimals ?? 0;
   const [newest] = rows;
   return (
     <Modal opened onClose={onClose} title={`${plan.title}: the points drawn`} size="xl">
       <Text fz="sm" className="soft" mb="xs">
-        {describeResolution(block)}; the newest {MOST_ROWS} times at most. Every sample is in the CSV.
+        {describeResolution(block)}; the newest {MAX_ROWS} times at most. Every sample is in the CSV.
       </Text>
       <ScrollArea.Autosize mah="65vh">
         <Table stickyHeader>

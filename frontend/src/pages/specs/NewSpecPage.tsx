@@ -128,11 +128,11 @@ export function NewSpecPage() {
             />
             <Group gap="sm">
               <Button type="submit" variant={drafting.data ? "default" : "filled"} loading={drafting.isPending}>
-                {drafting.data ? "Draft anew from the sample" : "Draft the columns"}
+                {drafting.data ? "Draft again from the sample" : "Draft the columns"}
               </Button>
               {drafting.data && (
                 <Text fz="sm" className="soft">
-                  Drafting anew replaces what you changed below.
+                  Drafting again replaces what you changed below.
                 </Text>
               )}
             </Group>

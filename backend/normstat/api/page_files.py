@@ -1,0 +1,72 @@
+"""The built page: files, and index.html for every address that the page's own router knows."""
+
+import os
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import anyio.to_thread
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from normstat.errors import NotFound, shorten
+
+# The build puts a hash of the content into these names, so a changed file has another name.
+HASHED_FOLDER: Final = "assets/"
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+ASK_EACH_TIME: Final = "no-cache"
+NOT_BUILT: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>normstat: page not built</title></head>
+<body><h1>The page is not built</h1>
+<p>The server runs and its API answers under <code>/api/v1</code>, but there is no built page{where}.</p>
+<p>Build it with <code>make page</code> and start the server again, or name its folder in <code>NORMSTAT_PAGE_DIR</code>.</p>
+</body></html>
+"""
+
+
+class Page:
+    """Answers every address that no route of the API has."""
+
+    def __init__(self, page_dir: Path | None) -> None:
+        self._dir = page_dir
+        self._files = StaticFiles(directory=page_dir, check_dir=False) if page_dir is not None else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request.
+
+        Raises: NotFound, HTTPException 405
+        """
+        if scope["type"] != "http":
+            raise NotFound("There are no WebSockets here")
+        request = Request(scope)
+        path = request.url.path.lstrip("/")
+        if path == "api" or path.startswith("api/"):
+            raise NotFound(f"There is nothing at {shorten(request.url.path)}; the addresses are listed in docs/api.md")
+        if request.method not in {"GET", "HEAD"}:
+            raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
+        response = await anyio.to_thread.run_sync(self._find, scope, path)
+        await response(scope, receive, send)
+
+    def _find(self, scope: Scope, path: str) -> Response:
+        if self._files is None or self._dir is None or not (self._dir / "index.html").is_file():
+            where = "" if self._dir is None else " in its folder"
+            return HTMLResponse(
+                NOT_BUILT.format(where=where), HTTPStatus.SERVICE_UNAVAILABLE, {"Cache-Control": ASK_EACH_TIME, "Retry-After": "60"}
+            )
+        found, stat_result = self._files.lookup_path(os.path.normpath(path)) if path and "\x00" not in path else ("", None)
+        if stat_result is None or not Path(found).is_file():
+            if path.startswith(HASHED_FOLDER):
+                # An old page asks for files of its own build; index.html in their place would be an unreadable script.
+                raise NotFound(f"There is no file {shorten(path)}; reload the page")
+            found = str(self._dir / "index.html")
+            stat_result = Path(found).stat()
+        is_hashed = path.startswith(HASHED_FOLDER)
+        response = self._files.file_response(found, stat_result, scope)
+        response.headers["Cache-Control"] = FOR_EVER if is_hashed else ASK_EACH_TIME
+        if Headers(raw=response.raw_headers).get("content-type", "").startswith("text/html"):
+            response.headers["Content-Type"] = "text/html; charset=utf-8"
+        return response

@@ -1,1 +1,0 @@
-"""Step 'compare': what is normal, and what differs from it."""

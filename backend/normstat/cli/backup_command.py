@@ -1,0 +1,50 @@
+"""`normstat backup`: copies the whole database into a folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from normstat.cli.db_session import format_bytes, run_or_exit
+from normstat.cli.progress import ProgressShow
+from normstat.settings import load_settings
+from normstat.storage.backup.dump import Progress, back_up
+from normstat.storage.backup.manifest import Manifest
+from normstat.storage.backup.restore_tables import check_backup
+
+app = typer.Typer()
+
+
+@app.command()
+def backup(
+    folder: Annotated[Path, typer.Argument(help="the folder; what it has of an earlier backup is not copied again")],
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="copy nothing: look whether all files of the backup are as they were")
+    ] = False,
+) -> None:
+    """Bring the backup in FOLDER up to the database as it is now; interrupted, it goes on when it is called again."""
+    seen = [Progress()]
+
+    def work() -> Manifest:
+        with ProgressShow("checked" if check else "backup") as show:
+
+            def watch(progress: Progress) -> None:
+                seen[0] = progress
+                show.show(progress)
+
+            return check_backup(folder, watch) if check else back_up(load_settings().database_url, folder, watch)
+
+    try:
+        manifest = run_or_exit(work)
+    except KeyboardInterrupt:
+        typer.echo("normstat: stopped; the next backup into this folder goes on from here", err=True)
+        raise typer.Exit(130) from None
+    if check:
+        typer.echo(f"all {len(manifest.pieces)} files are as they were written; the backup is of {manifest.taken_at}")
+        return
+    size = format_bytes(sum(piece.n_bytes for piece in manifest.pieces))
+    n_new = len(manifest.pieces) - seen[0].n_kept
+    typer.echo(
+        f"{manifest.n_rows} rows in {len(manifest.pieces)} files, {size}; {n_new} files ({format_bytes(seen[0].n_bytes)}) are new"
+    )

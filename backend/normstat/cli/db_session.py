@@ -1,0 +1,66 @@
+"""What commands that look into the database share: a session, and one way to say what was wrong."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import psycopg
+import typer
+from sqlalchemy.exc import DBAPIError
+
+from normstat.errors import DatabaseAway, NormstatError
+from normstat.settings import load_settings
+from normstat.storage.schema.schema_version import require_current_schema
+from normstat.storage.session import WriteSession, make_engine, make_sessions, open_write_session
+
+T = TypeVar("T")
+
+
+def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
+    """Return what the work gives, in a session that is committed; says what was wrong and exits when it raises."""
+    url = load_settings().database_url
+
+    async def run() -> T:
+        engine = make_engine(url, pool_size=1)
+        try:
+            async with open_write_session(make_sessions(engine)) as session:
+                return await work(session)
+        finally:
+            await engine.dispose()
+
+    return run_or_exit(lambda: asyncio.run(run()))
+
+
+def run_or_exit(work: Callable[[], T]) -> T:
+    """Return what the work gives, on a database with this program's schema; says what was wrong and exits when it raises."""
+    try:
+        require_current_schema(load_settings().database_url)
+        return work()
+    except NormstatError as error:
+        raise exit_with(error) from error
+    except (DBAPIError, psycopg.OperationalError) as error:
+        raise exit_with(DatabaseAway(f"The database does not answer ({str(error).splitlines()[0]})")) from error
+
+
+def exit_with(error: NormstatError) -> typer.Exit:
+    """Say what was wrong; raise what it gives."""
+    typer.echo(f"normstat: {error.message}", err=True)
+    return typer.Exit(1)
+
+
+def print_table(rows: list[tuple[str, ...]]) -> None:
+    """Print the rows in columns; the first one is the header."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def format_bytes(n: float | None) -> str:
+    """Return the number of bytes for people; "-" where it is not known."""
+    if n is None:
+        return "-"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(n) < 1024:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1024
+    return f"{n:.1f} TiB"

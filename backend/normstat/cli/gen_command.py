@@ -1,0 +1,92 @@
+"""`normstat gen`: rewrites what is derived, docs/stats.md and docs/next-questions.md. A test holds that it is not stale."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+import normstat
+from normstat.cli.gen_questions import render_questions_page
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field, Shape, Spec, Stat
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+DOCS: Final = Path(normstat.__file__).parents[2] / "docs"
+STATS_PAGE: Final = DOCS / "stats.md"
+QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
+
+INTRODUCTION: Final = """\
+# Stats
+
+What normstat reads, and what every column means. This page is made from `backend/normstat/stats/specs/*.toml` by `make gen`:
+change the spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a *column* is what the tool prints. A column that is
+not listed here is kept all the same, as a field marked undocumented.
+
+The samples of a stat are rows of a table unless its heading says otherwise: *keys* have what was counted as their instance,
+*stacks* the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance
+`KEY{LABEL}`. *Semantics* says what span of time a number is about: a *counter* holds everything since boot (or since the process
+began), an *instant* is the state at the report, a *rate* tells of the report's interval. A number with a suffix (`1.5K`) is stored
+as what it stands for, and comes back as it was printed.
+"""
+SHAPES: Final = {
+    Shape.TABLE: "",
+    Shape.KEYS: " (counted keys)",
+    Shape.STACKS: " (counted stacks)",
+    Shape.HISTOGRAM: " (buckets of distributions)",
+}
+
+
+@app.command()
+def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
+    """Rewrite docs/stats.md from the specs, docs/next-questions.md from the rules."""
+    for path, page in ((STATS_PAGE, render_stats_page()), (QUESTIONS_PAGE, render_questions_page())):
+        is_stale = not path.exists() or path.read_text(encoding="utf-8") != page
+        if check and is_stale:
+            sys.stderr.write(f"docs/{path.name} is stale: run make gen\n")
+            raise typer.Exit(1)
+        if is_stale:
+            path.write_text(page, encoding="utf-8")
+
+
+def render_stats_page() -> str:
+    """Return the page as text."""
+    parts = [INTRODUCTION, *_index_lines(), ""]
+    for spec in load_catalogue().specs.values():
+        parts.extend(_spec_lines(spec))
+    return "\n".join(parts) + "\n"
+
+
+def _index_lines() -> Iterator[str]:
+    """Yield a table of all specs, by tool."""
+    yield "| tool | spec | system | what it tells |"
+    yield "|---|---|---|---|"
+    for spec in sorted(load_catalogue().specs.values(), key=lambda spec: (spec.tool, spec.name)):
+        yield f"| {spec.tool} | [{spec.name}](#{spec.name}) | {spec.os} | {spec.title} |"
+
+
+def _spec_lines(spec: Spec) -> Iterator[str]:
+    commands = ", ".join(f"`{command}`" for command in spec.commands)
+    yield f"## {spec.name}\n"
+    yield f"{spec.title}. Command of the agent: {commands}.\n"
+    for stat in spec.stats:
+        yield from _stat_lines(stat)
+
+
+def _stat_lines(stat: Stat) -> Iterator[str]:
+    what = f"one row for each {stat.instance_title}" if stat.instance_title else "one row a report"
+    yield f"### Stat `{stat.name}`: {stat.title}, {what}{SHAPES[stat.shape]}\n"
+    yield "| key | column | unit | kind | semantics | worse | meaning | source |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for field in stat.fields:
+        column = f"`{field.column}`" + "".join(f", `{alias}`" for alias in field.aliases)
+        yield _field_line(field, field.key, f"= {' x '.join(field.derived)}" if field.derived else column)
+    for family in stat.families:
+        yield _field_line(family.template, f"{family.template.key}...", f"matches `{family.pattern}`")
+    yield ""
+
+
+def _field_line(field: Field, key: str, column: str) -> str:
+    unit = f" {field.unit} " if field.unit else " "
+    return f"| `{key}` | {column} |{unit}| {field.kind} | {field.semantics} | {field.worse} | {field.help} | {field.source} |"

@@ -1,0 +1,62 @@
+"""docs/next-questions.md: the rule file of next questions as a page for people, written by `normstat gen`."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from normstat.comparison.next_questions.question_rules import CommandRule, Condition, RuleBook, load_rules
+
+INTRODUCTION: Final = """\
+# Next questions
+
+A comparison says what differs; this is what it suggests to ask next. Each finding is looked up by what its field *means* (CPU
+time in the kernel, spins on mutexes), not by the tool that printed it, together with what else was found on the same host. The
+questions that fit come with commands for the host's system, with the finding's own CPU, process, disk, interface or mount point.
+
+This page is made from `backend/normstat/comparison/next_questions/questions.toml` by `make gen`: change the file, not the page.
+At most three questions stand beside a finding, those that want to see the most first. Sections of manual pages are those of
+illumos and Solaris 11.4; older Solaris has most of them in 1M. *(root)*: needs to be root, or the privileges that the manual
+page names. All commands only look, but looking costs: `truss` and `strace` slow a process down many times, `pstack`, `pfiles`
+and `mdb -p` stop it for a moment.
+"""
+SYSTEM_NAMES: Final = {"sunos": "Solaris", "linux": "Linux", "any": "any system"}
+
+
+def render_questions_page() -> str:
+    """Return the page as text."""
+    book = load_rules()
+    parts = [INTRODUCTION, "## Questions\n", "`NAME` is that of the rule; below it, what must have been found.\n"]
+    for rule in book.rules:
+        conditions = "; ".join(_words(condition, book) for condition in rule.when)
+        offered = ", ".join(f"[{command.name}](#{command.name})" for command in rule.commands)
+        instead = f" Asked instead of {', '.join(f'`{name}`' for name in sorted(rule.instead_of))}." if rule.instead_of else ""
+        parts.append(f"- **{rule.ask}** `{rule.name}`  \n  When: {conditions}.{instead}  \n  {offered}")
+    parts.append("\n## Commands\n")
+    for command in book.commands.values():
+        parts.extend(_command_lines(command))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _command_lines(command: CommandRule) -> Iterator[str]:
+    root = " *(root)*" if command.needs else ""
+    source = f"<{command.source}>" if command.source.startswith("https:") else command.source
+    yield f"### {command.name}\n"
+    yield f"{SYSTEM_NAMES[command.on]}{root}. {command.note} Source: {source}\n"
+    yield f"    {command.run}\n"
+
+
+def _words(condition: Condition, book: RuleBook) -> str:
+    """Return a condition as people say it."""
+    subject = " or ".join(book.meanings[name].words for name in condition.meanings)
+    if condition.over:
+        subject = f"{subject} for each of: {book.meanings[condition.over].words}"
+    said = [
+        {"up": "went up", "down": "went down", "": "" if condition.over else "changed"}[condition.direction],
+        " or ".join(f"on {spread}" for spread in ("one", "few", "most") if spread in condition.spreads),
+        f"as {' or '.join(sorted(condition.kinds))}" if condition.kinds else "",
+        *(
+            f"{'before ' if limit.is_baseline else ''}at {'least' if limit.is_least else 'most'} {limit.value:g}"
+            for limit in condition.limits
+        ),
+        "there" if condition.is_here else "",
+    ]
+    return f"{'not: ' if condition.is_absent else ''}{subject} {' '.join(word for word in said if word)}".strip()

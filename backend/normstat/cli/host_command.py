@@ -1,0 +1,60 @@
+"""`normstat host`: deleting a host with everything of it."""
+
+import asyncio
+from typing import Annotated, Final
+
+import typer
+
+from normstat.cli.db_session import run_in_session, run_or_exit
+from normstat.logs import configure_logging
+from normstat.retention.deletion_worker import work_off_upkeep
+from normstat.settings import load_settings
+from normstat.storage import host_deletion
+from normstat.storage.host_deletion import DeletionRecord, DeletionState
+from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
+
+app = typer.Typer(no_args_is_help=True, help="Delete hosts.")
+
+REQUESTED_BY: Final = "command line"
+LOOK_S: Final = 0.5
+
+
+@app.callback()
+def host() -> None:
+    """Delete hosts."""
+
+
+@app.command()
+def delete(
+    name: Annotated[str, typer.Argument(help="name of the host")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+) -> None:
+    """Delete the host NAME with all samples, raw bytes and tokens of it; its name is free at once."""
+    configure_logging("error")
+    if not yes and typer.prompt(f"Everything of {name} will be gone for ever; type its name to go on") != name:
+        typer.echo("normstat: nothing was deleted", err=True)
+        raise typer.Exit(1)
+
+    async def request(session: WriteSession) -> int:
+        return (await host_deletion.request_deletion(session, name, requested_by=REQUESTED_BY)).host_id
+
+    host_id = run_in_session(request)
+    record = run_or_exit(lambda: asyncio.run(_finish(host_id)))
+    typer.echo(f"{record.host} is deleted: {record.n_samples} samples")
+
+
+async def _finish(host_id: int) -> DeletionRecord:
+    """Work the deletion off, or watches the server do that."""
+    url = load_settings().database_url
+    engine = make_engine(url, pool_size=1)
+    try:
+        while True:
+            await work_off_upkeep(url)
+            async with open_read_session(make_sessions(engine)) as session:
+                record = await host_deletion.read_deletion(session, host_id)
+            if record.state is DeletionState.DONE:
+                return record
+            await asyncio.sleep(LOOK_S)
+    finally:
+        await engine.dispose()

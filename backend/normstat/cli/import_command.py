@@ -1,0 +1,151 @@
+"""`normstat import`: loads files of tool output that were recorded earlier into the database."""
+
+import asyncio
+import datetime as dt
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from normstat.errors import NormstatError
+from normstat.ingest.batching import set_limits
+from normstat.ingest.imports.import_options import ImportedFile, ImportOptions, check_options, parse_day, parse_instant
+from normstat.ingest.imports.import_run import Job, require_host_name, run_import
+from normstat.logs import configure_logging
+from normstat.settings import Settings, load_settings
+from normstat.storage.schema.schema_version import require_current_schema
+from normstat.storage.session import make_engine
+
+app = typer.Typer()
+
+MAX_UNKNOWN_SHOWN: Final = 20
+MAX_REASONS_SHOWN: Final = 5
+REASON_LENGTH: Final = 110
+NAME_LENGTH: Final = 50
+
+
+@app.command("import")
+def import_files(  # noqa: PLR0917 (options of a command, given by name)
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="files, folders, archives")],
+    host: Annotated[str, typer.Option(help="the host that they were recorded on")],
+    zone: Annotated[str | None, typer.Option(help="zone of times that do not name theirs, e.g. Europe/Berlin (UTC)")] = None,
+    date: Annotated[str | None, typer.Option(help="first day of files with clocks and no days, e.g. 2026-11-21")] = None,
+    start: Annotated[str | None, typer.Option(help="instant of the first report of files without times, ISO 8601")] = None,
+    interval: Annotated[float | None, typer.Option(help="seconds from one report to the next where no times say it")] = None,
+    spec: Annotated[str | None, typer.Option(help="the spec that reads them, where their beginning does not show it")] = None,
+    *,
+    date_from_mtime: Annotated[
+        bool, typer.Option("--date-from-mtime", help="take the day of a file's last change for the day of its last line")
+    ] = False,
+    all_files: Annotated[bool, typer.Option("--all", help="list every file that nobody can read, not only the first ones")] = False,
+) -> None:
+    """Load what the tools printed earlier: files, folders, archives (docs/import.md). Loading a file twice changes nothing."""
+    settings = load_settings()
+    # What the server would log of each stream stands in the table.
+    configure_logging("error")
+    try:
+        require_host_name(host)
+        options = check_options(
+            zone=zone,
+            date=parse_day(date) if date is not None else None,
+            start=parse_instant(start) if start is not None else None,
+            interval_s=interval,
+            # It may be one that a user added; those are known once the database was asked.
+            spec=None,
+        )
+        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime)
+        require_current_schema(settings.database_url)
+        results = asyncio.run(_import(settings, host, paths, options))
+    except NormstatError as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        typer.echo("normstat: stopped; what was loaded so far stays, and the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+    print_results(results, shows_all=all_files)
+    if not any(result.spec is not None and result.n_samples for result in results):
+        raise typer.Exit(1)
+
+
+async def _import(settings: Settings, host: str, paths: Sequence[Path], options: ImportOptions) -> list[ImportedFile]:
+    engine = make_engine(settings.database_url, pool_size=2)
+    set_limits(engine, settings.ingest_limits)
+    try:
+        screen = Screen()
+        with screen.progress:
+            await run_import(engine, Job(host, paths, options, settings.import_max_bytes), screen)
+        return [screen.results[position] for position in sorted(screen.results)]
+    finally:
+        await engine.dispose()
+
+
+class Screen:
+    """Shows on a terminal how far it is, and keeps the results."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self.progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self.progress.add_task("looking through the files", total=None)
+        self.results: dict[int, ImportedFile] = {}
+
+    async def surveying(self, n_bytes: int, path: str) -> None:
+        """Show the survey."""
+        self.progress.update(self._task, description=f"looking through {_short(path)} ({n_bytes / 1e6:.0f} MB)")
+
+    async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
+        """Show how much is loaded."""
+        self.progress.update(self._task, total=n_bytes, completed=n_bytes_done, description=f"loading {_short(path)}")
+
+    async def done(self, position: int, file: ImportedFile) -> None:
+        """Keep a result."""
+        self.results[position] = file
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= NAME_LENGTH else "..." + path[3 - NAME_LENGTH :]
+
+
+def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
+    """The table: a block of lines for each file that was loaded, one line for each that was not."""
+    results = sorted(results, key=lambda result: result.path)
+    loaded = [result for result in results if result.spec is not None]
+    others = [result for result in results if result.spec is None]
+    if loaded:
+        sys.stdout.write(f"{'reports':>9} {'samples':>10} {'new':>10} {'rejected':>9}  spec, times and file\n")
+    for result in loaded:
+        counts = f"{result.n_reports:>9} {result.n_samples:>10} {result.n_samples_new:>10} {result.n_rejected:>9}"
+        sys.stdout.write(f"{counts}  {result.spec}  {_span(result)}  {result.path}\n")
+        for reason, n in result.reasons[:MAX_REASONS_SHOWN]:
+            sys.stdout.write(f"{'':>42}{n:>6} x {reason[:REASON_LENGTH]}\n")
+        if len(result.reasons) > MAX_REASONS_SHOWN:
+            sys.stdout.write(f"{'':>51}and {len(result.reasons) - MAX_REASONS_SHOWN} more reasons\n")
+        if result.note:
+            sys.stdout.write(f"{'':>42}{result.note}\n")
+    shown = others if shows_all else others[:MAX_UNKNOWN_SHOWN]
+    for result in shown:
+        sys.stdout.write(f"{'not loaded':>41}  {result.path}: {result.note}\n")
+    if len(shown) < len(others):
+        sys.stdout.write(f"{'':>41}  and {len(others) - len(shown)} more that were not loaded (--all lists them)\n")
+    n_loaded = sum(1 for result in loaded if result.stats or result.n_rejected)
+    n_new = sum(result.n_samples_new for result in loaded)
+    n_rejected = sum(result.n_rejected for result in loaded)
+    sys.stdout.write(
+        f"{n_loaded} of {len(results)} files loaded: {sum(result.n_samples for result in loaded)} samples, {n_new} of them new,"
+        f" {n_rejected} rejected lines\n"
+    )
+
+
+def _span(result: ImportedFile) -> str:
+    if result.first_sample_at is None or result.last_sample_at is None:
+        return "no times"
+    return f"{_time(result.first_sample_at)} to {_time(result.last_sample_at)}"
+
+
+def _time(instant: dt.datetime) -> str:
+    return instant.astimezone(dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,36 @@
+"""`normstat migrate`: brings the database to this program's schema."""
+
+import time
+from typing import Final
+
+import typer
+from sqlalchemy.exc import OperationalError
+
+from normstat.errors import NormstatError
+from normstat.settings import load_settings
+from normstat.storage.schema.migrations import upgrade
+
+app = typer.Typer()
+
+# A database that starts together with us (docker compose, a rebooting machine) needs a moment.
+PATIENCE_S: Final = 30.0
+RETRY_S: Final = 1.0
+
+
+@app.command()
+def migrate() -> None:
+    """Run all migrations that the database does not have yet."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            upgrade(load_settings().database_url)
+        except NormstatError as error:
+            typer.echo(f"normstat: {error.message}", err=True)
+            raise typer.Exit(1) from error
+        except OperationalError as error:
+            if time.monotonic() > deadline:
+                typer.echo(f"normstat: the database does not answer: {str(error.orig).strip()}", err=True)
+                raise typer.Exit(1) from error
+            time.sleep(RETRY_S)
+        else:
+            return

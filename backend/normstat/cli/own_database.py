@@ -1,0 +1,29 @@
+"""`normstat own-database`: a role for normstat that owns its database and is no superuser."""
+
+import typer
+
+from normstat.errors import NormstatError
+from normstat.settings import load_settings
+from normstat.storage.owner import make_owner
+
+app = typer.Typer()
+
+
+@app.command()
+def own_database() -> None:
+    """Make the role and the database of NORMSTAT_DATABASE_URL, as the superuser whom NORMSTAT_ADMIN_URL names.
+
+    A role that was a superuser is one no more, and keeps its database. It can be called again. Stop normstat before.
+    """
+    settings = load_settings()
+    if settings.admin_url is None:
+        typer.echo(
+            "normstat: NORMSTAT_ADMIN_URL is not set; it names a superuser: postgresql://NAME:PASSWORD@HOST/postgres", err=True
+        )
+        raise typer.Exit(1)
+    try:
+        is_converted = make_owner(settings.admin_url, settings.database_url)
+    except NormstatError as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(1) from error
+    typer.echo("the role was a superuser; now it owns its database and no more" if is_converted else "the role owns its database")

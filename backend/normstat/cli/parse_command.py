@@ -1,0 +1,150 @@
+"""`normstat parse`: the samples of a file as JSON lines. For scripts, and for looking at what a spec makes of a tool's output."""
+
+import datetime as dt
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final
+
+import typer
+
+from normstat.errors import NormstatError, shorten
+from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.guess import guess_spec
+from normstat.stats.histogram import split_bucket
+from normstat.stats.readers import read
+from normstat.stats.records import ReadResult, SampleBlock, State, Timing
+from normstat.stats.spec import Shape, Spec
+from normstat.window import LATEST_US, from_us
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+PIECE: Final = 4 << 20
+STDIN: Final = "-"
+
+
+@app.command()
+def parse(
+    file: Annotated[str, typer.Argument(help="The tool's output; - for standard input.")],
+    spec: Annotated[str | None, typer.Option(help="Name of the spec; guessed from the headers when left out.")] = None,
+    date: Annotated[str | None, typer.Option(help="YYYY-MM-DD: the day of the first clock, where the tool prints none.")] = None,
+    zone: Annotated[
+        str | None, typer.Option(help="Zone of times that do not name theirs, e.g. Europe/Berlin (default UTC).")
+    ] = None,
+    *,
+    since_boot: Annotated[bool, typer.Option("--since-boot", help="Print the report about the time since boot as well.")] = False,
+) -> None:
+    """Print one JSON object for every sample of FILE; lines that cannot be read go to standard error."""
+    try:
+        day = dt.date.fromisoformat(date) if date else None
+    except ValueError:
+        sys.stderr.write(f"--date: {date!r} is no day; write it as 2026-11-21\n")
+        raise typer.Exit(2) from None
+    try:
+        with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as stream:
+            n_rows = _parse(stream, file, spec, day=day, zone=zone, with_since_boot=since_boot)
+        sys.stdout.flush()
+    except NormstatError as trouble:
+        sys.stderr.write(f"{file}: {trouble.message}\n")
+        raise typer.Exit(1) from None
+    except BrokenPipeError:
+        # The reader of the output (head) has seen enough; Python must not complain when it flushes at the end.
+        sys.stdout = None
+        raise typer.Exit(0) from None
+    except OSError as trouble:
+        sys.stderr.write(f"{file}: {trouble.strerror or trouble}\n")
+        raise typer.Exit(1) from None
+    if not n_rows:
+        sys.stderr.write(f"{file}: no sample found\n")
+        raise typer.Exit(1)
+
+
+def _parse(stream: BinaryIO, file: str, name: str | None, *, day: dt.date | None, zone: str | None, with_since_boot: bool) -> int:
+    """Read the stream piece by piece; give the number of rows that were read, printed or not."""
+    data = stream.read(PIECE)
+    spec = require_spec(name) if name else _guess(data, file)
+    state: State = {}
+    offset = n_rows = 0
+    is_final = False
+    while not is_final:
+        more = stream.read(PIECE)
+        is_final = not more
+        result = read(spec, data, state=state, offset=offset, is_final=is_final, timing=Timing(zone=zone, date=day))
+        blocks = [*result.blocks, *result.since_boot]
+        n_rows += sum(map(len, blocks))
+        for _, line in sorted(to_json_lines(blocks if with_since_boot else result.blocks), key=lambda item: item[0]):
+            sys.stdout.write(line)
+        _print_rejected(result, file)
+        state = result.state
+        offset += result.n_taken
+        data = data[result.n_taken :] + more
+    return n_rows
+
+
+def _guess(data: bytes, file: str) -> Spec:
+    spec = guess_spec(data, file)
+    if spec is None:
+        message = f"no header of a known tool found; name the spec with --spec ({', '.join(load_catalogue().specs)})"
+        raise NormstatError(message)
+    return spec
+
+
+def _print_rejected(result: ReadResult, file: str) -> None:
+    for line in result.rejected:
+        sys.stderr.write(f"{file}:{line.line_no}: {line.reason}: {shorten(line.text)}\n")
+
+
+def to_json_lines(blocks: Iterable[SampleBlock]) -> Iterator[tuple[int, str]]:
+    """Line offset and JSON line of every sample; values the tool had no number for are null.
+
+    The buckets of one distribution are one object: its key is the instance, its labels are the names of the values.
+    """
+    for block in blocks:
+        rows = _to_rows(block)
+        for row in _join_buckets(rows) if block.stat.shape is Shape.HISTOGRAM else rows:
+            sample = {"stat": block.stat.name, "time": to_iso(row.time_us), "instance": row.instance, "values": row.values}
+            yield row.offset, json.dumps(sample, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRow:
+    """A sample as it is printed."""
+
+    offset: int
+    time_us: int
+    instance: str
+    values: dict[str, int | float | None]
+
+
+def _to_rows(block: SampleBlock) -> Iterator[PrintedRow]:
+    columns: list[list[int | float | None]] = [column.tolist() for column in block.values]
+    for column, mask in zip(columns, block.missing, strict=True):
+        if mask is not None:
+            for row in mask.nonzero()[0].tolist():
+                column[row] = None
+    names = [field.printed_key for field in block.fields]
+    rows = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, zip(*columns, strict=True), strict=True)
+    for offset, time_us, instance, values in rows:
+        yield PrintedRow(offset, time_us, instance, dict(zip(names, values, strict=True)))
+
+
+def _join_buckets(rows: Iterable[PrintedRow]) -> Iterator[PrintedRow]:
+    """Yield one row for each distribution: a label that comes again, another key or another time begins the next one."""
+    present: PrintedRow | None = None
+    for row in rows:
+        key, label = split_bucket(row.instance)
+        if present is None or present.instance != key or present.time_us != row.time_us or label in present.values:
+            if present is not None:
+                yield present
+            present = PrintedRow(row.offset, row.time_us, key, {})
+        present.values[label] = row.values["count"]
+    if present is not None:
+        yield present
+
+
+def to_iso(time_us: int) -> str | None:
+    """ISO 8601 with Z, with a fraction only where there is one. Missing: None for NO_TIME, and beyond the years 1970 to 2199."""
+    if not 0 <= time_us < LATEST_US:
+        return None
+    return from_us(time_us).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,83 @@
+"""`normstat profile`: what baselines look like. Made of the samples, by a running server as well."""
+
+import asyncio
+from typing import Annotated, Final
+
+import typer
+
+from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.logs import configure_logging
+from normstat.profiles.profile_job import run_profiles
+from normstat.settings import load_settings
+from normstat.storage.profile_jobs import ProfileState, list_states
+from normstat.storage.session import make_engine, make_sessions
+
+app = typer.Typer(no_args_is_help=True, help="What baselines look like, made of the samples: docs/baselines.md.")
+
+# After so long it is shown how many were made.
+SHOW_S: Final = 5.0
+WAIT_S: Final = 1.0
+# The lock, a reader and a writer.
+POOL_SIZE: Final = 3
+
+
+@app.callback()
+def profile() -> None:
+    """What baselines look like."""
+
+
+@app.command()
+def status() -> None:
+    """List how far the profile of each baseline and host is."""
+    states = run_in_session(list_states)
+    print_table(
+        [
+            ("baseline", "host", "state", "done", "made at", "size"),
+            *(
+                (
+                    state.baseline,
+                    state.host,
+                    f"{state.state}: {state.message}" if state.message else state.state,
+                    f"{state.n_done} of {state.n_total}",
+                    _made_at(state),
+                    format_bytes(state.n_bytes),
+                )
+                for state in states
+            ),
+        ]
+    )
+
+
+@app.command()
+def work(host: Annotated[str | None, typer.Option(help="name of the only host")] = None) -> None:
+    """Make all profiles that are asked for or outdated, beside a running server or without one."""
+    configure_logging("error")
+    n_made = run_or_exit(lambda: asyncio.run(_work(host)))
+    typer.echo(f"{n_made} profiles made")
+
+
+async def _work(host: str | None) -> int:
+    engine = make_engine(load_settings().database_url, pool_size=POOL_SIZE)
+    sessions = make_sessions(engine)
+    n_made = 0
+    try:
+        while True:
+            made = await run_profiles(sessions, budget_s=SHOW_S, host=host)
+            async with sessions() as session:
+                states = await list_states(session)
+            n_made += made or 0
+            n_left = sum(state.state in {"waiting", "working"} and host in {None, state.host} for state in states)
+            if n_left == 0:
+                return n_made
+            typer.echo(f"{n_made} profiles made, {n_left} to do", err=True)
+            if made is None:
+                # A server is at it: there is nothing to do but to look on.
+                await asyncio.sleep(WAIT_S)
+    finally:
+        await engine.dispose()
+
+
+def _made_at(state: ProfileState) -> str:
+    if state.made_at is None:
+        return "-"
+    return f"{state.made_at:%Y-%m-%d %H:%M}{' (outdated)' if state.is_stale else ''}"

@@ -1,0 +1,117 @@
+"""`normstat reparse`: derives samples again from the raw bytes that were kept."""
+
+import asyncio
+from typing import Annotated, Final
+
+import psycopg
+import typer
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import DatabaseAway, NormstatError
+from normstat.ingest.reparse.reparse_worker import work_off
+from normstat.logs import configure_logging
+from normstat.settings import Settings, load_settings
+from normstat.storage import reparse_rows
+from normstat.storage.reparse_rows import OPEN_STATES, JobState, ReparseRecord, ReparseScope
+from normstat.storage.schema.schema_version import require_current_schema
+from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
+from normstat.storage.user_specs import reload_user_specs
+
+app = typer.Typer()
+
+CREATED_BY: Final = "command line"
+SHOW_S: Final = 0.5
+MIB: Final = 1 << 20
+
+
+@app.command()
+def reparse(
+    *,
+    stream: Annotated[int | None, typer.Option(help="number of the only stream")] = None,
+    spec: Annotated[str | None, typer.Option(help="name of the spec whose streams are read again")] = None,
+    host: Annotated[str | None, typer.Option(help="name of the host whose streams are read again")] = None,
+    outdated: Annotated[bool, typer.Option("--outdated", help="only streams read with another version of their spec")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="all streams of all hosts")] = False,
+) -> None:
+    """Read streams again with today's specs; everybody sees the old samples until the new ones are in place."""
+    scope = ReparseScope(host=host, stream_id=stream, spec=spec, is_outdated_only=outdated)
+    is_chosen = scope != ReparseScope()
+    if is_chosen == everything:
+        typer.echo("normstat: name what to read again: --stream, --spec, --host, --outdated, several of them, or --all", err=True)
+        raise typer.Exit(2)
+    settings = load_settings()
+    # How a stream failed stands in the message at the end.
+    configure_logging("error")
+    try:
+        require_current_schema(settings.database_url)
+        ended = asyncio.run(_reparse(settings, scope))
+    except NormstatError as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        typer.echo("normstat: stopped; streams that were not done keep their old samples", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(
+        f"{ended.n_streams_done} of {ended.n_streams} streams read again: {ended.n_samples_before} samples before, "
+        f"{ended.n_samples_after} after, {ended.n_rejected_after} lines rejected"
+    )
+    if ended.state is not JobState.DONE:
+        typer.echo(f"normstat: {ended.state}: {ended.message}", err=True)
+        raise typer.Exit(1)
+
+
+async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
+    """Wishe for it, works it off, or watches the server do that.
+
+    Raises: DatabaseAway when the database went away meanwhile
+    """
+    engine = make_engine(settings.database_url, pool_size=2)
+    sessions = make_sessions(engine)
+    try:
+        await reload_user_specs(sessions)
+        async with open_write_session(sessions) as session:
+            wished = await reparse_rows.add_reparse(session, scope, created_by=CREATED_BY)
+        work = asyncio.create_task(_work(settings.database_url, wished.id))
+        try:
+            return await _watch(sessions, wished.id, work)
+        except asyncio.CancelledError:
+            async with open_write_session(sessions) as session:
+                await reparse_rows.stop_reparse(session, wished.id, "stopped at the command line")
+            raise
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+    except (DBAPIError, psycopg.Error, PoolTimeout) as error:
+        raise DatabaseAway(
+            f"The database does not answer ({type(error).__name__}); the server, or the next `normstat reparse`, goes on from here"
+        ) from error
+    finally:
+        await engine.dispose()
+
+
+async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, work: asyncio.Task[None]) -> ReparseRecord:
+    """Return how it ended; shows every step."""
+    shown = ""
+    while True:
+        async with open_read_session(sessions) as session:
+            record = await reparse_rows.read_reparse(session, reparse_id)
+        line = (
+            f"{record.state}: {record.n_bytes_done / MIB:.1f} of {record.n_bytes / MIB:.1f} MiB, "
+            f"{record.n_streams_done} of {record.n_streams} streams"
+        )
+        if line != shown:
+            typer.echo(line, err=True)
+            shown = line
+        if record.state not in OPEN_STATES:
+            return record
+        if work.done():
+            work.result()
+        await asyncio.sleep(SHOW_S)
+
+
+async def _work(database_url: str, reparse_id: int) -> None:
+    # A server that is running takes it up as well, and whoever has the lock works; the other one looks on, and takes over.
+    while not await work_off(database_url, load_settings().ingest_limits, until=reparse_id):  # noqa: ASYNC110 (another process ends it)
+        await asyncio.sleep(SHOW_S)

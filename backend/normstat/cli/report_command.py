@@ -1,0 +1,87 @@
+"""`normstat report`: a comparison as one HTML file, or its numbers as CSV."""
+
+import getpass
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from normstat.api.comparison_answer import answer
+from normstat.api.comparison_inputs import ReportInputs
+from normstat.api.comparison_report import find_report
+from normstat.cli.db_session import run_in_session
+from normstat.errors import BadRequest
+from normstat.report.numbers import write_csv
+from normstat.report.report_page import render_report
+from normstat.settings import load_settings
+from normstat.storage.baseline_rows import find_baseline
+from normstat.storage.session import WriteSession
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class Format(StrEnum):
+    """What the file is."""
+
+    HTML = "html"
+    CSV = "csv"
+
+
+@app.command()
+def report(
+    *,
+    comparison: Annotated[int | None, typer.Option(help="id of a comparison that was kept, instead of all others")] = None,
+    host: Annotated[list[str] | None, typer.Option(help="name of a host; may be given several times")] = None,
+    start: Annotated[str | None, typer.Option("--from", metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="first instant after the incident")] = None,
+    baseline: Annotated[str | None, typer.Option(help="name or id of the baseline")] = None,
+    baseline_start: Annotated[str | None, typer.Option("--baseline-from", metavar="INSTANT", help="or another window")] = None,
+    baseline_end: Annotated[str | None, typer.Option("--baseline-to", metavar="INSTANT")] = None,
+    ago: Annotated[str | None, typer.Option(help="or the same time a day or week ago: day, week")] = None,
+    note: Annotated[str, typer.Option(help="stands in the report")] = "",
+    file_format: Annotated[Format, typer.Option("--format", help="html or csv")] = Format.HTML,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="the file; left out: standard output")] = None,
+) -> None:
+    """Write a comparison, kept or made now, as one file that needs nothing else."""
+    given = {
+        "comparison": comparison,
+        "host": host or None,
+        "start": start,
+        "end": end,
+        "baseline_start": baseline_start,
+        "baseline_end": baseline_end,
+        "ago": ago,
+        "note": note,
+    }
+
+    async def work(session: WriteSession) -> bytes:
+        found = None if baseline is None else (await find_baseline(session, baseline)).id
+        settings = load_settings()
+        asked = _to_inputs(given | {"baseline": found})
+        result, cover = await find_report(asked, _who(), settings.public_url, session, partial(answer, settings, session))
+        return write_csv(result) if file_format is Format.CSV else render_report(result, cover).encode()
+
+    body = run_in_session(work)
+    if output is None:
+        typer.get_binary_stream("stdout").write(body)
+    else:
+        output.write_bytes(body)
+
+
+def _to_inputs(given: Mapping[str, object]) -> ReportInputs:
+    try:
+        return ReportInputs.model_validate({name: value for name, value in given.items() if value is not None})
+    except ValidationError as trouble:
+        problems = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in trouble.errors())
+        raise BadRequest(problems) from None
+
+
+def _who() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "the command line"

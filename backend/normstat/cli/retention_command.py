@@ -1,0 +1,150 @@
+"""`normstat retention`: for how long samples and raw bytes are kept."""
+
+import asyncio
+from typing import Annotated, Final
+
+import typer
+
+from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.errors import BadRequest
+from normstat.logs import configure_logging
+from normstat.retention import retention_rules
+from normstat.retention.deletion_worker import work_off_upkeep
+from normstat.retention.retention_rules import MAX_DAYS, OPEN_STATES, RuleRecord, RuleWish, RunRecord, RunState
+from normstat.settings import load_settings
+from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
+from normstat.storage.user_specs import refresh_catalogue
+
+app = typer.Typer(no_args_is_help=True, help="For how long samples and raw bytes are kept: docs/operations.md.")
+
+CREATED_BY: Final = "command line"
+FOR_EVER: Final = "forever"
+OTHERS: Final = "others"
+LOOK_S: Final = 0.5
+
+
+@app.callback()
+def retention() -> None:
+    """For how long samples and raw bytes are kept."""
+
+
+@app.command()
+def show() -> None:
+    """List the rules, and what their last runs removed."""
+    rules, runs = run_in_session(_read)
+    if not rules:
+        typer.echo("no rules: everything is kept for ever")
+    else:
+        print_table(
+            [
+                ("stat", "samples", "raw bytes", "changed by", "changed"),
+                *(
+                    (
+                        rule.stat or "all others",
+                        _days(rule.samples_days),
+                        _days(rule.chunks_days),
+                        rule.updated_by,
+                        f"{rule.updated_at:%Y-%m-%d %H:%M}",
+                    )
+                    for rule in rules
+                ),
+            ]
+        )
+    for run in runs[:10]:
+        typer.echo(_describe(run))
+
+
+@app.command(name="set")
+def set_(
+    stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTHERS}` for all that have no rule of their own")],
+    samples: Annotated[str, typer.Option(help=f"days that samples are kept, or `{FOR_EVER}`")] = FOR_EVER,
+    raw: Annotated[str, typer.Option(help=f"days that raw bytes are kept, or `{FOR_EVER}`")] = FOR_EVER,
+) -> None:
+    """Set the rule for STAT; with neither option everything of it is kept for ever."""
+    name = None if stat == OTHERS else stat
+
+    async def put(session: WriteSession) -> None:
+        await refresh_catalogue(session)
+        wishes = [
+            RuleWish(rule.stat, rule.samples_days, rule.chunks_days)
+            for rule in await retention_rules.read_rules(session)
+            if rule.stat != name
+        ]
+        wishes.append(RuleWish(name, _to_days(samples), _to_days(raw)))
+        await retention_rules.put_rules(session, wishes, updated_by=CREATED_BY)
+
+    run_in_session(put)
+    typer.echo("the rule is set; `normstat retention run`, or the next night, removes what it lets go")
+
+
+@app.command()
+def remove(stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTHERS}`")]) -> None:
+    """Remove the rule for STAT: it is under the rule for all others again, or kept for ever."""
+    name = None if stat == OTHERS else stat
+
+    async def put(session: WriteSession) -> bool:
+        await refresh_catalogue(session)
+        rules: list[RuleRecord] = await retention_rules.read_rules(session)
+        wishes = [RuleWish(rule.stat, rule.samples_days, rule.chunks_days) for rule in rules if rule.stat != name]
+        await retention_rules.put_rules(session, wishes, updated_by=CREATED_BY)
+        return len(wishes) < len(rules)
+
+    if not run_in_session(put):
+        typer.echo(f"normstat: there is no rule for {stat}", err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def run() -> None:
+    """Apply the rules now."""
+    configure_logging("error")
+    run_id = run_in_session(_wish)
+    record = run_or_exit(lambda: asyncio.run(_finish(run_id)))
+    typer.echo(_describe(record))
+    if record.state is RunState.FAILED:
+        raise typer.Exit(1)
+
+
+async def _read(session: WriteSession) -> tuple[list[RuleRecord], list[RunRecord]]:
+    return await retention_rules.read_rules(session), await retention_rules.list_runs(session)
+
+
+async def _wish(session: WriteSession) -> int:
+    return (await retention_rules.add_run(session, created_by=CREATED_BY)).id
+
+
+async def _finish(run_id: int) -> RunRecord:
+    """Work the run off, or watches the server do that."""
+    url = load_settings().database_url
+    engine = make_engine(url, pool_size=1)
+    try:
+        while True:
+            await work_off_upkeep(url)
+            async with open_read_session(make_sessions(engine)) as session:
+                record = await retention_rules.read_run(session, run_id)
+            if record.state not in OPEN_STATES:
+                return record
+            await asyncio.sleep(LOOK_S)
+    finally:
+        await engine.dispose()
+
+
+def _days(days: int | None) -> str:
+    return "for ever" if days is None else f"{days} day{'s' if days > 1 else ''}"
+
+
+def _to_days(word: str) -> int | None:
+    if word == FOR_EVER:
+        return None
+    if not word.isdecimal() or not 1 <= int(word) <= MAX_DAYS:
+        raise BadRequest(f"{word!r} is neither a number of days from 1 to {MAX_DAYS} nor `{FOR_EVER}`")
+    return int(word)
+
+
+def _describe(run: RunRecord) -> str:
+    when = f"{run.created_at:%Y-%m-%d %H:%M}"
+    said = (
+        f"{when} {run.state} ({run.created_by}): {run.n_samples} samples, {run.n_instances} instances and {run.n_chunks} chunks "
+        f"of raw bytes removed, {format_bytes(run.n_chunk_bytes)} of output"
+    )
+    return f"{said}; {run.message}" if run.message else said

@@ -1,0 +1,103 @@
+"""`normstat rollup`: what wide graphs are drawn from. Made of the samples, so it can be dropped and made again at any time."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import typer
+
+from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.errors import NormstatError
+from normstat.logs import configure_logging
+from normstat.rollups.rollup_job import limit_at, roll_up
+from normstat.rollups.rollup_states import RollupState, count_marks, drop_rollups, read_rollup_states
+from normstat.settings import load_settings
+from normstat.storage.session import WriteSession, make_engine, make_sessions
+from normstat.storage.turns import Turns
+from normstat.window import from_us
+
+app = typer.Typer(no_args_is_help=True, help="What wide graphs are drawn from, made of the samples: docs/operations.md.")
+
+# After so long the number of what is left is shown again.
+SHOW_S: Final = 5.0
+WAIT_S: Final = 1.0
+HostOption = Annotated[str | None, typer.Option(help="name of the only host")]
+
+
+@app.callback()
+def rollup() -> None:
+    """What wide graphs are drawn from."""
+
+
+@app.command()
+def status() -> None:
+    """List until when each host is rolled up, and how many hours changed since."""
+    states = run_in_session(read_rollup_states)
+    limit = from_us(limit_at(datetime.now(UTC)))
+    print_table(
+        [
+            ("host", "rolled up until", "behind by", "hours to do again", "rollups"),
+            *(
+                (state.host, _instant(state.until), _behind(state, limit), str(state.n_marked), format_bytes(state.n_bytes))
+                for state in states
+            ),
+        ]
+    )
+
+
+@app.command()
+def drop(host: HostOption = None) -> None:
+    """Drop the rollups; a running server makes them again, and draws from the samples until then."""
+
+    async def work(session: WriteSession) -> int:
+        return await drop_rollups(session, host)
+
+    typer.echo(f"{run_in_session(work)} hosts without rollups")
+
+
+@app.command()
+def rebuild(host: HostOption = None) -> None:
+    """Drop the rollups and make them again; stopped halfway, a running server or `normstat rollup work` goes on."""
+    drop(host)
+    work(host)
+
+
+@app.command()
+def work(host: HostOption = None) -> None:
+    """Roll up all that can be now, beside a running server or without one."""
+    configure_logging("error")
+    n_hours = run_or_exit(lambda: asyncio.run(_work(host)))
+    typer.echo(f"{n_hours} hours of stats rolled up")
+
+
+async def _work(host: str | None) -> int:
+    engine = make_engine(load_settings().database_url, pool_size=1)
+    sessions = make_sessions(engine)
+    turns: Turns[int] = Turns("rollup_failed")
+    n_hours = 0
+    try:
+        while True:
+            done = await roll_up(sessions, now=datetime.now(UTC), budget_s=SHOW_S, host=host, turns=turns)
+            n_hours += done.n_hours
+            n_left = await count_marks(sessions, host)
+            if done.is_all and done.n_failed:
+                raise NormstatError(f"{n_hours} hours of stats rolled up; {done.n_failed} hosts failed, the log above says why")
+            # Somebody else may work on the same host; then there is nothing to do but to look on.
+            if done.is_all and n_left == 0:
+                return n_hours
+            typer.echo(f"{n_hours} hours of stats rolled up, {n_left} marked", err=True)
+            if done.is_all:
+                await asyncio.sleep(WAIT_S)
+    finally:
+        await engine.dispose()
+
+
+def _instant(time: datetime | None) -> str:
+    return "-" if time is None else f"{time:%Y-%m-%d %H:%M}"
+
+
+def _behind(state: RollupState, limit: datetime) -> str:
+    if state.until is None:
+        return "all"
+    n_hours = max(0, round((limit - state.until).total_seconds() / 3600))
+    return f"{n_hours} h" if n_hours else "-"

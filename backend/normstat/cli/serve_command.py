@@ -1,0 +1,66 @@
+"""`normstat serve`: the server, one process or several."""
+
+import importlib
+import sys
+from typing import Annotated, Final
+
+import structlog
+import typer
+
+from normstat import __version__
+from normstat.cli.workers import Workers, bind
+from normstat.errors import NormstatError
+from normstat.logs import configure_logging
+from normstat.settings import Settings, load_settings
+from normstat.storage.schema.schema_version import require_current_schema
+
+log = structlog.get_logger()
+app = typer.Typer()
+
+# Imported when it is needed: the parent of several processes stays small.
+PROCESS: Final = "normstat.cli.server_process"
+# A worker has 5 s for requests that are under way, and these for its tasks and connections, before it is killed.
+GRACE_S: Final = 15
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8080,
+    workers: Annotated[
+        int | None, typer.Option(help="processes that share the work; NORMSTAT_WORKERS, or 1", min=1, max=64)
+    ] = None,
+    worker_files: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Run the server until it is told to stop."""
+    settings = load_settings()
+    settings = settings.model_copy(update={"workers": workers or settings.workers})
+    configure_logging(settings.log_level)
+    try:
+        if worker_files is not None:
+            listener, control = (int(number) for number in worker_files.split(","))
+            importlib.import_module(PROCESS).run_worker(settings, host, port, listener=listener, control=control)
+            return
+        require_current_schema(settings.database_url)
+        if settings.workers > 1:
+            raise typer.Exit(_run_workers(settings, host, port))
+        importlib.import_module(PROCESS).run_alone(settings, host, port)
+    except NormstatError as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(1) from error
+
+
+def _run_workers(settings: Settings, host: str, port: int) -> int:
+    try:
+        listener = bind(host, port)
+    except OSError as error:
+        raise NormstatError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+
+    def command(listener_file: int, control_file: int) -> list[str]:
+        options = ["--host", host, "--port", str(port), "--workers", str(settings.workers)]
+        return [sys.executable, "-m", "normstat", "serve", *options, "--worker-files", f"{listener_file},{control_file}"]
+
+    log.info("server_started", host=host, port=port, version=__version__, workers=settings.workers)
+    status = Workers(settings.workers, listener, command, grace_s=GRACE_S).run()
+    log.info("server_stopped")
+    return status

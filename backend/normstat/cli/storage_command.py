@@ -1,0 +1,65 @@
+"""`normstat storage`: what takes the disk."""
+
+import typer
+
+from normstat.cli.db_session import format_bytes, print_table, run_in_session
+from normstat.query.disk_usage import StorageRecord, read_storage_record
+from normstat.settings import load_settings
+from normstat.storage.session import WriteSession
+
+app = typer.Typer()
+
+
+@app.command()
+def storage() -> None:
+    """Show what takes the disk, how fast it grows, and when it will be full."""
+    settings = load_settings()
+
+    async def read(session: WriteSession) -> StorageRecord:
+        return await read_storage_record(session, settings.database_url, settings.database_dir)
+
+    record = run_in_session(read)
+    parts = ", ".join(f"{part.part} {format_bytes(part.bytes)}" for part in record.parts)
+    typer.echo(f"{record.kind}: {format_bytes(record.database_bytes)} ({parts})")
+    full = "not known" if record.days_until_full is None else f"in {record.days_until_full:.0f} days"
+    typer.echo(
+        f"grows by {format_bytes(record.growth_bytes_per_day)} a day; free {format_bytes(record.disk.free_bytes)} of "
+        f"{format_bytes(record.disk.total_bytes)}; full {full}"
+    )
+    if record.stats:
+        typer.echo()
+        print_table(
+            [
+                ("stat", "table", "index", "samples", "bytes/value", "per day"),
+                *(
+                    (
+                        stat.stat,
+                        format_bytes(stat.table_bytes),
+                        format_bytes(stat.index_bytes),
+                        f"{stat.n_samples}",
+                        "-" if stat.bytes_per_value is None else f"{stat.bytes_per_value:.2f}",
+                        format_bytes(stat.bytes_per_day),
+                    )
+                    for stat in sorted(record.stats, key=lambda stat: -(stat.table_bytes + stat.index_bytes))
+                ),
+            ]
+        )
+    if record.hosts:
+        typer.echo()
+        print_table(
+            [
+                ("host", "samples", "raw bytes", "number", "per day", "first", "last"),
+                *(
+                    (
+                        host.host,
+                        format_bytes(host.sample_bytes),
+                        format_bytes(host.chunk_bytes),
+                        f"{host.n_samples}",
+                        format_bytes(host.bytes_per_day),
+                        "-" if host.first_sample_at is None else f"{host.first_sample_at:%Y-%m-%d %H:%M}",
+                        "-" if host.last_sample_at is None else f"{host.last_sample_at:%Y-%m-%d %H:%M}",
+                    )
+                    for host in sorted(record.hosts, key=lambda host: -(host.sample_bytes + host.chunk_bytes))
+                ),
+            ]
+        )

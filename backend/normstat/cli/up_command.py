@@ -1,0 +1,350 @@
+"""`normstat up`: everything on this machine: database, server, and an agent for this host. `make run` calls it."""
+
+import compileall
+import contextlib
+import fcntl
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, ClassVar, Final
+
+import psycopg
+import typer
+
+import normstat
+from normstat.embedded import EmbeddedPostgres
+from normstat.errors import NormstatError
+from normstat.local.disk import DiskWatch
+from normstat.local.log_files import LogFiles
+from normstat.local.os_accounts import Account, View, become, give, give_tree, make_view, reachable, service_account
+from normstat.local.processes import Child, Keeper, Process
+from normstat.settings import load_settings
+
+SERVER_START_TIMEOUT_S: Final = 60.0
+POLL_S: Final = 0.2
+# An agent that runs for so long has found its token, its tools and its spool.
+AGENT_READY_S: Final = 2.0
+CONNECT_TIMEOUT_S: Final = 0.5
+CHECKOUT: Final = Path(__file__).resolve().parents[3]
+
+app = typer.Typer()
+
+
+class UpError(NormstatError):
+    """Something that `normstat up` needs is not there; the message says what to do."""
+
+    code: ClassVar[str] = "up"
+
+
+def say(text: str) -> None:
+    """Print one line at once, also into a pipe. A terminal that is gone stops nothing."""
+    with contextlib.suppress(OSError):
+        typer.echo(text)
+        sys.stdout.flush()
+
+
+class Interrupted(Exception):
+    """Somebody wants us to stop."""
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    # Only the first one: stopping must not be torn apart by an impatient second Ctrl-C.
+    for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop_signal, signal.SIG_IGN)
+    raise Interrupted
+
+
+@contextlib.contextmanager
+def _locked(data_dir: Path) -> Iterator[None]:
+    """Hold the data folder for this process alone."""
+    with (data_dir / "lock").open("w") as lock:
+        os.fchmod(lock.fileno(), 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UpError(f"{data_dir} is in use by another normstat; stop it, or choose another folder with DATA=") from None
+        yield
+
+
+def _require_free_port(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise UpError(f"cannot listen on {host} port {port}: {error.strerror}; choose another with PORT=") from error
+
+
+class Up:
+    """The running whole. `run` returns when it was interrupted; everything it started is gone then."""
+
+    def __init__(self, data_dir: Path, host: str, port: int, *, workers: int, with_agent: bool) -> None:
+        self.data_dir = data_dir
+        self.host = host
+        self.port = port
+        self.workers = workers
+        self.with_agent = with_agent
+        self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"  # noqa: S104
+        self.environment = dict(os.environ)
+        self.stack = contextlib.ExitStack()
+        self.settings = load_settings()
+        self.account: Account | None = None
+        self.view: View | None = None
+        self.logs = LogFiles(
+            data_dir / "log",
+            ["up", "postgres", "server", "agent"],
+            max_bytes=self.settings.log_max_bytes,
+            n_files=self.settings.log_files,
+        )
+        self.keepers: dict[str, Keeper] = {}
+        self.disks: list[DiskWatch] = []
+
+    def run(self) -> None:
+        """Start everything in the order of the data's way, waits, and stop it in the opposite order."""
+        for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(stop_signal, _on_signal)
+        with self.stack:
+            try:
+                self.stack.enter_context(_locked(self.data_dir))
+                _require_free_port(self.host, self.port)
+                self.logs.start()
+                self.stack.callback(self.logs.close)
+                self._watch_disk(self.data_dir)
+                postgres = self._start_database()
+                self._choose_account(postgres)
+                self._normstat("migrate")
+                self._start_server()
+                link = self._normstat("login-link").strip().splitlines()[-1]
+                say("")
+                say(f"  normstat is running   {self.url}")
+                say(f"  log in once with      {link}")
+                say(f"  data and logs         {self.data_dir}")
+                self._start_agent()
+                say("")
+                say("Ctrl-C stops everything; the data stays.")
+                self._watch()
+            except Interrupted:
+                say("\nstopping ...")
+        say("stopped")
+
+    def _tell(self, text: str) -> None:
+        """Say what happened, and when: on the terminal and in the log of this command."""
+        line = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}  {text}"
+        say(line)
+        self.logs.write("up", line)
+
+    def _watch_disk(self, folder: Path) -> None:
+        watch = DiskWatch(folder, self._tell)
+        watch.look()
+        self.disks.append(watch)
+
+    def _start_database(self) -> EmbeddedPostgres | None:
+        self.environment["NORMSTAT_PUBLIC_URL"] = self.url
+        page_dir = CHECKOUT / "frontend/dist"
+        if self.settings.page_dir is None and page_dir.is_dir():
+            self.environment["NORMSTAT_PAGE_DIR"] = str(page_dir)
+        if "database_url" in self.settings.model_fields_set:
+            say("database: the one that DATABASE_URL names")
+            return None
+        postgres = EmbeddedPostgres(
+            self.data_dir, say, output=self.logs.output("postgres"), read_log=lambda: self.logs.tail("postgres")
+        )
+        if postgres.home.stat().st_dev != self.data_dir.stat().st_dev:
+            self._watch_disk(postgres.home)
+        self.stack.callback(postgres.stop)
+        postgres.start()
+        extra = " with TimescaleDB" if postgres.binaries.has_timescaledb else ""
+        say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
+        self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
+        self.keepers["database"] = Keeper(postgres, self._tell)
+        return postgres
+
+    def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:
+        """Choose whom server and agent run as, where we are root, and hand them their folders."""
+        imports = self.settings.import_dir or self.data_dir / "imports"
+        account = service_account(self.data_dir)
+        if account is not None:
+            # The account cannot keep what it compiles.
+            compileall.compile_dir(Path(normstat.__file__).parent, quiet=2)
+            folders = [self.data_dir, CHECKOUT, *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
+            folders += [postgres.home] if postgres is not None else []
+            chosen = (imports, self.settings.page_dir, self.settings.agents_dir, self.settings.migrations_dir)
+            view = make_view(
+                account, [Path(sys.executable), *folders, *(path for path in chosen if path is not None and path.exists())]
+            )
+            files = [Path(file) for file in (os.__file__, normstat.__file__, psycopg.__file__)]
+            try:
+                is_enough = reachable(account, "-r", files, view) == set(files) and self.data_dir in reachable(
+                    account, "-x", [self.data_dir], view
+                )
+            except subprocess.SubprocessError:
+                # Containers mostly do not allow a view.
+                is_enough = False
+            if is_enough:
+                self.account, self.view = account, view
+                self.environment["HOME"] = str(self.data_dir)
+                say(
+                    f"accounts: {account.name} for server and agent"
+                    + (f", {postgres.account_name} for PostgreSQL" if postgres else "")
+                )
+            else:
+                closed = ", ".join(map(str, view.kept)) or str(CHECKOUT)
+                self._tell(
+                    f"server and agent run as root: the account {account.name!r} cannot reach what lies in {closed}; move the "
+                    "checkout, Python and the data to folders that every account can enter, or run normstat as an ordinary user"
+                )
+        if self.settings.import_dir is None:
+            self._make_folder(imports)
+            self.environment["NORMSTAT_IMPORT_DIR"] = str(imports)
+        elif self.account is not None and imports.exists() and imports not in reachable(self.account, "-w", [imports], self.view):
+            self._tell(
+                f"files cannot be imported over the page: {self.account.name!r} cannot write to NORMSTAT_IMPORT_DIR, {imports}"
+            )
+
+    def _make_folder(self, folder: Path) -> None:
+        """Make a folder of the server or the agent; one of an earlier version, which was root's, is handed over."""
+        folder.mkdir(mode=0o700, exist_ok=True)
+        give_tree(folder, self.account)
+        folder.chmod(0o700)
+
+    def _normstat(self, *arguments: str) -> str:
+        """Standard output of another normstat command in the same environment."""
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "normstat", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+            preexec_fn=become(self.account, view=self.view, death_signal=signal.SIGTERM, is_final=True),
+        )
+        if done.returncode != 0:
+            raise UpError(f"'normstat {arguments[0]}' failed: {done.stderr.strip()[-1500:]}")
+        return done.stdout
+
+    def _keep(self, name: str, start: Callable[[], Child], is_ready: Callable[[], bool], needs: str | None = None) -> Process:
+        """Start a process that is watched from now on."""
+
+        def may_launch() -> bool:
+            return needs not in self.keepers or self.keepers[needs].is_up
+
+        process = Process(name, start, is_ready, may_launch, read_log=lambda: self.logs.tail(name, 1))
+        self.stack.callback(process.stop)
+        process.launch()
+        self.keepers[name] = Keeper(process, self._tell)
+        return process
+
+    def _start_server(self) -> None:
+        command = [sys.executable, "-m", "normstat", "serve", "--host", self.host, "--port", str(self.port)]
+        command += ["--workers", str(self.workers)]
+        address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
+
+        def start() -> Child:
+            return self._child(command, "server", self.environment)
+
+        def takes_connections() -> bool:
+            with contextlib.suppress(OSError), socket.create_connection((address, self.port), CONNECT_TIMEOUT_S):
+                return True
+            return False
+
+        server = self._keep("server", start, takes_connections, needs="database")
+        deadline = time.monotonic() + SERVER_START_TIMEOUT_S
+        while time.monotonic() < deadline and server.poll() is None:
+            with contextlib.suppress(OSError, HTTPException):
+                connection = HTTPConnection(address, self.port, timeout=2)
+                connection.request("GET", "/api/v1/health")
+                if connection.getresponse().status == 200:
+                    return
+            time.sleep(POLL_S)
+        tail = "\n".join("  " + line for line in self.logs.tail("server"))
+        raise UpError(f"the server did not start; {self.logs.path('server')} ends with:\n{tail}")
+
+    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> Child:
+        output = self.logs.output(name)
+        return Child(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
+
+    def _start_agent(self) -> None:
+        script = CHECKOUT / "agents/normstat-agent"
+        stats = CHECKOUT / "agents" / f"stats.conf.{'sunos' if platform.system() == 'SunOS' else 'linux'}"
+        if not self.with_agent or not script.exists():
+            say("  agent                 none for this host")
+            return
+        missing = [tool for tool in _tools_of(stats) if shutil.which(tool) is None]
+        name = platform.node()
+        agent_dir = self.data_dir / "agent"
+        self._make_folder(agent_dir)
+        token_path = agent_dir / "token"
+        if not token_path.is_file():
+            made = self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
+            # The folder is the agent's: what it may have put there must not be written to.
+            token_path.unlink(missing_ok=True)
+            with os.fdopen(os.open(token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(made.strip().splitlines()[-1] + "\n")
+            give(token_path, self.account)
+        command = [
+            "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
+            "--stats", str(stats), "--host", name,
+        ]  # fmt: skip
+        environment = dict(os.environ) | {"HOME": self.environment.get("HOME", "/")}
+
+        def start() -> Child:
+            return self._child(command, "agent", environment)
+
+        agent = self._keep("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
+        tools = [tool for tool in _tools_of(stats) if tool not in missing]
+        say(f"  agent                 {name}: {', '.join(tools) or 'nothing'}")
+        if missing:
+            say(f"  not installed here    {', '.join(missing)} (package procps has vmstat, package sysstat the others)")
+        if os.geteuid() == 0 and self.account is not None and "pidstat" in tools:
+            say("                        pidstat shows the disk I/O of other accounts' processes to root only")
+
+    def _watch(self) -> None:
+        """Wait for the end; whatever ends meanwhile is started again."""
+        while True:
+            time.sleep(POLL_S)
+            has_room = [disk.look() for disk in self.disks]
+            if any(has_room):
+                for keeper in self.keepers.values():
+                    keeper.hurry()
+            for keeper in self.keepers.values():
+                keeper.look()
+            self.logs.look(self._tell)
+
+
+def _tools_of(stats: Path) -> list[str]:
+    """Return the program of each line `name<TAB>command` of an agent's stats.conf, each once."""
+    lines = [line for line in stats.read_text().splitlines() if line.strip() and not line.startswith("#") and "\t" in line]
+    return list(dict.fromkeys(line.split("\t")[1].split()[0] for line in lines))
+
+
+@app.command()
+def up(
+    data: Annotated[Path, typer.Option(help="folder of the database, the agent's spool and the logs")] = Path("data"),
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8080,
+    workers: Annotated[int | None, typer.Option(help="processes of the server; NORMSTAT_WORKERS, or 1", min=1, max=64)] = None,
+    agent: Annotated[bool, typer.Option(help="watch this host too")] = True,  # noqa: FBT002
+) -> None:
+    """Run database, server and an agent for this host; Ctrl-C stops them."""
+    data_dir = data.resolve()
+    if not data_dir.exists():
+        data_dir.mkdir(parents=True)
+        # Other accounts get through to what is theirs, where we are root; nobody can list it.
+        data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    os.umask(0o077)
+    try:
+        Up(data_dir, host, port, workers=workers or load_settings().workers, with_agent=agent).run()
+    except NormstatError as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(1) from error

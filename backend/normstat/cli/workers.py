@@ -1,0 +1,235 @@
+"""Several server processes on one socket: started, watched, started again when one ends, stopped together.
+
+The parent binds the socket and does nothing else: it has no event loop, no thread and no connection to the database. Each worker
+is `normstat serve` once more, with the socket and one end of a pair of sockets as open files. Over the pair the worker says that it
+is ready, and learns that the parent is gone, even when that was killed outright: then it stops, too.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Final
+
+import structlog
+
+log = structlog.get_logger()
+
+POLL_S: Final = 0.1
+BACKLOG: Final = 2048
+# A worker that ended sooner than this after its start is started again later and later.
+YOUNG_S: Final = 10.0
+FIRST_PAUSE_S: Final = 0.5
+MAX_PAUSE_S: Final = 30.0
+READY: Final = b"r"
+# Without a free descriptor, connections wait in the socket's queue for this long.
+FULL_PAUSE_S: Final = 0.5
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    Raises: OSError
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    listener.settimeout(0)
+    return listener
+
+
+@dataclass(slots=True)
+class _Worker:
+    """The place of one worker and the process that fills it now."""
+
+    number: int
+    process: subprocess.Popen[bytes] | None = None
+    control: socket.socket | None = None
+    started_at: float = 0.0
+    start_at: float = 0.0
+    pause_s: float = FIRST_PAUSE_S
+    is_ready: bool = False
+
+
+@dataclass(slots=True)
+class Workers:
+    """All workers; `run` returns when they have ended.
+
+    `command` makes the command line of a worker from the numbers of its two open files, the listening socket first. A worker that
+    was told to stop gets `grace_s` before it is killed.
+    """
+
+    n: int
+    listener: socket.socket
+    command: Callable[[int, int], list[str]]
+    grace_s: float
+    _workers: list[_Worker] = field(default_factory=list)
+    _wanted_end: threading.Event = field(default_factory=threading.Event)
+    _was_ready: bool = False
+
+    def run(self) -> int:
+        """Keep the workers running until a signal comes; 0, or the exit status of a worker when none ever got ready."""
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._on_signal)
+        self._workers = [_Worker(number) for number in range(self.n)]
+        status = 0
+        while not self._wanted_end.is_set() and status == 0:
+            for worker in self._workers:
+                status = self._look_after(worker) or status
+            self._wanted_end.wait(POLL_S)
+        self._stop()
+        return status
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._wanted_end.set()
+
+    def _look_after(self, worker: _Worker) -> int:
+        """Start it when it is to run and does not; give its exit status when there is no use in trying again, else 0."""
+        if worker.process is None:
+            if time.monotonic() >= worker.start_at:
+                self._start(worker)
+            return 0
+        status = worker.process.poll()
+        if status is not None:
+            return self._see_end(worker, status)
+        if not worker.is_ready and worker.control is not None and _has_said_ready(worker.control):
+            worker.is_ready = True
+            log.info("worker_ready", worker=worker.number, pid=worker.process.pid)
+            if not self._was_ready and all(other.is_ready for other in self._workers):
+                self._was_ready = True
+                log.info("workers_started", n=self.n)
+        return 0
+
+    def _start(self, worker: _Worker) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            worker.process = subprocess.Popen(  # noqa: S603
+                self.command(self.listener.fileno(), theirs.fileno()),
+                stdin=subprocess.DEVNULL,
+                pass_fds=(self.listener.fileno(), theirs.fileno()),
+                # A Ctrl-C at the terminal is the parent's to pass on.
+                start_new_session=True,
+            )
+        ours.settimeout(0)
+        worker.control, worker.started_at, worker.is_ready = ours, time.monotonic(), False
+
+    def _see_end(self, worker: _Worker, status: int) -> int:
+        assert worker.process is not None
+        is_hopeless = not worker.is_ready and not any(other.is_ready for other in self._workers) and not self._was_ready
+        is_young = time.monotonic() - worker.started_at < YOUNG_S
+        pause_s = worker.pause_s if is_young else 0.0
+        worker.pause_s = min(worker.pause_s * 2, MAX_PAUSE_S) if is_young else FIRST_PAUSE_S
+        worker.start_at = time.monotonic() + pause_s
+        log.error("worker_ended", worker=worker.number, pid=worker.process.pid, status=status, starts_again_in_s=pause_s)
+        _forget(worker)
+        return status if is_hopeless and status > 0 else 0
+
+    def _stop(self) -> None:
+        self.listener.close()
+        running = [worker for worker in self._workers if worker.process is not None]
+        for worker in running:
+            assert worker.process is not None
+            worker.process.terminate()
+        deadline = time.monotonic() + self.grace_s
+        for worker in running:
+            assert worker.process is not None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(max(0.0, deadline - time.monotonic()))
+            if worker.process.poll() is None:
+                log.error("worker_killed", worker=worker.number, pid=worker.process.pid)
+                worker.process.kill()
+                worker.process.wait()
+            _forget(worker)
+
+
+def _has_said_ready(control: socket.socket) -> bool:
+    try:
+        return control.recv(1) == READY
+    except (BlockingIOError, ConnectionError):
+        return False
+
+
+def _forget(worker: _Worker) -> None:
+    if worker.control is not None:
+        worker.control.close()
+    worker.process, worker.control, worker.is_ready = None, None, False
+
+
+class Acceptor:
+    """Takes connections from a socket that other processes take from, too, in small bites, so that each process gets its share.
+
+    A loop that takes all that wait, as asyncio does, gives ten agents that come at once to one process. The bite grows as
+    long as more are waiting than it takes.
+    """
+
+    def __init__(self, listener: socket.socket, make_protocol: Callable[[], asyncio.Protocol]) -> None:
+        self._listener = listener
+        self._make_protocol = make_protocol
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._bite = 1
+        self._is_closed = False
+
+    def start(self) -> None:
+        """Take connections from now on."""
+        if not self._is_closed:
+            self._loop.add_reader(self._listener.fileno(), self._take_some)
+
+    def close(self) -> None:
+        """Take no more; what was taken is served."""
+        self._is_closed = True
+        self._loop.remove_reader(self._listener.fileno())
+        self._listener.close()
+
+    def _take_some(self) -> None:
+        for _ in range(self._bite):
+            try:
+                connection, _ = self._listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                self._bite = 1
+                return
+            except OSError as error:
+                log.warning("accept_failed", error=error.strerror)
+                self._loop.remove_reader(self._listener.fileno())
+                self._loop.call_later(FULL_PAUSE_S, self.start)
+                return
+            connection.settimeout(0)
+            task: asyncio.Task[object] = self._loop.create_task(self._serve(connection))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._bite = min(self._bite * 2, BACKLOG)
+
+    async def _serve(self, connection: socket.socket) -> None:
+        try:
+            await self._loop.connect_accepted_socket(self._make_protocol, connection)
+        except OSError:
+            # Gone before it was looked at.
+            connection.close()
+
+
+class Control:
+    """A worker's end of the pair: `say_ready`, and `on_orphaned` is called when the parent is gone."""
+
+    def __init__(self, number: int, on_orphaned: Callable[[], None]) -> None:
+        self._socket = socket.socket(fileno=number)
+        self._socket.settimeout(0)
+        self._on_orphaned = on_orphaned
+
+    def say_ready(self) -> None:
+        """Tell the parent that connections are served."""
+        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._read)
+        self._socket.send(READY)
+
+    def _read(self) -> None:
+        # The parent never writes: what can be read is the end.
+        asyncio.get_running_loop().remove_reader(self._socket.fileno())
+        log.error("worker_orphaned", pid=os.getpid())
+        self._on_orphaned()

@@ -1,0 +1,132 @@
+"""Compares two files of long CSV: blocks of metrics that share their instants, then the product's own method."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat.comparison.long_csv import LongTable, names_of
+from normstat.comparison.series_comparison import Verdict, families_of, verdicts_of
+from normstat.profiles.adhoc_profile import Block, compare_blocks
+from normstat.scoring.host_profile import MIN_BASELINE
+from normstat.scoring.summary import FloatArray
+
+# Instants of a metric that differ from the common grid by more than so many samples in a hundred are its own.
+MAX_ODD: Final = 0.02
+# Intervals whose ratio is below this are the same, written at slightly different moments.
+SAME_INTERVAL: Final = 1.1
+NOTHING: Final = np.empty(0)
+
+Samples = tuple[FloatArray, FloatArray]
+Sides = tuple[Samples, Samples]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScore:
+    """What became of a metric; the score is 0 where it could not be judged."""
+
+    metric: str
+    score: float
+    verdict: Verdict
+
+
+def compare_tables(baseline: LongTable, incident: LongTable) -> list[MetricScore]:
+    """Return every metric of both files once: the most unusual first, then the normal ones, then those that cannot be judged."""
+    names = names_of([baseline, incident])
+    before, now = baseline.series(), incident.series()
+    nothing: Samples = (NOTHING, NOTHING)
+    series = {name: (before.get(name, nothing), now.get(name, nothing)) for name in names}
+    # With fewer samples of what is normal a metric is not judged, and must not be in the way of the others.
+    known = [name for name in names if np.isfinite(series[name][0][1]).sum() >= MIN_BASELINE]
+    scores: list[MetricScore] = []
+    if known:
+        groups = _alike({name: series[name] for name in known})
+        ordered = [name for group in groups for name in group]
+        _, judged = compare_blocks([_to_block([series[name] for name in group]) for group in groups], families_of(ordered))
+        scores = [
+            MetricScore(name, score, verdict)
+            for name, score, verdict in zip(ordered, judged.score.tolist(), verdicts_of(judged), strict=True)
+        ]
+    # What only the incident has was never seen normal.
+    scores += [MetricScore(name, 0.0, "not-judged") for name in names if name not in set(known)]
+    return sorted(scores, key=lambda item: (item.verdict == "not-judged", -item.score, item.metric))
+
+
+def _alike(series: dict[str, Sides]) -> list[list[str]]:
+    """Return metrics of about the same interval together; those whose samples fall on a common grid can tell what is missing."""
+    intervals = {name: _interval(sides) for name, sides in series.items()}
+    groups: list[list[str]] = []
+    last = 0.0
+    for name in sorted(series, key=lambda item: intervals[item]):
+        if not groups or intervals[name] > SAME_INTERVAL * last:
+            groups.append([])
+            last = intervals[name]
+        groups[-1].append(name)
+    return groups
+
+
+def _interval(sides: Sides) -> float:
+    times = sides[0][0] if len(sides[0][0]) > 1 else sides[1][0]
+    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+
+
+def _to_block(series: Sequence[Sides]) -> Block:
+    one, other = (_to_grid([sides[side] for sides in series]) for side in (0, 1))
+    return Block(*one, *other)
+
+
+def _to_grid(samples: Sequence[Samples]) -> tuple[FloatArray, FloatArray]:
+    """Return the instants of all, and the values at them. Missing: NaN. Shape: -> (n_instants,), (n_series, n_instants)"""
+    lengths = [len(times) for times, _ in samples]
+    longest = max(lengths, default=0)
+    if longest == 0:
+        return NOTHING, np.empty((len(samples), 0))
+    common = np.unique(np.concatenate([times for times, _ in samples]))
+    if len(common) > (1 + MAX_ODD) * longest:
+        snapped = _snap(samples, common)
+        if snapped is not None:
+            return snapped
+    result = np.full((len(samples), len(common)), np.nan)
+    for row, (times, values) in enumerate(samples):
+        result[row, np.searchsorted(common, times)] = values
+    if np.isfinite(result).mean() >= 0.5:
+        return common, result
+    return _in_order(samples, longest)
+
+
+def _snap(samples: Sequence[Samples], common: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return instants that waver, on a grid of their interval. Missing: None where two samples of a metric would fall on one
+    place.
+    """
+    steps = [float(np.median(np.diff(times))) for times, _ in samples if len(times) > 1]
+    interval = float(np.median(steps)) if steps else 0.0
+    if interval <= 0:
+        return None
+    start = float(common[0])
+    places = [np.rint((times - start) / interval).astype(np.int64) for times, _ in samples]
+    if any(len(np.unique(place)) < len(place) for place in places):
+        return None
+    n = int(max(place[-1] for place in places if len(place))) + 1
+    if n > 2 * max(map(len, places)):
+        return None
+    result = np.full((len(samples), n), np.nan)
+    for row, ((_, values), place) in enumerate(zip(samples, places, strict=True)):
+        result[row, place] = values
+    filled = np.isfinite(result).any(axis=0)
+    # Where no metric has a sample nobody looked.
+    return (start + interval * np.arange(n))[filled], result[:, filled]
+
+
+def _in_order(samples: Sequence[Samples], longest: int) -> tuple[FloatArray, FloatArray]:
+    """Return metrics without common instants: each one's samples in their order, stretched over the places by repeating none.
+
+    Places that a metric has no sample for are spread evenly, so that every window sees its share of them.
+    """
+    begin = min(times[0] for times, _ in samples if len(times))
+    end = max(times[-1] for times, _ in samples if len(times))
+    result = np.full((len(samples), longest), np.nan)
+    for row, (_, values) in enumerate(samples):
+        if len(values):
+            result[row, np.linspace(0, longest - 1, len(values)).astype(np.intp)] = values
+    return np.linspace(begin, end, longest), result

@@ -1,0 +1,238 @@
+"""The beginning of a file -> which tool printed it, and what must be known from elsewhere of its times."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from normstat.ingest.imports.archives import without_packing
+from normstat.ingest.imports.import_options import ImportOptions
+from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.guess import guess_spec
+from normstat.stats.pattern import compile_pattern
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
+from normstat.stats.spec import Spec
+from normstat.window import LATEST_US, from_us
+
+HEAD_BYTES: Final = 1 << 16
+# A tool's first header stands near the beginning, a summary (strace -c) at the end.
+QUICK_BYTES: Final = 6144
+QUICK_TAIL_BYTES: Final = 2048
+# As good as more of it, in a fourth of the time.
+GUESSED_BYTES: Final = 1 << 14
+MARKED_LINES: Final = 400
+MAX_MARKED_LENGTH: Final = 4096
+# Stands for a day that is not known yet.
+SOME_DAY: Final = dt.date(2000, 1, 1)
+SECONDS_A_DAY: Final = 86400
+# OSWatcher calls these with an interval of 1 s and a count (`vmstat 1 3`, `iostat -xk 1 3`, `mpstat -P ALL 1 2`).
+# Source: OSWatcher Black Box User's Guide (vmsub.sh, iosub.sh, mpsub.sh).
+OSWATCHER_TOOLS: Final = frozenset({"vmstat", "iostat", "mpstat"})
+OSWATCHER_INTERVAL_US: Final = 1_000_000
+CALL: Final = re.compile(rb"^zzz +\*\*\*", re.MULTILINE)
+SAMPLE_INTERVAL: Final = re.compile(rb"^.{0,80}\bSample interval: *(\d{1,6})\b", re.MULTILINE | re.IGNORECASE)
+UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+TEXT_BYTES: Final = 4096
+# A log may have a hole of zeros where the system went down.
+CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+MAX_CONTROL: Final = 0.1
+SINCE_BOOT_NOTE: Final = "nothing but the report about the time since boot, which is kept and is no sample"
+NOT_LOADED: Final = "not loaded: "
+NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
+NO_START_NOTE: Final = "prints no times: give --start and --interval"
+# The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
+DAYS: Final = (
+    re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
+    re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<by>[-_.]?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?!\d)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the beginning of a file tells.
+
+    `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
+    that `needs_date` it is counted from SOME_DAY. With `lacks_times` none of it would be a sample until somebody says when it was.
+    """
+
+    spec: Spec | None = None
+    timing: Timing = NO_TIMING
+    needs_date: bool = False
+    first_us: int | None = None
+    lacks_times: bool = False
+    note: str = ""
+
+
+def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool) -> Look:
+    """Look at the first HEAD_BYTES of a file; `is_all` when it has no more. The path's last parts may name the tool."""
+    if not head:
+        return Look(note="empty")
+    if options.spec is None and len(CONTROL.findall(head[:TEXT_BYTES])) > MAX_CONTROL * len(head[:TEXT_BYTES]):
+        return Look(note="UTF-16; convert it to UTF-8 first" if head[:2] in UTF16 else "not text")
+    name = "/".join(without_packing(path).split("/")[-2:])
+    spec = require_spec(options.spec) if options.spec is not None else _guess(head, name)
+    if spec is None:
+        return Look(note="nothing that a known tool prints")
+    if options.spec is None and spec.is_fallback and not _is_plainly(spec, head, name):
+        return Look(note=f"{spec.name} might print this, and many others; --spec {spec.name} loads it")
+    trial = _Trial(spec, head, is_final=is_all)
+    timing = Timing(zone=options.zone)
+    result = trial.read(timing)
+    if options.spec is None and not _is_read(result):
+        return Look(note=f"nothing that a known tool prints (the most of it looks like {spec.name}: --spec {spec.name} loads it)")
+    return _look_at_times(trial, result, timing, options)
+
+
+def _guess(head: bytes, name: str) -> Spec | None:
+    """Return who printed it. Most files of a sosreport are nobody's, and a part of each is enough to see that."""
+    is_long = len(head) > QUICK_BYTES + QUICK_TAIL_BYTES
+    if is_long and not _words(name) & _tools():
+        begin = head[:QUICK_BYTES].rpartition(b"\n")
+        end = head[-QUICK_TAIL_BYTES:].partition(b"\n")
+        if guess_spec(begin[0] + begin[1] + end[2], name) is None:
+            return None
+    first = head[:GUESSED_BYTES].rpartition(b"\n")[0] + b"\n" if len(head) > GUESSED_BYTES else head
+    spec = guess_spec(first, name)
+    return spec if spec is not None or len(first) == len(head) else guess_spec(head, name)
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", name.lower()))
+
+
+def _tools() -> set[str]:
+    return {spec.tool.lower() for spec in load_catalogue().specs.values()}
+
+
+def _is_plainly(spec: Spec, head: bytes, name: str) -> bool:
+    """Return whether the name says the tool of a spec that reads nearly anything, or a line bears one of its marks."""
+    if spec.tool.lower() in _words(name):
+        return True
+    lines = head.decode("utf-8", "replace").splitlines()[:MARKED_LINES]
+    return any(compile_pattern(spec, mark).fullmatch(line[:MAX_MARKED_LENGTH]) for mark in spec.marks for line in lines)
+
+
+def _is_read(result: ReadResult) -> bool:
+    """Return whether there are more bytes of rows than of refused lines."""
+    n_bytes = result.accounts.n_bytes
+    n_rows = n_bytes.get(LineKind.SAMPLE, 0) + n_bytes.get(LineKind.SINCE_BOOT, 0)
+    return bool(result.blocks or result.since_boot) and n_rows >= n_bytes.get(LineKind.REJECTED, 0)
+
+
+def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:
+    """Find out what must be said of the times so that as many rows as can be have one. What changes nothing is left out."""
+    interval_us = options.interval_us if options.interval_us is not None else trial.recorded_interval_us()
+    tries = [replace(timing, interval_us=interval_us)] if interval_us is not None else []
+    tries += [replace(other, date=SOME_DAY) for other in (timing, *tries)]
+    if options.start_us is not None:
+        tries.append(replace(timing, start_us=options.start_us, interval_us=options.interval_us))
+    best, n_without = timing, _count_without(result)
+    for other in tries:
+        if not n_without:
+            break
+        found = trial.read(other)
+        n_left = _count_without(found)
+        if n_left < n_without:
+            best, n_without, result = other, n_left, found
+    possible = (block.time_us[(block.time_us >= 0) & (block.time_us < LATEST_US)] for block in result.blocks)
+    firsts = [int(times.min()) for times in possible if len(times)]
+    needs_date = best.date is not None
+    note = ""
+    n_rows = sum(map(len, result.blocks))
+    # Whoever names the spec has looked at the file, and may want its rejected lines.
+    lacks_times = 0 < n_without == n_rows and options.spec is None
+    if n_without:
+        how_many = "it" if n_without == n_rows else f"some of it ({n_without} of the first {n_rows} rows)"
+        note = f"{NOT_LOADED if lacks_times else ''}{how_many} {NO_START_NOTE}"
+    if trial.is_final and not n_rows and result.since_boot:
+        note = SINCE_BOOT_NOTE
+    return Look(
+        spec=trial.spec,
+        timing=replace(best, date=options.date) if needs_date else best,
+        needs_date=needs_date and options.date is None,
+        first_us=min(firsts, default=None),
+        lacks_times=lacks_times,
+        note=note,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The beginning of a file, to be read with one timing and another."""
+
+    spec: Spec
+    head: bytes
+    is_final: bool
+
+    def read(self, timing: Timing) -> ReadResult:
+        return read(self.spec, self.head, state={}, offset=0, is_final=self.is_final, timing=timing)
+
+    def recorded_interval_us(self) -> int | None:
+        """Return the time between two reports of a call that a recorder made. Missing: None where no recorder did, or nobody
+        knows.
+        """
+        said = SAMPLE_INTERVAL.search(self.head)
+        if said is not None:
+            return int(said[1]) * 1_000_000 or None
+        is_known = self.spec.tool in OSWATCHER_TOOLS and CALL.search(self.head) is not None
+        return OSWATCHER_INTERVAL_US if is_known else None
+
+
+def _count_without(result: ReadResult) -> int:
+    return sum(int((block.time_us == NO_TIME).sum()) for block in result.blocks)
+
+
+def day_in_name(path: str) -> dt.date | None:
+    """Return the day that the file's name tells, or its folder's. Missing: None for none, and for two of them.
+
+    >>> day_in_name("osw/web1_mpstat_26.11.21.0800.dat"), day_in_name("2026-11-21/mpstat.out"), day_in_name("sa21/x")
+    (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), None)
+    """
+    for part in reversed(path.split("/")[-2:]):
+        days = {day for pattern in DAYS for found in pattern.finditer(part) if (day := _to_day(found)) is not None}
+        if days:
+            return days.pop() if len(days) == 1 else None
+    return None
+
+
+def _to_day(found: re.Match[str]) -> dt.date | None:
+    year = int(found["year"])
+    try:
+        return dt.date(year + 2000 if year < 100 else year, int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None
+
+
+def day_of_neighbours(look: Look, neighbours: Sequence[Look], tzinfo: dt.tzinfo) -> dt.date | None:
+    """Return the day of a file with clocks alone, by those beside it in its folder whose days are known.
+
+    They are taken to begin at about the same time.
+
+    Missing: None when there are none, or when they are of several days.
+    """
+    if look.first_us is None:
+        return None
+    begin = from_us(look.first_us).astimezone(tzinfo)
+    clock = begin.hour * 3600 + begin.minute * 60 + begin.second
+    days: set[dt.date] = set()
+    for other in neighbours:
+        if other.first_us is None or other.needs_date:
+            continue
+        local = from_us(other.first_us).astimezone(tzinfo)
+        ahead = clock - (local.hour * 3600 + local.minute * 60 + local.second)
+        # Around midnight the neighbour may have begun on the other side of it.
+        turns = round(ahead / SECONDS_A_DAY)
+        days.add(local.date() - dt.timedelta(days=turns))
+    return days.pop() if len(days) == 1 else None
+
+
+def command_of(path: str) -> str:
+    """Return the command line that the name of a file in a sosreport is: `sos_commands/sysstat/iostat_-y_-tx_5`. Missing: ""
+    elsewhere.
+    """
+    parts = without_packing(path).split("/")
+    if "sos_commands" not in parts[:-1]:
+        return ""
+    return parts[-1].replace("_", " ")

@@ -1,0 +1,95 @@
+"""What a person says of files that are imported, and what comes out of it."""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import Final
+
+from normstat.errors import BadRequest, shorten
+from normstat.stats.catalogue import require_spec
+from normstat.stats.engine.timeline import require_zone
+from normstat.window import EPOCH, LATEST, to_us
+
+MICRO: Final = 1_000_000
+# A year from one report to the next is a mistake, and so is less than a millisecond.
+MIN_INTERVAL_S: Final = 0.001
+MAX_INTERVAL_S: Final = 366 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What is known of the files' times where they do not say, see docs/import.md; `spec` names the tool where nothing tells it.
+
+    Units: start_us microseconds since the epoch, interval_us microseconds.
+    """
+
+    zone: str | None = None
+    date: dt.date | None = None
+    start_us: int | None = None
+    interval_us: int | None = None
+    spec: str | None = None
+    takes_date_from_mtime: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """What became of one file. `n_samples` are there now, `n_samples_new` of them since this import; `note` is the rest."""
+
+    path: str
+    spec: str | None = None
+    stats: list[str] = field(default_factory=list)
+    n_reports: int = 0
+    n_samples: int = 0
+    n_samples_new: int = 0
+    n_rejected: int = 0
+    reasons: list[tuple[str, int]] = field(default_factory=list)
+    first_sample_at: dt.datetime | None = None
+    last_sample_at: dt.datetime | None = None
+    note: str = ""
+
+
+def check_options(
+    *, zone: str | None, date: dt.date | None, start: dt.datetime | None, interval_s: float | None, spec: str | None
+) -> ImportOptions:
+    """Return the options, when all of them make sense. A `start` without a zone is in `zone`.
+
+    Raises: BadRequest for an unknown zone, an interval that cannot be, and a start outside the years 1970 to 2199; NotFound for an
+    unknown spec
+    """
+    tzinfo = require_zone(zone) if zone is not None else dt.UTC
+    if spec is not None:
+        require_spec(spec)
+    if interval_s is not None and not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
+        raise BadRequest(f"The interval is {interval_s:g} s; it is the time between two reports, from 0.001 s to a year")
+    if start is not None and start.tzinfo is None:
+        start = start.replace(tzinfo=tzinfo)
+    if start is not None and not EPOCH <= start < LATEST:
+        raise BadRequest(f"The first report is of {start.isoformat()}; samples are of the years 1970 to 2199")
+    return ImportOptions(
+        zone=zone,
+        date=date,
+        start_us=to_us(start) if start is not None else None,
+        interval_us=round(interval_s * MICRO) if interval_s is not None else None,
+        spec=spec,
+    )
+
+
+def parse_instant(text: str) -> dt.datetime:
+    """Return an ISO 8601 instant, with a zone or without.
+
+    Raises: BadRequest
+    """
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"{shorten(text)} is no instant; write it as 2026-11-21T12:00:00 or 2026-11-21T12:00:00+01:00") from None
+
+
+def parse_day(text: str) -> dt.date:
+    """Return an ISO 8601 day.
+
+    Raises: BadRequest
+    """
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"{shorten(text)} is no day; write it as 2026-11-21") from None

@@ -1,0 +1,208 @@
+"""An import from its beginning to its end: survey, then load. The command and the server's background task call `run_import`."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import BadRequest, NormstatError, shorten
+from normstat.ingest.imports.archives import walk_file
+from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
+from normstat.ingest.imports.load import Loader, Pieces
+from normstat.ingest.imports.scan import Found, Survey
+from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
+from normstat.ingest.transaction import HOST_NAME
+from normstat.stats.catalogue import require_spec
+from normstat.storage.import_rows import list_lengths
+from normstat.storage.session import make_sessions, open_read_session
+from normstat.storage.user_specs import reload_user_specs
+
+log = structlog.get_logger()
+
+READ_BYTES: Final = 1 << 20
+MAX_MEMBERS: Final = 100_000
+TICK_S: Final = 0.5
+
+
+class Watch(Protocol):
+    """Who wants to know how far an import is. Each may raise Stopped."""
+
+    async def surveying(self, n_bytes: int, path: str) -> None:
+        """The survey has looked at so many bytes and is at this file."""
+        ...
+
+    async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
+        """Of `n_bytes` to load, `n_bytes_done` are done."""
+        ...
+
+    async def done(self, position: int, file: ImportedFile) -> None:
+        """What became of a file, the `position`th of the survey."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to import for which host.
+
+    `shown_as` is the name of a single file that lies elsewhere under another one. `since` and `skipped` are for an import that goes
+    on: when it began, and the places of the files that are done.
+    """
+
+    host: str
+    paths: Sequence[Path]
+    options: ImportOptions
+    most_bytes: int
+    shown_as: str | None = None
+    since: datetime | None = None
+    skipped: frozenset[int] = frozenset()
+
+
+def require_host_name(host: str) -> str:
+    """Return the name, when it can be a host's.
+
+    Raises: BadRequest
+    """
+    if HOST_NAME.fullmatch(host) is None:
+        raise BadRequest(
+            f"The host is {shorten(host)}; a host's name has up to 200 of the characters A-Z a-z 0-9 . _ : - and begins with a "
+            "letter, a digit or _"
+        )
+    return host
+
+
+async def run_import(engine: AsyncEngine, job: Job, watch: Watch) -> None:
+    """Load everything that can be read; tell `watch` what became of each file, also of those that cannot.
+
+    What is committed stays when it ends early.
+    Raises: BadRequest for a name that no host can have; NotFound for a spec that there is not; DatabaseAway when the database stays
+    away; Stopped
+    """
+    require_host_name(job.host)
+    sessions = make_sessions(engine)
+    await reload_user_specs(sessions)
+    if job.options.spec is not None:
+        require_spec(job.options.spec)
+    async with open_read_session(sessions) as session:
+        lengths = await list_lengths(session, job.host)
+    survey = Survey(job.options, Budget(job.most_bytes, MAX_MEMBERS), lengths)
+    found = await _run_survey(survey, job, watch)
+    await _Run(engine, job, watch, found).run()
+
+
+async def _run_survey(survey: Survey, job: Job, watch: Watch) -> list[Found]:
+    """Return the survey in a thread of its own, which ends before this does."""
+    task = asyncio.create_task(asyncio.to_thread(survey.run, job.paths, job.shown_as))
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=TICK_S)
+            await watch.surveying(survey.n_bytes, survey.path)
+    finally:
+        # The thread must end before this does. When it is over already, this changes nothing.
+        survey.stop()
+        await asyncio.gather(task, return_exceptions=True)
+    return task.result()
+
+
+class _Run:
+    """The second way through, file after file."""
+
+    def __init__(self, engine: AsyncEngine, job: Job, watch: Watch, found: Sequence[Found]) -> None:
+        self._job = job
+        self._watch = watch
+        self._found = found
+        self._loader = Loader(engine, job.host, job.since)
+        self._n_bytes = sum(file.n_bytes for file in found if file.is_loadable)
+        self._n_bytes_done = 0
+
+    async def run(self) -> None:
+        """Load what can be loaded, in the order of the survey."""
+        await self._watch.loading(self._n_bytes, 0, "")
+        roots: dict[Path, list[int]] = {}
+        for position, file in enumerate(self._found):
+            if position in self._job.skipped:
+                continue
+            if file.is_loadable:
+                roots.setdefault(file.root, []).append(position)
+            else:
+                name = file.spec.name if file.spec is not None else None
+                await self._watch.done(position, ImportedFile(file.path, name, note=file.look.note))
+        for root, positions in roots.items():
+            await self._load_root(root, positions)
+
+    async def _load_root(self, root: Path, positions: Sequence[int]) -> None:
+        """Load the files that one file of this machine holds. Members are asked for in the order in which the survey met them."""
+        members = _Members(root, Budget(self._job.most_bytes, MAX_MEMBERS))
+        try:
+            for position in positions:
+                file = self._found[position]
+                try:
+                    result = await self._load_file(file, members)
+                except (Unreadable, TooMuch, OSError) as trouble:
+                    result = ImportedFile(file.path, note=f"the second reading failed: {trouble}")
+                except NormstatError as trouble:
+                    if trouble.status == 503:
+                        raise
+                    log.warning("import_file_failed", host=self._job.host, code=trouble.code, error=trouble.message)
+                    result = ImportedFile(file.path, note=f"not loaded, or not all of it: {trouble.message}")
+                await self._watch.done(position, result)
+        finally:
+            await asyncio.to_thread(members.close)
+
+    async def _load_file(self, file: Found, members: "_Members") -> ImportedFile:
+        begin = self._n_bytes_done
+
+        async def moved(n_bytes: int) -> None:
+            self._n_bytes_done = begin + n_bytes
+            await self._watch.loading(self._n_bytes, self._n_bytes_done, file.path)
+
+        plan = await self._loader.plan(file)
+        is_there = plan.n_known >= file.n_bytes
+        parts = iter(()) if is_there else await asyncio.to_thread(members.open, file)
+        result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
+        await moved(file.n_bytes)
+        return result
+
+
+class _Members:
+    """The files within one file of this machine, each opened when its turn comes. It blocks."""
+
+    def __init__(self, root: Path, budget: Budget) -> None:
+        self._members = walk_file(root, budget)
+        self._number = -1
+        self._source: Peekable | None = None
+
+    def open(self, found: Found) -> Iterator[bytes]:
+        """Yield the bytes of the file; those before it are passed over.
+
+        Raises: Unreadable when it is not there any more
+        """
+        while self._number < found.member:
+            member = next(self._members, None)
+            if member is None:
+                raise Unreadable("it is not there any more")
+            self._number += 1
+            self._source = member.source
+        if self._source is None:
+            raise Unreadable("it cannot be opened any more")
+        return _slice(self._source, found.begin, found.end)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._members.close()
+
+
+def _slice(source: Peekable, begin: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes [begin, end) of the source."""
+    while source.n_read < end:
+        wanted = begin - source.n_read if source.n_read < begin else end - source.n_read
+        at = source.n_read
+        data = source.read(min(READ_BYTES, wanted))
+        if not data:
+            return
+        if at >= begin:
+            yield data

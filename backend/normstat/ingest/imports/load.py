@@ -1,0 +1,232 @@
+"""The second way through what is imported: the files that the survey found worth it go where live streams go, by the same code.
+
+A stream of an import bears the hash of its content and timing as its key, so that a file of the same content is known again. One
+that has grown since goes on where it ended. Pieces of a few MiB are a transaction each; what was committed stays when the import
+ends early.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import DatabaseAway, TooLarge
+from normstat.ingest.batching import AgentIdentity, Recording, take_request
+from normstat.ingest.imports.detect import command_of
+from normstat.ingest.imports.import_options import ImportedFile
+from normstat.ingest.imports.scan import Found
+from normstat.ingest.protocol import Frame, FrameKind
+from normstat.stats.records import Timing
+from normstat.storage import import_rows
+from normstat.storage.import_rows import LoadedStream
+from normstat.storage.session import make_sessions, open_read_session, open_write_session
+
+log = structlog.get_logger()
+
+PIECE_BYTES: Final = 4 << 20
+# A transaction can hold samples of only so many days; then it gets less, down to a few reports.
+MIN_PIECE_BYTES: Final = 4096
+# A reader that takes nothing of this much has no end of a line to wait for.
+MAX_HELD_BYTES: Final = 64 << 20
+KEY_DIGITS: Final = 24
+MAX_TRIES: Final = 6
+WAIT_S: Final = 5.0
+ALREADY: Final = "already loaded"
+Moved = Callable[[int], Awaitable[None]]
+IMPORTER: Final = AgentIdentity(host_id=None, token_id=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Into which stream a file goes. Its first `n_known` bytes are there already, and `was_finished` when they were read as all."""
+
+    key: str
+    stream_id: int | None = None
+    n_known: int = 0
+    was_finished: bool = False
+
+
+class Loader:
+    """Loads files of one host. `since`: streams made from then on count as new, for an import that goes on after a restart."""
+
+    def __init__(self, engine: AsyncEngine, host: str, since: datetime | None = None) -> None:
+        self._engine = engine
+        self._sessions = make_sessions(engine)
+        self._host = host
+        self._since = since
+
+    async def plan(self, found: Found) -> Plan:
+        """Return where the file belongs, by the content that is there already."""
+        assert found.spec is not None
+        key = stream_key(found.hashes[found.n_bytes], found.timing)
+        async with open_read_session(self._sessions) as session:
+            known = await import_rows.find_loads(session, self._host, found.spec.name, found.hashes)
+            stream = await import_rows.find_stream(session, self._host, found.spec.name, key)
+        for load in known:
+            # What is there begins with this content, or this content with what is there.
+            is_same = load.timing == found.timing and load.n_bytes >= min(load.acked_offset, found.n_bytes)
+            if is_same and (stream is None or load.key == key or load.n_bytes == found.n_bytes):
+                return Plan(load.key, load.stream_id, min(load.acked_offset, found.n_bytes), load.is_finished)
+        if stream is None:
+            return Plan(key)
+        return Plan(key, stream.id, min(stream.acked_offset, found.n_bytes), stream.is_finished)
+
+    async def load(self, found: Found, plan: Plan, pieces: "Pieces", moved: Moved) -> ImportedFile:
+        """Load the file; give what is there of it then. `moved` is told how many of its bytes are committed.
+
+        Raises: DatabaseAway when the database stays away; Unreadable, Stopped from the pieces
+        """
+        before = await self.read(found, plan) if plan.stream_id is not None else None
+        n_before = before.n_samples if before is not None and not self._is_ours(before) else 0
+        is_there = plan.n_known >= found.n_bytes
+        if plan.stream_id is not None:
+            await self._note(found, plan.stream_id)
+        if not is_there:
+            await self._send(found, plan, pieces, moved)
+        after = await self.read(found, plan) if not is_there else before
+        notes = [found.look.note]
+        if plan.n_known:
+            notes.insert(0, ALREADY if is_there else f"its first {plan.n_known} bytes were {ALREADY}")
+        return to_result(found, after, n_before, "; ".join(note for note in notes if note))
+
+    async def read(self, found: Found, plan: Plan) -> LoadedStream | None:
+        """Return what the database has of the file's stream."""
+        assert found.spec is not None
+        return await import_rows.read_stream(self._sessions, self._host, found.spec.name, plan.key)
+
+    async def _stream_id(self, spec: str, key: str) -> int:
+        async with open_read_session(self._sessions) as session:
+            stream = await import_rows.find_stream(session, self._host, spec, key)
+            assert stream is not None
+            return stream.id
+
+    def _is_ours(self, stream: LoadedStream) -> bool:
+        return self._since is not None and stream.created_at >= self._since
+
+    async def _note(self, found: Found, stream_id: int) -> None:
+        async with open_write_session(self._sessions) as session:
+            await import_rows.note_load(session, stream_id, found.n_bytes, found.hashes[found.n_bytes])
+
+    async def _send(self, found: Found, plan: Plan, pieces: "Pieces", moved: Moved) -> None:
+        """Send the bytes as an agent would, piece by piece."""
+        assert found.spec is not None
+        command = command_of(found.path)
+        await asyncio.to_thread(pieces.skip, plan.n_known)
+        is_noted = plan.stream_id is not None
+        most = size = PIECE_BYTES
+        is_final = False
+        while not is_final:
+            await asyncio.to_thread(pieces.hold, size)
+            data = bytes(pieces.held[:size])
+            is_final = pieces.is_last and len(data) == len(pieces.held)
+            follows_cut = plan.was_finished and pieces.offset == plan.n_known and pieces.last_byte != b"\n"
+            frame = Frame(FrameKind.STREAM, found.spec.name, plan.key, pieces.offset, len(data), command, data)
+            try:
+                end = await self._take(frame, Recording(found.timing, is_final=is_final, follows_cut=follows_cut))
+            except TooLarge:
+                if len(data) <= MIN_PIECE_BYTES:
+                    raise
+                # What comes next will be of as many days.
+                most = size = len(data) // 4
+                is_final = False
+                continue
+            if not is_noted:
+                await self._note(found, await self._stream_id(found.spec.name, plan.key))
+                is_noted = True
+            n_taken = max(0, min(end - pieces.offset, len(data)))
+            pieces.drop(n_taken)
+            await moved(pieces.offset)
+            if not n_taken and len(data) > MAX_HELD_BYTES:
+                raise TooLarge("A line, or what belongs together in it, is longer than 64 MiB")
+            size = most if n_taken else size * 2
+
+    async def _take(self, frame: Frame, recording: Recording) -> int:
+        """Return where the stream stands when the frame is committed; waits for a database that is away."""
+        for attempt in range(1, MAX_TRIES + 1):
+            try:
+                acks = await take_request(
+                    self._engine,
+                    agent=IMPORTER,
+                    host_name=self._host,
+                    os="",
+                    agent_version="",
+                    host_time=None,
+                    frames=[frame],
+                    recording=recording,
+                )
+            except DatabaseAway:
+                if attempt == MAX_TRIES:
+                    raise
+                log.warning("import_waits_for_database", host=self._host, spec=frame.spec, attempt=attempt)
+                await asyncio.sleep(WAIT_S)
+            else:
+                return acks[0].offset
+        raise AssertionError
+
+
+class Pieces:
+    """The bytes of one file on their way, [begin, end) of a member, from `offset` on. Reading blocks."""
+
+    def __init__(self, parts: Iterator[bytes], n_bytes: int) -> None:
+        self._parts = parts
+        self._n_bytes = n_bytes
+        self.held = bytearray()
+        self.offset = 0
+        self.last_byte = b""
+        self.is_last = False
+
+    def hold(self, size: int) -> None:
+        """Read until `size` bytes are held, or to the end."""
+        while len(self.held) < size and not self.is_last:
+            part = next(self._parts, b"")
+            self.held += part
+            self.is_last = not part or self.offset + len(self.held) >= self._n_bytes
+
+    def skip(self, n_bytes: int) -> None:
+        """Pass over bytes that are there already."""
+        while n_bytes:
+            self.hold(min(n_bytes, PIECE_BYTES))
+            n_now = min(n_bytes, len(self.held))
+            if not n_now:
+                return
+            self.drop(n_now)
+            n_bytes -= n_now
+
+    def drop(self, n_bytes: int) -> None:
+        """Forget bytes that were taken."""
+        if n_bytes:
+            self.last_byte = bytes(self.held[n_bytes - 1 : n_bytes])
+        del self.held[:n_bytes]
+        self.offset += n_bytes
+
+
+def stream_key(content_hash: bytes, timing: Timing) -> str:
+    """Return the key of the stream of a file of that content, read with that timing."""
+    day = timing.date.isoformat() if timing.date is not None else ""
+    told = f"{timing.zone or ''} {day} {timing.start_us or ''} {timing.interval_us or ''}"
+    return "import-" + hashlib.sha256(content_hash + told.encode()).hexdigest()[:KEY_DIGITS]
+
+
+def to_result(found: Found, stream: LoadedStream | None, n_before: int, note: str) -> ImportedFile:
+    """Return the row of the result table."""
+    assert found.spec is not None
+    if stream is None:
+        return ImportedFile(found.path, found.spec.name, note=note)
+    return ImportedFile(
+        path=found.path,
+        spec=found.spec.name,
+        stats=stream.stats,
+        n_reports=stream.n_reports,
+        n_samples=stream.n_samples,
+        n_samples_new=max(0, stream.n_samples - n_before),
+        n_rejected=stream.n_rejected,
+        reasons=stream.reasons,
+        first_sample_at=stream.first_sample_at,
+        last_sample_at=stream.last_sample_at,
+        note=note,
+    )

@@ -1,0 +1,331 @@
+"""The first way through what is imported: which files there are, what printed them, and the hash of their bytes.
+
+It unpacks everything once and keeps nothing but the beginning of one file at a time. The second way (load.py) reads what is known
+to be worth it; so no file needs a place on a disk, however large it is.
+"""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from normstat.ingest.imports.archives import Member, list_files, walk_file
+from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, times_of
+from normstat.ingest.imports.detect import (
+    HEAD_BYTES,
+    NO_DATE_NOTE,
+    NOT_LOADED,
+    SOME_DAY,
+    Look,
+    day_in_name,
+    day_of_neighbours,
+    look_at,
+)
+from normstat.ingest.imports.import_options import ImportOptions
+from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
+from normstat.stats.engine.timeline import require_zone
+from normstat.stats.readers import read
+from normstat.stats.records import State, Timing
+from normstat.stats.spec import Spec
+from normstat.window import LATEST_US, from_us
+
+READ_BYTES: Final = 1 << 20
+NOT_READ: Final = "(what follows)"
+# How often one import may meet with a length at which an earlier load ended; each costs a copy of the hash's state.
+MAX_LENGTHS: Final = 20_000
+
+
+@dataclass(slots=True)
+class Found:
+    """A file, or a section of one, as the survey saw it.
+
+    `member` is the number of the file within `root`, the file on this machine that it is in; the bytes are [begin, end) of it.
+    `hashes` are those of its first n bytes, by n: at lengths that earlier loads had, and at its own. `look.spec` is None where
+    there is nothing to load; `look.note` says why.
+    """
+
+    path: str
+    root: Path
+    member: int
+    look: Look
+    begin: int = 0
+    end: int = 0
+    hashes: dict[int, bytes] = field(default_factory=dict)
+    modified_at: float | None = None
+    n_days: int = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes there are to load."""
+        return self.end - self.begin
+
+    @property
+    def is_loadable(self) -> bool:
+        """Whether it is worth loading."""
+        return self.look.spec is not None and not self.look.lacks_times
+
+    @property
+    def spec(self) -> Spec | None:
+        """The spec that reads it."""
+        return self.look.spec
+
+    @property
+    def timing(self) -> Timing:
+        """What is known of its times."""
+        return self.look.timing
+
+
+class Survey:
+    """Looks through all files. `lengths` are the lengths of earlier loads by spec: hashes are taken there as well.
+
+    It blocks, so it runs in a thread; `n_bytes` and `path` may be read meanwhile.
+    """
+
+    def __init__(self, options: ImportOptions, budget: Budget, lengths: Mapping[str, Sequence[int]]) -> None:
+        self._options = options
+        self._budget = budget
+        self._lengths = lengths
+        self.n_bytes = 0
+        self.path = ""
+
+    def stop(self) -> None:
+        """Make `run` raise Stopped soon."""
+        self._budget.is_stopped = True
+
+    def run(self, paths: Sequence[Path], shown_as: str | None = None) -> list[Found]:
+        """Return all files, in their order; days that are known from files beside them are filled in. `shown_as` names a single
+        file.
+
+        Raises: Stopped
+        """
+        found: list[Found] = []
+        try:
+            for path, note in list_files(paths, self._budget):
+                if note:
+                    found.append(Found(str(path), path, 0, Look(note=note)))
+                    continue
+                for number, member in enumerate(walk_file(path, self._budget, shown_as)):
+                    found += self._look(path, number, member)
+                if self._budget.is_spent:
+                    found.append(Found(NOT_READ, Path(), 0, Look(note="not read: the import has reached its limit")))
+                    break
+        except TooMuch as trouble:
+            found.append(Found(NOT_READ, Path(), 0, Look(note=f"not read: {trouble}")))
+        self._fill_days(found)
+        return found
+
+    def _look(self, root: Path, number: int, member: Member) -> Iterator[Found]:
+        self.path = member.path
+        if member.source is None:
+            yield Found(member.path, root, number, Look(note=member.note))
+            return
+        try:
+            head = member.source.peek(HEAD_BYTES)
+            if is_batchload(head):
+                yield from self._look_at_sections(root, number, member, member.source)
+            else:
+                look = look_at(head, member.path, self._options, is_all=len(head) < HEAD_BYTES)
+                found = Found(member.path, root, number, look, modified_at=member.modified_at)
+                if look.spec is not None:
+                    self._hash(found, member.source)
+                yield found
+        except (Unreadable, TooMuch, OSError) as trouble:
+            yield Found(member.path, root, number, Look(note=str(trouble)))
+
+    def _hash(self, found: Found, source: Peekable) -> None:
+        """Go through the file. One that ends too early is loaded as far as it goes, with a note; one that is too much is not."""
+        content = self._content(found)
+        try:
+            while data := source.read(READ_BYTES):
+                content.feed(data)
+                self.n_bytes += len(data)
+        except Unreadable as trouble:
+            found.look = replace(found.look, note=f"{trouble}; loaded up to there")
+        except TooMuch as trouble:
+            found.look = Look(note=str(trouble))
+            return
+        content.close(found)
+
+    def _content(self, found: Found) -> "_Content":
+        assert found.spec is not None
+        counts_days = found.look.needs_date and self._options.takes_date_from_mtime
+        return _Content(self._lengths.get(found.spec.name, ()), _DayCounter(found.spec, found.timing) if counts_days else None)
+
+    def _look_at_sections(self, root: Path, number: int, member: Member, source: Peekable) -> Iterator[Found]:
+        """Yield the sections of a BatchLOAD file, each like a file of its own."""
+        splitter = Splitter()
+        current: _SectionLook | None = None
+        n_sections = 0
+        is_over = False
+        while not is_over:
+            try:
+                data = source.read(READ_BYTES)
+            except (Unreadable, TooMuch):
+                data = b""
+            self.n_bytes += len(data)
+            is_over = not data
+            for section, part, ends in splitter.feed(data, is_final=is_over):
+                if current is None:
+                    n_sections += 1
+                    name = f"{member.path}#{n_sections} {section.tags['STAT']}"
+                    current = _SectionLook(
+                        self, Found(name, root, number, Look(), begin=section.begin, modified_at=member.modified_at)
+                    )
+                current.feed(section, part)
+                if ends:
+                    yield current.close(section, is_cut=is_over)
+                    current = None
+        if not n_sections:
+            yield Found(member.path, root, number, Look(note="tags of BatchLOAD, and nothing between them and END"))
+
+    def look_at_section(self, head: bytes, found: Found, section: Section, *, is_all: bool) -> "_Content | None":
+        """Set the section's look; give what takes its bytes, None when nobody can read them."""
+        start_us, interval_us = times_of(section.tags, self._options.zone)
+        options = replace(
+            self._options,
+            start_us=start_us if start_us is not None else self._options.start_us,
+            interval_us=interval_us if interval_us is not None else self._options.interval_us,
+        )
+        found.look = look_at(head, f"{section.tags['STAT']}", options, is_all=is_all)
+        if found.look.needs_date and start_us is not None:
+            day = from_us(start_us).astimezone(require_zone(self._options.zone or "UTC")).date()
+            found.look = replace(found.look, timing=replace(found.timing, date=day), needs_date=False)
+        return self._content(found) if found.spec is not None else None
+
+    def _fill_days(self, found: Sequence[Found]) -> None:
+        """Days of files that print clocks alone: from their names, the files beside them, or the time of their last change."""
+        tzinfo = require_zone(self._options.zone or "UTC")
+        folders: dict[str, list[Look]] = {}
+        for file in found:
+            folders.setdefault(file.path.rpartition("/")[0], []).append(file.look)
+        for file in found:
+            if not file.look.needs_date:
+                continue
+            day, how = day_in_name(file.path), "its name"
+            if day is None:
+                day, how = day_of_neighbours(file.look, folders[file.path.rpartition("/")[0]], tzinfo), "the files beside it"
+            if day is None and self._options.takes_date_from_mtime:
+                day, how = _day_of_change(file, tzinfo), "the time of its last change"
+            if day is None:
+                is_forced = self._options.spec is not None
+                file.look = replace(
+                    file.look,
+                    timing=replace(file.timing, date=None),
+                    lacks_times=not is_forced,
+                    note=_join(file.look.note, f"{'' if is_forced else NOT_LOADED}it {NO_DATE_NOTE}"),
+                )
+            else:
+                note = _join(file.look.note, f"its first day is {day}, by {how}")
+                file.look = replace(file.look, timing=replace(file.timing, date=day), note=note)
+
+
+def _join(first: str, second: str) -> str:
+    return f"{first}; {second}" if first else second
+
+
+def _day_of_change(file: Found, tzinfo: dt.tzinfo) -> dt.date | None:
+    """Return the file's first day, when its last line was written as it was changed last."""
+    if file.modified_at is None:
+        return None
+    try:
+        return dt.datetime.fromtimestamp(file.modified_at, tzinfo).date() - dt.timedelta(days=file.n_days)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+class _Content:
+    """The bytes of one file going by."""
+
+    def __init__(self, lengths: Sequence[int], days: "_DayCounter | None") -> None:
+        self._hash = hashlib.sha256()
+        self._lengths = sorted(set(lengths))[:MAX_LENGTHS]
+        self._next = 0
+        self._days = days
+        self.n_bytes = 0
+        self.hashes: dict[int, bytes] = {}
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        at = 0
+        while self._next < len(self._lengths) and self._lengths[self._next] <= self.n_bytes + len(data):
+            stop = self._lengths[self._next] - self.n_bytes
+            self._hash.update(data[at:stop])
+            self.hashes[self._lengths[self._next]] = self._hash.copy().digest()
+            at = stop
+            self._next += 1
+        self._hash.update(data[at:])
+        self.n_bytes += len(data)
+        if self._days is not None:
+            self._days.feed(data)
+
+    def close(self, found: Found) -> None:
+        """Write down what came out."""
+        found.end = found.begin + self.n_bytes
+        found.hashes = self.hashes | {self.n_bytes: self._hash.digest()}
+        found.n_days = self._days.n_days if self._days is not None else 0
+
+
+class _SectionLook:
+    """A section of a BatchLOAD file going by: its beginning is gathered before anybody can say what it is."""
+
+    def __init__(self, survey: Survey, found: Found) -> None:
+        self._survey = survey
+        self._found = found
+        self._head = bytearray()
+        self._is_known = False
+        self._content: _Content | None = None
+
+    def feed(self, section: Section, data: bytes) -> None:
+        """Take the next bytes."""
+        if not self._is_known:
+            self._head += data
+            if len(self._head) >= HEAD_BYTES:
+                self._decide(section, is_all=False)
+        elif self._content is not None:
+            self._content.feed(data)
+
+    def close(self, section: Section, *, is_cut: bool) -> Found:
+        """Return the section, at its end."""
+        if not self._is_known:
+            self._decide(section, is_all=True)
+        self._found.end = section.end
+        if self._content is not None:
+            self._content.close(self._found)
+        host = section.tags.get("HOST", "")
+        notes = [self._found.look.note, f"its tag HOST says {host[:200]}" if host else "", "no END" if is_cut else ""]
+        self._found.look = replace(self._found.look, note="; ".join(note for note in notes if note))
+        return self._found
+
+    def _decide(self, section: Section, *, is_all: bool) -> None:
+        self._is_known = True
+        head = bytes(self._head)
+        self._content = self._survey.look_at_section(head[:HEAD_BYTES], self._found, section, is_all=is_all)
+        if self._content is not None:
+            self._content.feed(head)
+        self._head.clear()
+
+
+class _DayCounter:
+    """How many times the clocks of a file pass midnight: it is read once for that, when its day is to be known from its end."""
+
+    def __init__(self, spec: Spec, timing: Timing) -> None:
+        self._spec = spec
+        self._timing = replace(timing, date=SOME_DAY)
+        self._state: State = {}
+        self._rest = b""
+        self._offset = 0
+        self.n_days = 0
+
+    def feed(self, data: bytes) -> None:
+        """Read the next bytes."""
+        data = self._rest + data
+        result = read(self._spec, data, state=self._state, offset=self._offset, timing=self._timing)
+        self._state, self._rest = result.state, data[result.n_taken :]
+        self._offset += result.n_taken
+        tzinfo = require_zone(self._timing.zone or "UTC")
+        for block in result.blocks:
+            times = block.time_us[(block.time_us >= 0) & (block.time_us < LATEST_US)]
+            if len(times):
+                self.n_days = max(self.n_days, (from_us(int(times.max())).astimezone(tzinfo).date() - SOME_DAY).days)

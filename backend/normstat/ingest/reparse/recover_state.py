@@ -1,0 +1,66 @@
+"""The reader's state at the end of a stream that another version of its spec has read so far, or none: from the raw bytes."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.readers import read
+from normstat.stats.records import State
+from normstat.stats.spec import Spec
+from normstat.storage import chunks
+from normstat.storage.ingest_rows import OpenStream
+
+# The host is locked meanwhile, so that only the beginning and the end of a long stream are read: the beginning holds headers that
+# a tool prints but once, the end what changed since. Both take well below a second.
+WHOLE_BYTES: Final = 4 << 20
+HEAD_BYTES: Final = 256 << 10
+TAIL_BYTES: Final = 2 << 20
+NO_VERSION: Final = 0
+
+
+async def read_state(session: AsyncSession, stream: OpenStream, spec: Spec | None) -> State:
+    """Return the state to go on reading the stream with.
+
+    It is the stored one while the spec is the same, and exact for streams of up to WHOLE_BYTES when it changed. Behind the part of
+    a longer one that is left out it is as behind a gap: what cannot be read for that is rejected, and a reparse reads it.
+    """
+    if spec is None or not stream.acked_offset or stream.reader_version == spec.version:
+        return stream.reader_state
+    end = stream.acked_offset
+    parts = [(0, end)] if end <= WHOLE_BYTES else [(0, HEAD_BYTES), (end - TAIL_BYTES, end)]
+    state = await _read_parts(session, stream, spec, parts)
+    # Lines are numbered on, whichever part of them was read.
+    return state | {"line_no": stream.n_all_lines}
+
+
+async def _read_parts(session: AsyncSession, stream: OpenStream, spec: Spec, parts: Sequence[tuple[int, int]]) -> State:
+    """Return the state behind the last part; [start, end) bytes each, widened to whole chunks."""
+    state: State = {}
+    known = 0
+    for part_start, part_end in parts:
+        async for start, data in chunks.read_chunks(session, stream.id, start=max(part_start, known)):
+            if start > known:
+                state = state_after_gap(state)
+            result = await asyncio.to_thread(
+                read, spec, data, state=state, offset=start, timing=stream.timing, command=stream.command
+            )
+            state, known = result.state, start + len(data)
+            if known >= part_end:
+                break
+    return state_after_gap(state) if known < stream.acked_offset else state
+
+
+def next_spec_version(stream: OpenStream, version: int) -> int:
+    """Return what `spec_version` is once more bytes were read with `version` (NO_VERSION: with no spec).
+
+    It stays the version of the oldest samples. Where it would look up to date and some bytes were read with another version, it is
+    NO_VERSION: the stream is outdated until a reparse has read all of it with one version.
+    """
+    if not stream.acked_offset:
+        return version
+    if stream.reader_version == version or (version and stream.spec_version != version):
+        return stream.spec_version
+    return NO_VERSION

@@ -1,0 +1,246 @@
+"""Bytes of a stream -> everything that is to be stored of them. Pure: no database, no clock; it may run in a thread.
+
+A request may bring many MiB of one stream. They are read piece by piece, so that a stream of garbage, where every line becomes a
+rejected line, costs bounded memory.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineKind, RejectedLine, SampleBlock, State, Timing
+from normstat.stats.spec import Spec
+from normstat.storage.chunks import RawChunk, compress_chunk
+from normstat.storage.stat_tables import TablePlan
+from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
+from normstat.window import LATEST_US
+
+PIECE_BYTES: Final = 1 << 20
+# The unfinished last line of a stream without a spec is taken when it is longer than this, as readers do.
+MAX_LINE_LENGTH: Final = 1 << 20
+NO_TIME_REASON: Final = "no time known: no date or time was printed before this line"
+ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 2199"
+# A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
+MAX_INSTANCE_LENGTH: Final = 16_384
+LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {MAX_INSTANCE_LENGTH} characters"
+# A sample of many lines that cannot be kept is shown by its first line, and that may have been read before.
+# So far back it is looked for.
+BEHIND_BYTES: Final = 1 << 20
+# Names of instances whose rows are not taken, by stat.
+Refused = Mapping[str, frozenset[str]]
+NOTHING_REFUSED: Final[Refused] = {}
+TOO_MANY_INSTANCES_REASON: Final = (
+    "too many new instances of this stat within an hour; raise NORMSTAT_INGEST_MAX_NEW_INSTANCES and read the stream again"
+)
+
+
+@dataclass(slots=True)
+class Taken:
+    """What was taken of a stream: [start, end) as chunks, and all that the reader found in it.
+
+    `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as would be kept, its counts are in `n_lines`.
+    `n_unseen` of them began before `start`: they have no text, and their line number is that of the line at `start`.
+    """
+
+    start: int
+    end: int
+    state: State
+    chunks: list[RawChunk] = field(default_factory=list)
+    blocks: list[SampleBlock] = field(default_factory=list)
+    rejected: list[RejectedLine] = field(default_factory=list)
+    n_lines: Counter[LineKind] = field(default_factory=Counter)
+    n_bytes: Counter[LineKind] = field(default_factory=Counter)
+    n_unseen: int = 0
+
+
+class Piecewise:
+    """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines.
+
+    Rows of instances in `refused` become rejected lines.
+    """
+
+    def __init__(
+        self,
+        spec: Spec | None,
+        plan: TablePlan,
+        *,
+        command: str,
+        timing: Timing,
+        start: int,
+        state: State,
+        n_lines_before: int,
+        refused: Refused = NOTHING_REFUSED,
+    ) -> None:
+        self._spec = spec
+        self._plan = plan
+        self._command = command
+        self._timing = timing
+        self._n_lines_before = n_lines_before
+        self._refused = refused
+        self._n_kept: Counter[str] = Counter()
+        self._data = b""
+        self._data_start = start
+        self.taken = Taken(start=start, end=start, state=state)
+
+    def read(self, data: bytes, *, is_final: bool = False) -> Taken:
+        """Take as much of the data as can be taken: all whole lines, and everything when it is final (the stream's end)."""
+        self._data, self._data_start = data, self.taken.end
+        begin, size = 0, PIECE_BYTES
+        while begin < len(data):
+            piece = data[begin : begin + size]
+            n_taken = self._read_piece(piece, is_final=is_final and begin + size >= len(data))
+            if n_taken:
+                self._keep_piece(piece[:n_taken])
+                self.taken.end += n_taken
+                begin, size = begin + n_taken, PIECE_BYTES
+            elif begin + size >= len(data):
+                break
+            else:
+                size *= 2
+        if is_final and not data:
+            self._read_piece(b"", is_final=True)
+        return self.taken
+
+    def _keep_piece(self, piece: bytes) -> None:
+        self.taken.chunks.append(compress_chunk(self.taken.end, piece))
+
+    def _read_piece(self, piece: bytes, *, is_final: bool) -> int:
+        if self._spec is None:
+            return self._read_unknown(piece, is_final=is_final)
+        return self._read_spec(self._spec, piece, is_final=is_final)
+
+    def _read_unknown(self, piece: bytes, *, is_final: bool) -> int:
+        """Without a spec the bytes are kept, and lines only counted."""
+        n_taken = piece.rfind(b"\n") + 1
+        if is_final or (not n_taken and len(piece) > MAX_LINE_LENGTH):
+            n_taken = len(piece)
+        self._book(LineKind.IGNORED, piece.count(b"\n"), n_taken)
+        return n_taken
+
+    def _read_spec(self, spec: Spec, piece: bytes, *, is_final: bool) -> int:
+        taken = self.taken
+        result = read(
+            spec,
+            piece,
+            state=taken.state,
+            offset=taken.end,
+            is_final=is_final,
+            timing=self._timing,
+            command=self._command,
+        )
+        n_lines_before = self._n_lines_before + taken.n_lines.total()
+        taken.n_lines.update(result.accounts.n_lines)
+        taken.n_bytes.update(result.accounts.n_bytes)
+        taken.state = result.state
+        self._keep(result.rejected)
+        for block in result.blocks:
+            self._take_block(block, n_lines_before)
+        return result.n_taken
+
+    def _take_block(self, block: SampleBlock, n_lines_before: int) -> None:
+        """Keep the rows that have a time and a place; the lines of the others are rejected."""
+        refusal = self._plan.admit(block)
+        if refusal is not None:
+            self._reject_rows(block.line_offset, n_lines_before, refusal)
+            return
+        time_us = block.time_us
+        has_time = time_us != NO_TIME
+        is_odd = has_time & ((time_us < 0) | (time_us >= LATEST_US))
+        kept = has_time & ~is_odd
+        is_long = kept & long_instances(block.instances)
+        refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
+        kept &= ~is_long
+        names = self._refused.get(block.stat.name)
+        if names:
+            is_refused = kept & np.fromiter((name in names for name in block.instances), dtype=np.bool_, count=len(block))
+            refused.append((is_refused, TOO_MANY_INSTANCES_REASON))
+            kept &= ~is_refused
+        for rows, reason in self._plan.misfits(block):
+            refused.append((rows & kept, reason))
+            kept &= ~rows
+        for rows, reason in refused:
+            if rows.any():
+                self._reject_rows(block.line_offset[rows], n_lines_before, reason)
+        if kept.all():
+            self.taken.blocks.append(block)
+        elif kept.any():
+            self.taken.blocks.append(select_rows(block, kept))
+
+    def _reject_rows(self, offsets: npt.NDArray[np.int64], n_lines_before: int, reason: str) -> None:
+        """Move lines from the samples to the rejected lines.
+
+        A sample of many lines may have begun before this piece, or before these bytes: `taken.n_unseen` counts the latter.
+        """
+        data, start, piece_start = self._data, self._data_start, self.taken.end
+        lines: list[RejectedLine] = []
+        at, line_no = piece_start - start, n_lines_before + 1
+        # Several rows may stand in one line.
+        for offset in np.unique(offsets).tolist():
+            begin = offset - start
+            if begin < 0:
+                self.taken.n_unseen += 1
+                lines.append(RejectedLine(offset, n_lines_before + 1, 0, "", reason))
+                continue
+            if begin < at:
+                line_no -= data.count(b"\n", begin, at)
+            else:
+                line_no += data.count(b"\n", at, begin)
+            at = begin
+            end = data.find(b"\n", begin) + 1 or len(data)
+            lines.append(RejectedLine(offset, line_no, end - begin, line_text(data[begin:end]), reason))
+        n_bytes = sum(line.n_bytes for line in lines)
+        self._book(LineKind.SAMPLE, -len(lines), -n_bytes)
+        self._book(LineKind.REJECTED, len(lines), n_bytes)
+        self._keep(lines)
+
+    def _keep(self, lines: Sequence[RejectedLine]) -> None:
+        for line in lines:
+            self._n_kept[line.reason] += 1
+            if self._n_kept[line.reason] <= MAX_KEPT_PER_REASON and len(self.taken.rejected) < MAX_KEPT_PER_STREAM:
+                self.taken.rejected.append(line)
+
+    def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
+        self.taken.n_lines[kind] += n_lines
+        self.taken.n_bytes[kind] += n_bytes
+
+
+def show_unseen(taken: Taken, first: int, text: bytes) -> None:
+    """Fill in the rejected lines that began before `taken.start`, from the stream's bytes from `first` up to there at least."""
+    for number, line in enumerate(taken.rejected):
+        begin = line.offset - first
+        if line.offset < taken.start and 0 <= begin < len(text):
+            end = text.find(b"\n", begin) + 1 or len(text)
+            line_no = line.line_no - text.count(b"\n", begin, taken.start - first)
+            taken.rejected[number] = RejectedLine(line.offset, line_no, end - begin, line_text(text[begin:end]), line.reason)
+            taken.n_bytes[LineKind.SAMPLE] -= end - begin
+            taken.n_bytes[LineKind.REJECTED] += end - begin
+
+
+def line_text(line: bytes) -> str:
+    """Return the line as it is kept when it was rejected."""
+    return line[:REJECTED_TEXT_LIMIT].rstrip(b"\r\n").decode("utf-8", "backslashreplace")[:REJECTED_TEXT_LIMIT]
+
+
+def long_instances(names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which of the names are too long. Shape: (n,)."""
+    return np.fromiter(map(len, names), dtype=np.int64, count=len(names)) > MAX_INSTANCE_LENGTH
+
+
+def select_rows(block: SampleBlock, rows: npt.NDArray[np.bool_]) -> SampleBlock:
+    """Return the block with only the rows that are True."""
+    at = np.flatnonzero(rows)
+    place = {int(old): new for new, old in enumerate(at)}
+    return replace(
+        block,
+        time_us=block.time_us[at],
+        instances=[block.instances[number] for number in at.tolist()],
+        values=tuple(values[at] for values in block.values),
+        line_offset=block.line_offset[at],
+        missing=tuple(None if missing is None else missing[at] for missing in block.missing),
+        printed={place[row]: text for row, text in block.printed.items() if row in place},
+    )

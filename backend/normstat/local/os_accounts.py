@@ -1,0 +1,258 @@
+"""The accounts that `normstat up`, started as root, gives its processes, and what these accounts can reach.
+
+The server and the agent run as the account `normstat` where the machine has one, else under a user number that belongs to nobody.
+PostgreSQL runs as `postgres`, else under a number of its own, so that whoever takes over the server has not got the database's
+files. `nobody` is not used: daemons of all kinds share it, and each could read what belongs to it.
+
+Python, the checkout or the data often lie below a folder that is closed to other accounts, such as /root. A process then gets a
+view of its own (a mount namespace) in which that folder holds what the process needs, and nothing else.
+"""
+
+import ctypes
+import os
+import pwd
+import stat
+import subprocess
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+# The numbers that systemd hands out to services that run under no account; it looks first whether a number is in use, as we do.
+FIRST_NUMBER: Final = 61184
+LAST_NUMBER: Final = 65519
+
+PR_SET_PDEATHSIG: Final = 1
+PR_SET_NO_NEW_PRIVS: Final = 38
+CLONE_NEWNS: Final = 0x00020000
+MS_NOSUID: Final = 0x2
+MS_NODEV: Final = 0x4
+MS_BIND: Final = 0x1000
+MS_REC: Final = 0x4000
+MS_SLAVE: Final = 0x80000
+
+# Prints those of its arguments that pass the test in $1, each ended by a zero byte.
+TEST_SCRIPT: Final = 'flag=$1; shift; for path do test "$flag" "$path" && printf "%s\\0" "$path"; done; exit 0'
+MAX_LINKS: Final = 100
+# The folder that hides a closed one is empty but for what is put into it.
+VIEW_OPTIONS: Final = "mode=0711,size=1m"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account without privileges; `name` is its number where it has no name."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+def find_account(name: str) -> Account | None:
+    """Return the account of that name, or None where the machine has none."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        return None
+    return Account(name, entry.pw_uid, entry.pw_gid)
+
+
+def numbered_account(purpose: str, *, is_taken: Callable[[int], bool] | None = None) -> Account:
+    """Return the number for that purpose: always the same one, unless an account of the machine has it."""
+    is_taken = is_taken or _has_entry
+    n_numbers = LAST_NUMBER - FIRST_NUMBER + 1
+    first = zlib.crc32(purpose.encode())
+    for step in range(n_numbers):
+        number = FIRST_NUMBER + (first + step) % n_numbers
+        if not is_taken(number):
+            return Account(str(number), number, number)
+    raise OSError(f"every user number from {FIRST_NUMBER} to {LAST_NUMBER} is taken")
+
+
+def _has_entry(number: int) -> bool:
+    try:
+        pwd.getpwuid(number)
+    except KeyError:
+        return False
+    return True
+
+
+def service_account(data_dir: Path) -> Account | None:
+    """Return the account of the server and the agent; None where we are not root and everything runs as ourselves."""
+    if os.geteuid() != 0:
+        return None
+    return find_account("normstat") or numbered_account(f"service {data_dir}")
+
+
+def database_account(data_dir: Path, cluster_dir: Path) -> Account | None:
+    """Return the account of PostgreSQL: the one that owns the cluster already, unless that is root or nobody.
+
+    Missing: None where we are not root.
+    """
+    if os.geteuid() != 0:
+        return None
+    nobody = find_account("nobody")
+    if cluster_dir.is_dir():
+        owner = cluster_dir.stat()
+        if owner.st_uid not in {0, nobody.uid if nobody is not None else 0}:
+            try:
+                name = pwd.getpwuid(owner.st_uid).pw_name
+            except KeyError:
+                name = str(owner.st_uid)
+            return Account(name, owner.st_uid, owner.st_gid)
+    return find_account("postgres") or numbered_account(f"database {data_dir}")
+
+
+def reachable(account: Account, flag: str, paths: Iterable[Path], view: "View | None" = None) -> set[Path]:
+    """Return those paths for which `test FLAG PATH` is true for the account, within the view where there is one."""
+    command = ["/bin/sh", "-c", TEST_SCRIPT, "sh", flag, *(str(path) for path in paths)]
+    done = subprocess.run(  # noqa: S603
+        command, stdout=subprocess.PIPE, preexec_fn=become(account, view=view), check=True, cwd="/"
+    )  # fmt: skip
+    return {Path(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name}
+
+
+def can_reach(account: Account, flag: str, path: Path) -> bool:
+    """Return whether `test FLAG PATH` is true for the account."""
+    return path in reachable(account, flag, [path])
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a process sees in place of folders that are closed to its account: of each, only these paths.
+
+    `links` are the symbolic links that lead to them, with what each holds.
+    """
+
+    kept: Mapping[Path, tuple[Path, ...]]
+    links: Mapping[Path, str]
+
+    def enter(self) -> None:
+        """Give this process the view, for good. Only root may; called in a child between fork and exec.
+
+        Raises: OSError where the machine does not allow it, as in most containers
+        """
+        if not self.kept:
+            return
+        _call("unshare", CLONE_NEWNS)
+        # What is mounted or unmounted elsewhere goes on to count here, not the other way round.
+        _call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)
+        for closed, paths in self.kept.items():
+            opened = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in paths]
+            _call("mount", b"tmpfs", os.fsencode(closed), b"tmpfs", MS_NOSUID | MS_NODEV, VIEW_OPTIONS.encode())
+            for path, number in opened:
+                _make_place(closed, path, is_folder=stat.S_ISDIR(os.fstat(number).st_mode))
+                _call("mount", f"/proc/self/fd/{number}".encode(), os.fsencode(path), None, MS_BIND | MS_REC, None)
+                os.close(number)
+        for link, target in self.links.items():
+            if any(closed in link.parents for closed in self.kept) and not os.path.lexists(link):
+                for folder in [folder for folder in reversed(link.parents) if not folder.exists()]:
+                    folder.mkdir()
+                    folder.chmod(0o755)
+                link.symlink_to(target)
+
+
+def make_view(account: Account, paths: Iterable[Path]) -> View:
+    """Return the view in which the account reaches all the paths; an empty one where it does anyway."""
+    links: dict[Path, str] = {}
+    wanted = sorted({_resolve(path, links) for path in paths})
+    # What lies below another one comes with it.
+    wanted = [path for path in wanted if not any(other in path.parents for other in wanted)]
+    ancestors = {ancestor for path in wanted for ancestor in path.parents}
+    open_ones = reachable(account, "-x", sorted(ancestors))
+    kept: dict[Path, tuple[Path, ...]] = {}
+    for path in wanted:
+        closed = next((ancestor for ancestor in reversed(path.parents) if ancestor not in open_ones), None)
+        if closed is not None:
+            kept[closed] = (*kept.get(closed, ()), path)
+    return View(kept, links)
+
+
+def _resolve(path: Path, links: dict[Path, str]) -> Path:
+    """Return the path without symbolic links, and note the links in `links`."""
+    parts, at = list(path.absolute().parts[1:]), Path("/")
+    while parts:
+        part = parts.pop(0)
+        if part == "..":
+            at = at.parent
+            continue
+        at /= part
+        if at.is_symlink():
+            if len(links) > MAX_LINKS:
+                raise OSError(f"too many symbolic links on the way to {path}")
+            links[at] = target = str(at.readlink())
+            parts[:0] = Path(target).parts[1:] if target.startswith("/") else Path(target).parts
+            at = Path("/") if target.startswith("/") else at.parent
+    return at
+
+
+def become(
+    account: Account | None, *, view: View | None = None, death_signal: int | None = None, is_final: bool = False
+) -> Callable[[], None]:
+    """Return what a child calls between fork and exec: it changes to the account and its view, for good.
+
+    With a `death_signal` the kernel sends that signal when the parent ends, however it ends. `is_final`: no program that the child
+    starts can gain privileges, such as by a set-user-ID bit.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    parent = os.getpid()
+
+    def change() -> None:
+        if account is not None:
+            if view is not None:
+                view.enter()
+            os.setgroups([])
+            os.setgid(account.gid)
+            os.setuid(account.uid)
+        if hasattr(libc, "prctl"):
+            if is_final:
+                libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            if death_signal is not None:
+                # After the change of user, which clears it.
+                libc.prctl(PR_SET_PDEATHSIG, death_signal)
+                if os.getppid() != parent:
+                    os._exit(1)
+
+    return change
+
+
+def give(path: Path, account: Account | None) -> None:
+    """Hand the file or folder over to the account; nothing where we are not root."""
+    if account is not None:
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
+
+
+def give_tree(folder: Path, account: Account | None) -> None:
+    """Hand the folder with all that is in it over to the account, unless it has the folder already.
+
+    A file with several names is left alone: one of them may be the name of somebody else's file.
+    """
+    if account is None or folder.stat().st_uid == account.uid:
+        return
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink == 1:
+                give(path, account)
+    # Last, so that an interrupted call is made again.
+    give(folder, account)
+
+
+def _make_place(closed: Path, path: Path, *, is_folder: bool) -> None:
+    """Make what the path is mounted over, and the folders in between; whatever the umask is, the account must get through."""
+    folders = [folder for folder in reversed(path.parents) if closed in folder.parents]
+    for folder in [*folders, path] if is_folder else folders:
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+    if not is_folder:
+        path.touch()
+
+
+def _call(name: str, *arguments: object) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, name):
+        raise OSError(f"no {name}() here")
+    if getattr(libc, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")

@@ -1,0 +1,157 @@
+"""A profile straight from samples: for windows that nobody has looked at before, and for files."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat import work_budget
+from normstat.scoring.bins import Edges, choose_edges, fill_bins
+from normstat.scoring.host_profile import HostProfile, Judged, judge, learn_length
+from normstat.scoring.load_model import learn, log_scale_of, to_log, window_middles
+from normstat.scoring.series_stats import BoolArray, digits_of, levels_of, looks_like_percent, traits_of
+from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
+
+MAX_WINDOWS: Final = 32
+# A window of the baseline is at most this part of it, of short ones a quarter; shorter ones have no quarters to tell apart.
+MAX_PART: Final = 8
+MIN_WINDOW: Final = 4
+MIN_WINDOWS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Series that share their instants. Missing: NaN; `digit` and `is_percent` None where nobody knows, then they are guessed.
+
+    Shape: times_baseline (n,), times_incident (m,), seconds, ascending; baseline (n_series, n), incident (n_series, m),
+    the rest (n_series,)
+    """
+
+    times_baseline: FloatArray
+    baseline: FloatArray
+    times_incident: FloatArray
+    incident: FloatArray
+    digit: FloatArray | None = None
+    is_percent: BoolArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Distances:
+    """A block as distances from the levels of its series; the block itself, which is twice as large, is not kept."""
+
+    times_baseline: FloatArray
+    before: Float32Array
+    times_incident: FloatArray
+    now: Float32Array
+    level: FloatArray
+    digit: FloatArray
+    is_percent: BoolArray
+
+
+def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, Judged]:
+    """Return each series by itself, and all of them together; each block is asked for when the one before is done with.
+
+    Shape: families (n_series,), codes, over the series of all blocks in their order
+    """
+    blocks = [_measure(block) for block in given]
+    before, now = [block.before for block in blocks], [block.now for block in blocks]
+    whole = concatenate([_summarise(distances) for distances in before])
+    traits = traits_of(
+        whole,
+        np.concatenate([block.level for block in blocks]),
+        np.concatenate([block.digit for block in blocks]),
+        np.concatenate([block.is_percent for block in blocks]),
+    )
+    # Windows of all blocks at the same share of the baseline, so that one yardstick is one window of the host.
+    cuts = [cut(block.before.shape[1], block.now.shape[1]) for block in blocks]
+    # A stat with few reports repeats its windows, so that it does not take those of the others.
+    n_windows = max(map(len, cuts))
+    windows = [
+        concatenate(
+            [
+                _summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]])
+                for distances, pieces in zip(before, cuts, strict=True)
+            ]
+        )
+        for number in range(n_windows)
+    ]
+    edges = _edges(blocks)
+    follow, left, added, bins_now = None, None, np.full(len(whole), np.nan, np.float32), None
+    if edges is not None:
+        bins = np.concatenate([fill_bins(item, block.times_baseline, edges[0]) for item, block in zip(before, blocks, strict=True)])
+        bins_now = np.concatenate(
+            [fill_bins(item, block.times_incident, edges[1]) for item, block in zip(now, blocks, strict=True)]
+        )
+        bins, bins_now = bins[:, ~np.isnan(bins).all(axis=0)], bins_now[:, ~np.isnan(bins_now).all(axis=0)]
+        # A baseline without any value has no bins.
+        added = log_scale_of(bins, traits) if bins.shape[1] else added
+        learned = learn(to_log(bins, added))
+        bins_now = to_log(bins_now, added)
+        if learned is not None and bins_now.shape[1]:
+            follow = learned[0]
+            left = window_middles(learned[1], bins_now.shape[1])
+    disjoint = float(
+        np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(before, cuts, strict=True)])
+    )
+    known = learn_length(windows, whole, traits, families, length_s=1.0, n_disjoint=disjoint, left=left)
+    profile = HostProfile(traits, whole, families, [known], follow, added, edges[0][1] if edges else 0.0)
+    event_size = np.concatenate([event_size_of(distances) for distances in now])
+    # The yardstick was made for windows of just this length.
+    window = concatenate(
+        [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(now, cuts, strict=True)]
+    )
+    return profile, judge(profile, window, event_size, bins_now, 1.0)
+
+
+def _measure(block: Block) -> _Distances:
+    level = levels_of(block.baseline)
+    work_budget.keep(4 * (block.baseline.size + block.incident.size))
+    return _Distances(
+        block.times_baseline,
+        relative(block.baseline, level),
+        block.times_incident,
+        relative(block.incident, level),
+        level,
+        digits_of(block.baseline) if block.digit is None else block.digit,
+        looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent,
+    )
+
+
+def _summarise(distances: Float32Array, piece: int | None = None) -> Summary:
+    """`summarise`, as long as somebody waits for it and there is room."""
+    work_budget.use(work_budget.CELL_BYTES * distances.size)
+    return summarise(distances, piece=piece)
+
+
+def cut(n: int, n_wanted: int) -> list[slice]:
+    """Return windows of a baseline of n reports for an incident of so many: at most an eighth of it, overlapping by half if
+    need be.
+    """
+    length = max(1, min(n_wanted, max(n // MAX_PART, min(MIN_WINDOW, n // MIN_WINDOWS))))
+    n_windows = int(np.clip(2 * n // length - 1, 1, MAX_WINDOWS))
+    starts = np.unique(np.linspace(0, n - length, n_windows).astype(np.intp))
+    return [slice(int(start), int(start) + length) for start in starts]
+
+
+def relative(values: FloatArray, level: FloatArray) -> Float32Array:
+    """Return distances from the level, in four bytes. Shape: values (n_series, n), level (n_series,)"""
+    return np.asarray(values - level[:, None], np.float32)
+
+
+def event_size_of(distances: Float32Array) -> FloatArray:
+    """Return how far the samples are from the level when not at it: the mean; 0 where all are. Shape: (n_series, n) ->
+    (n_series,)
+    """
+    sizes = np.abs(np.nan_to_num(distances))
+    return np.asarray(sizes.sum(axis=1, dtype=np.float64) / np.maximum(np.count_nonzero(sizes, axis=1), 1), np.float64)
+
+
+def _spread(number: int, n_windows: int, n_pieces: int) -> int:
+    return round(number * (n_pieces - 1) / max(n_windows - 1, 1))
+
+
+def _edges(blocks: Sequence[_Distances]) -> tuple[Edges, Edges] | None:
+    baseline = [block.times_baseline for block in blocks if len(block.times_baseline) > 1]
+    incident = [block.times_incident for block in blocks if len(block.times_incident)]
+    return choose_edges(baseline, incident) if baseline and incident else None

@@ -1,0 +1,173 @@
+"""What is normal for one series, step by step in time: what is drawn behind any graph."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.baselines.window_sets import length_s
+from normstat.errors import NotFound, shorten
+from normstat.profiles.array_codec import BrokenBytes
+from normstat.profiles.profile_codec import BAND, BandStep, find_in_band, unpack_band
+from normstat.profiles.profile_job import before
+from normstat.profiles.seasonality import slot_of
+from normstat.profiles.stored_profile import Wanted, find_wanted
+from normstat.stats.spec import Field
+from normstat.storage import profile_rows
+from normstat.storage.lookup import StatRef, find_instances, find_stat, require_host
+from normstat.storage.profile_rows import WHOLE_SLOT
+from normstat.storage.sample_pages import PageQuery, read_pages, to_floats
+from normstat.window import Window
+
+log = structlog.get_logger()
+
+HOUR: Final = timedelta(hours=1)
+# Nobody sees the hours of a longer window.
+MAX_STEPS: Final = 2000
+DIGITS: Final = 9
+# Samples of so much time are read where there is no profile yet.
+MAX_READ_S: Final = 2 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class BandRequest:
+    """A series, a baseline, and the window of the graph; `version` None: the newest."""
+
+    baseline_id: int
+    version: int | None
+    host: str
+    stat: str
+    field: str
+    instance: str
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class BandPart:
+    """What is normal in [start, end) of the graph, in the unit of the field; `n`: samples that say so."""
+
+    start: datetime
+    end: datetime
+    p5: float
+    p50: float
+    p95: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class BandRecord:
+    """What is normal in a window. `reason`: why there is nothing, or not hour by hour; empty where there is nothing to say."""
+
+    baseline: int
+    version: int
+    is_seasonal: bool
+    steps: list[BandPart]
+    unit: str
+    reason: str
+
+
+async def read_band(session: AsyncSession, request: BandRequest) -> BandRecord:
+    """Return the band of a series: hour by hour where the baseline has like hours, in one step where it has not.
+
+    Raises: NotFound for an unknown host, baseline, version, stat or field
+    """
+    host_id = await require_host(session, request.host)
+    wanted = await find_wanted(session, request.baseline_id, request.version, host_id)
+    stat = await find_stat(session, request.stat)
+    field = next((field for field in stat.fields if field.key == request.field), None) if stat is not None else None
+    if stat is None or field is None:
+        raise NotFound(
+            f"{shorten(request.stat)} has no field {shorten(request.field)}; GET /api/v1/stats lists them",
+            {"stat": request.stat, "field": request.field},
+        )
+    by_slot = await _read_slots(session, wanted, request)
+    if by_slot is None:
+        return await _read_samples(session, wanted, request, stat=stat, field=field)
+    slots = [slot for slot in by_slot if slot != WHOLE_SLOT]
+    whole = by_slot[WHOLE_SLOT]
+    n_steps = request.window.length_s / HOUR.total_seconds()
+    if not slots or n_steps > MAX_STEPS:
+        reason = "The window is too long to tell its hours apart." if slots else ""
+        if whole is None:
+            reason = f"The baseline has no samples of {request.stat} {request.field} of {request.instance or request.host}."
+        parts = [] if whole is None else [_to_part(request.window, whole)]
+        return _to_record(wanted, field, parts, reason, is_seasonal=False)
+    parts = []
+    for hour in _hours(request.window, wanted.zone):
+        slot = slot_of(hour, wanted.zone, slots)
+        step = None if slot is None else by_slot[slot]
+        if step is not None:
+            parts.append(_to_part(hour, step))
+    reason = "" if parts else "The baseline has none of these hours, or no samples of the series in them."
+    return _to_record(wanted, field, parts, reason, is_seasonal=True)
+
+
+async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandRequest) -> Mapping[int, BandStep | None] | None:
+    """Return what the series is in each slot. Missing: None without a profile of these windows; a slot without a sample has
+    None.
+    """
+    rows = await profile_rows.read_bands(session, wanted.key)
+    bands = {slot: band for slot, (row, band) in rows.items() if row.effective == before(wanted.effective, row.until)}
+    if WHOLE_SLOT not in bands:
+        return None
+
+    def find() -> dict[int, BandStep | None]:
+        return {
+            slot: find_in_band(unpack_band(band), request.stat, request.instance, request.field) for slot, band in bands.items()
+        }
+
+    try:
+        return await anyio.to_thread.run_sync(find)
+    except BrokenBytes as error:
+        log.warning("band_broken", baseline=request.baseline_id, error=str(error))
+        return None
+
+
+async def _read_samples(
+    session: AsyncSession, wanted: Wanted, request: BandRequest, *, stat: StatRef, field: Field
+) -> BandRecord:  # fmt: skip
+    """From the samples, where they are few: the profile may not be there yet."""
+    effective = before(wanted.effective, datetime.now(UTC))
+    if not effective:
+        return _to_record(wanted, field, [], "Nothing of the baseline counts for this host so far.", is_seasonal=False)
+    if length_s(effective) > MAX_READ_S:
+        return _to_record(wanted, field, [], "The profile of the baseline is still being made.", is_seasonal=False)
+    found = await find_instances(session, wanted.key.host_id, stat.id, [request.instance])
+    values: list[np.ndarray] = []
+    for window in effective if found else ():
+        query = PageQuery(stat.name, wanted.key.host_id, window, [field], [item.id for item in found])
+        async with aclosing(read_pages(session, query)) as coming:
+            values += [to_floats(field, page.values[0]) for page in [page async for page in coming]]
+    numbers = np.concatenate(values) if values else np.empty(0)
+    numbers = numbers[~np.isnan(numbers)]
+    if len(numbers) == 0:
+        return _to_record(wanted, field, [], "The baseline has no samples of this series.", is_seasonal=False)
+    p5, p50, p95 = np.quantile(numbers, BAND).tolist()
+    part = _to_part(request.window, BandStep(p5, p50, p95, len(numbers)))
+    return _to_record(wanted, field, [part], "", is_seasonal=False)
+
+
+def _hours(window: Window, zone: tzinfo) -> Iterator[Window]:
+    """Yield the clock hours of the window in that zone, cut at its ends."""
+    start = window.start
+    while start < window.end:
+        local = start.astimezone(zone)
+        into = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
+        end = min(start - into + HOUR, window.end)
+        yield Window(start, end)
+        start = end
+
+
+def _to_part(window: Window, step: BandStep) -> BandPart:
+    p5, p50, p95 = (float(f"{value:.{DIGITS}g}") for value in (step.p5, step.p50, step.p95))
+    return BandPart(window.start, window.end, p5, p50, p95, step.n)
+
+
+def _to_record(wanted: Wanted, field: Field, parts: Sequence[BandPart], reason: str, *, is_seasonal: bool) -> BandRecord:
+    return BandRecord(wanted.key.baseline_id, wanted.key.version, is_seasonal, list(parts), field.unit, reason)

@@ -1,0 +1,126 @@
+"""A profile as bytes, and the small part of it that is drawn behind graphs: the band."""
+
+import zlib
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+
+from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections
+from normstat.profiles.profile_builder import Assembled, StatSeries
+from normstat.profiles.sketch import PIECE_METHOD, Keys
+from normstat.scoring.change_scale import Ends, Traits, Usual
+from normstat.scoring.host_profile import HostProfile, Knowledge
+from normstat.scoring.load_model import Follow
+from normstat.scoring.significance import Calibration
+from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray, Summary
+
+# Grows with every change of how profiles are made.
+PROFILE_METHOD: Final = 1
+BAND: Final = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a profile was made from. `days`: the local days of a profile of like hours, in words such as `12 working days`"""
+
+    n_samples: int
+    covered_s: float
+    n_left_out: int
+    days: str
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Between what and what series are normally. Shape: quantiles (n_series, 3), those of BAND; n (n_series,) samples"""
+
+    stats: tuple[StatSeries, ...]
+    quantiles: FloatArray
+    n: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class BandStep:
+    """One series of a band. Missing: NaN where it has no sample."""
+
+    p5: float
+    p50: float
+    p95: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileBody:
+    """What is in the bytes of a profile."""
+
+    stats: tuple[StatSeries, ...]
+    profile: HostProfile
+    facts: Facts
+
+
+TYPES: Final = (
+    StatSeries, HostProfile, Traits, Summary, Knowledge, Usual, Ends, Calibration, Follow, Facts, Band,
+)  # fmt: skip
+# What is stored has a number of two bytes: other methods, or records with other fields, have another one and make all again.
+METHOD: Final = (
+    zlib.crc32(
+        repr(
+            (PIECE_METHOD, PROFILE_METHOD, [(type_.__name__, [field.name for field in fields(type_)]) for type_ in (Keys, *TYPES)])
+        ).encode()
+    )
+    % 2**15
+)
+
+
+def pack_profile(assembled: Assembled, days: str) -> tuple[bytes, bytes]:
+    """Return the bytes of a profile, and of its band."""
+    facts = Facts(assembled.n_samples, assembled.covered_s, assembled.n_left_out, days)
+    body = pack_sections({"series": assembled.stats, "profile": assembled.profile, "facts": facts})
+    return body, pack_sections({"band": make_band(assembled.stats, assembled.profile)})
+
+
+def unpack_profile(body: bytes) -> ProfileBody:
+    """Return the profile that was packed.
+
+    Raises: BrokenBytes, also for a profile of a method whose records had other fields
+    """
+    sections = Sections(body, TYPES)
+    profile = sections.read("profile")
+    if not isinstance(profile, HostProfile):
+        raise BrokenBytes("The packed bytes hold no profile")
+    return ProfileBody(sections.read("series"), profile, sections.read("facts"))
+
+
+def make_band(stats: tuple[StatSeries, ...], profile: HostProfile) -> Band:
+    """Return the band of a profile, in the units of the series."""
+    places = np.array(BAND) * (len(PROBABILITIES) - 1)
+    low = places.astype(np.intp)
+    part = places - low
+    functions = profile.whole.quantiles.astype(np.float64)
+    distances = functions[:, low] * (1 - part) + functions[:, np.minimum(low + 1, functions.shape[1] - 1)] * part
+    return Band(stats, profile.traits.level[:, None] + distances, profile.whole.n)
+
+
+def unpack_band(body: bytes) -> Band:
+    """Return the band that was packed.
+
+    Raises: BrokenBytes
+    """
+    band = Sections(body, TYPES).read("band")
+    if not isinstance(band, Band):
+        raise BrokenBytes("The packed bytes hold no band")
+    return band
+
+
+def find_in_band(band: Band, stat: str, instance: str, field: str) -> BandStep | None:
+    """Return one series of a band. Missing: None where it has no such series, or no sample of it."""
+    offset = 0
+    for own in band.stats:
+        if own.stat == stat and instance in own.instances and field in own.fields:
+            is_it = (own.instance == own.instances.index(instance)) & (own.field == own.fields.index(field))
+            for row in np.flatnonzero(is_it) + offset:
+                if band.n[row] > 0:
+                    p5, p50, p95 = band.quantiles[row].tolist()
+                    return BandStep(p5, p50, p95, int(band.n[row]))
+        offset += len(own.instance)
+    return None

@@ -1,0 +1,384 @@
+"""The job that makes the profiles of baselines: pieces first, those that are missing, then what is put together from them.
+
+Everything follows from the database: a process that dies leaves claimed pieces without bodies, and whoever comes next goes on. Each
+piece is a short transaction; samples are read off any lock, and all arithmetic is done off the event loop, one piece at a time.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.baselines.window_sets import Windows, intersect, length_s
+from normstat.profiles.array_codec import BrokenBytes
+from normstat.profiles.profile_builder import Assembled, StatPieces, TooShort, assemble
+from normstat.profiles.profile_codec import METHOD, pack_profile
+from normstat.profiles.seasonality import find_slots
+from normstat.profiles.sketch import PackedPiece, piece_spans
+from normstat.profiles.sketch_reader import read_piece
+from normstat.stats.engine.timeline import require_zone
+from normstat.stats.spec import Kind
+from normstat.storage import profile_rows
+from normstat.storage.baseline_versions import SETTLE, effective_windows
+from normstat.storage.lookup import StatRef, list_host_stats
+from normstat.storage.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, list_tasks, note_progress
+from normstat.storage.profile_rows import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
+from normstat.storage.schema.baseline_models import Baseline
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.turns import Turns, describe, is_database_away
+from normstat.window import Window
+
+log = structlog.get_logger()
+
+Sessions = async_sessionmaker[AsyncSession]
+# The shortest window of a profile is a minute, and at most an eighth of the baseline.
+MIN_S: Final = 8 * 60
+# Bytes of pieces that one profile is put together from: of longer baselines evenly spread ones.
+MAX_BYTES: Final = 400 << 20
+MIN_SPANS: Final = 24
+TOO_SHORT: Final = "Shorter than 8 minutes so far: comparisons read its samples."
+
+
+async def run_profiles(
+    sessions: Sessions,
+    *,
+    budget_s: float,
+    now: datetime | None = None,
+    host: str | None = None,
+    turns: Turns[tuple[int, int]] | None = None,
+) -> int | None:
+    """Return the job: makes what is asked for, and what is outdated, for about so many seconds; how many profiles were made.
+
+    Missing: None when somebody else is at it
+    """
+    async with hold_lock(sessions) as is_ours:
+        return await make_profiles(sessions, budget_s=budget_s, now=now, host=host, turns=turns) if is_ours else None
+
+
+async def make_profiles(
+    sessions: Sessions,
+    *,
+    budget_s: float,
+    now: datetime | None = None,
+    host: str | None = None,
+    turns: Turns[tuple[int, int]] | None = None,
+) -> int:
+    """Make profiles until none is left or the time is over; only for the holder of the lock.
+
+    Those that were asked for first come first, but one that is not finished in its turn (its samples change all the time, say) has
+    to let the others go ahead. A failure stays with its task, and is tried again an hour later.
+    """
+    turns = Turns("profile_failed") if turns is None else turns
+    at = datetime.now(UTC) if now is None else now
+    ends_at = time.monotonic() + budget_s
+    async with open_write_session(sessions) as session:
+        await ask_for_outdated(session, METHOD, at)
+    n_made = 0
+    while True:
+        async with open_read_session(sessions) as session:
+            tasks = {(task.baseline_id, task.host_id): task for task in await list_tasks(session, host)}
+        coming = turns.order(list(tasks))
+        if not coming:
+            return n_made
+        task = tasks[coming[0]]
+        with turns.turn(coming[0], baseline=task.baseline_id, host_id=task.host_id):
+            n_made += await make_profile(sessions, task, ends_at)
+        if time.monotonic() > ends_at:
+            return n_made
+
+
+async def make_profile(sessions: Sessions, task: ProfileTask, ends_at: float) -> bool:
+    """Make the profile of a baseline for a host; False when the time was over before.
+
+    A failure stays with the task, and stop none of the others.
+    """
+    began = time.monotonic()
+    try:
+        message = await _Making(sessions, task, ends_at).work()
+    except Exception as error:
+        if is_database_away(error):
+            raise
+        text = describe(error)
+        log.warning("profile_failed", baseline=task.baseline_id, host_id=task.host_id, error=text, exc_info=error)
+        async with open_write_session(sessions) as session:
+            await end_task(session, task, state="failed", message=text)
+        return False
+    if message is None:
+        # Over time, asked for again, or samples changed: the task stands as it did.
+        return False
+    async with open_write_session(sessions) as session:
+        await end_task(session, task, state="done", message=message)
+    seconds = round(time.monotonic() - began, 1)
+    log.info("profile_made", baseline=task.baseline_id, host_id=task.host_id, message=message, seconds=seconds)
+    return True
+
+
+class _Changed(Exception):
+    """What a profile was made of changed before it was stored: nothing of it is to stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a profile is made from. `spans`: the effective windows before `until`, cut into pieces"""
+
+    version: int
+    zone: tzinfo
+    until: datetime
+    effective: Windows
+    spans: list[Window]
+    stats: list[StatRef]
+    spec_versions: Mapping[str, int]
+
+
+class _Making:
+    """One profile and its slots."""
+
+    def __init__(self, sessions: Sessions, task: ProfileTask, ends_at: float) -> None:
+        self._sessions = sessions
+        self._task = task
+        self._ends_at = ends_at
+        self._n_done = self._n_total = 0
+
+    async def work(self) -> str | None:
+        """Make it: why there is none, or nothing. Missing: None when it is to be gone on with, or was asked for again."""
+        plan = await self._plan()
+        if plan is None:
+            return "Archived: it is made when the baseline is brought back."
+        if length_s(plan.effective) < MIN_S:
+            await self._keep([])
+            return TOO_SHORT
+        if not await self._make_pieces(plan):
+            return None
+        try:
+            kept = await self._make_profiles(plan)
+        except TooShort as error:
+            await self._keep([])
+            return str(error)
+        if kept is None:
+            return None
+        await self._keep(kept)
+        await self._forget_pieces(plan)
+        return ""
+
+    async def _plan(self) -> _Plan | None:
+        async with open_read_session(self._sessions) as session:
+            baseline = await session.get(Baseline, self._task.baseline_id)
+            if baseline is None or baseline.archived_at is not None:
+                return None
+            # By the wish, not by the clock: who goes on with the work is to find the pieces that were made for it.
+            until = self._task.asked_at - SETTLE
+            effective = await effective_windows(session, baseline.id, self._task.host_id, baseline.version)
+            effective = before(effective, until)
+            stats = await list_host_stats(session, self._task.host_id)
+            zone = require_zone(baseline.time_zone)
+            versions = await profile_rows.read_spec_versions(session, {stat.spec for stat in stats})
+            return _Plan(baseline.version, zone, until, effective, piece_spans(effective), stats, versions)
+
+    async def _make_pieces(self, plan: _Plan) -> bool:
+        """Make the pieces that are missing; False when the time is over, or the profile was asked for again."""
+        there = await self._list_pieces(plan)
+        missing: list[tuple[Window, list[StatRef]]] = []
+        for span in plan.spans:
+            lacking = [stat for stat in plan.stats if not _is_good(there.get(PieceKey(stat.id, span.start, span.end)), stat)]
+            if lacking:
+                missing.append((span, lacking))
+        n_pieces = len(plan.spans) * len(plan.stats)
+        self._n_total = n_pieces + 1 + len(find_slots(plan.spans, plan.zone))
+        if not await self._note(n_pieces - sum(len(stats) for _, stats in missing)):
+            return False
+        for span, stats in missing:
+            if time.monotonic() > self._ends_at:
+                return False
+            async with open_write_session(self._sessions) as session:
+                versions = {stat.id: stat.spec_version for stat in stats}
+                claims = await profile_rows.claim_pieces(session, self._task.host_id, span, versions, METHOD)
+            for stat in stats:
+                if stat.id in claims:
+                    await self._make_piece(stat, span, claims[stat.id])
+            if not await self._note(len(stats)):
+                return False
+        return True
+
+    async def _make_piece(self, stat: StatRef, span: Window, claim: datetime) -> None:
+        n_rows, body = await read_piece(self._sessions, self._task.host_id, stat, span)
+        key = PieceKey(stat.id, span.start, span.end)
+        async with open_write_session(self._sessions) as session:
+            await profile_rows.put_piece(session, self._task.host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
+
+    async def _make_profiles(self, plan: _Plan) -> list[ProfileKey] | None:
+        """Return the profile of all hours and those of like hours: which. Missing: None when pieces were taken back, and as
+        above.
+        """
+        there = await self._list_pieces(plan)
+        if not all(PieceKey(stat.id, span.start, span.end) in there for stat in plan.stats for span in plan.spans):
+            # Taken back while it was made.
+            return None
+        async with open_read_session(self._sessions) as session:
+            old = await profile_rows.list_slots(session, self._key(plan, WHOLE_SLOT))
+        wanted: list[tuple[int, Sequence[Window], str]] = [(WHOLE_SLOT, plan.spans, "")]
+        wanted += [(slot.number, slot.spans, slot.days) for slot in find_slots(plan.spans, plan.zone).values()]
+        kept = []
+        for slot, spans, days in wanted:
+            key = self._key(plan, slot)
+            pieces = [
+                there[piece] for stat in plan.stats for span in spans if (piece := PieceKey(stat.id, span.start, span.end)) in there
+            ]
+            known = old.get(slot)
+            if known is not None and known.sources == hash_sources(pieces):
+                is_good = await self._confirm(plan, key, pieces)
+            elif time.monotonic() > self._ends_at:
+                return None
+            else:
+                try:
+                    is_good = await self._make_one(plan, key, spans, pieces, days)
+                except TooShort:
+                    if slot == WHOLE_SLOT:
+                        raise
+                    continue
+            if not is_good:
+                return None
+            kept.append(key)
+            if not await self._note(1):
+                return None
+        return kept
+
+    async def _make_one(
+        self, plan: _Plan, key: ProfileKey, spans: Sequence[Window], pieces: Sequence[StoredPiece], days: str
+    ) -> bool:  # fmt: skip
+        chosen = _choose(spans, pieces)
+        by_stat: list[tuple[StatRef, list[bytes]]] = []
+        async with open_read_session(self._sessions) as session:
+            for stat in plan.stats:
+                bodies = await profile_rows.read_bodies(session, self._task.host_id, stat.id, chosen, METHOD)
+                by_stat.append((stat, bodies))
+        try:
+            body, band = await anyio.to_thread.run_sync(_assemble, by_stat, days)
+        except BrokenBytes:
+            await self._delete_broken(by_stat, pieces)
+            raise
+        return await self._store(plan, self._to_row(plan, key, pieces, body), pieces, band)
+
+    async def _confirm(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece]) -> bool:
+        """Say that what is stored is still right, as it was made of the same pieces."""
+        return await self._store(plan, self._to_row(plan, key, pieces, b""), pieces, None)
+
+    async def _store(self, plan: _Plan, row: ProfileRow, pieces: Sequence[StoredPiece], band: bytes | None) -> bool:
+        try:
+            async with open_write_session(self._sessions) as session:
+                if band is None:
+                    is_good = await profile_rows.confirm_profile(session, row, pieces)
+                else:
+                    is_good = await profile_rows.put_profile(session, row, pieces, band)
+                # The host's row is locked now: a stat that the plan does not know may have come before.
+                _require_same(plan.stats, await list_host_stats(session, self._task.host_id) if is_good else [])
+        except _Changed:
+            return False
+        return True
+
+    def _to_row(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece], body: bytes) -> ProfileRow:
+        return ProfileRow(
+            key=key,
+            made_at=plan.until,
+            until=plan.until,
+            effective=plan.effective,
+            is_stale=False,
+            spec_versions=plan.spec_versions,
+            sources=hash_sources(pieces),
+            body=body,
+        )
+
+    async def _delete_broken(self, by_stat: Sequence[tuple[StatRef, list[bytes]]], pieces: Sequence[StoredPiece]) -> None:
+        """Remove the pieces of stats of which one cannot be read: they are made again at the next try."""
+        broken = {stat.id for stat, bodies in by_stat if not all(map(_is_readable, bodies))}
+        async with open_write_session(self._sessions) as session:
+            for piece in pieces:
+                if piece.key.stat_id in broken:
+                    await profile_rows.delete_piece(session, self._task.host_id, piece.key, METHOD)
+
+    async def _list_pieces(self, plan: _Plan) -> dict[PieceKey, StoredPiece]:
+        if not plan.spans:
+            return {}
+        window = Window(plan.spans[0].start, plan.spans[-1].end)
+        async with open_read_session(self._sessions) as session:
+            found = await profile_rows.list_pieces(session, self._task.host_id, window, METHOD)
+        return {key: piece for key, piece in found.items() if piece.n_bytes}
+
+    async def _keep(self, keys: Sequence[ProfileKey]) -> None:
+        async with open_write_session(self._sessions) as session:
+            await profile_rows.delete_profiles(session, self._task.baseline_id, self._task.host_id, keys)
+
+    async def _forget_pieces(self, plan: _Plan) -> None:
+        """Remove pieces that no baseline of the host has any longer."""
+        host_id = self._task.host_id
+        wanted: set[tuple[datetime, datetime]] = set()
+        async with open_read_session(self._sessions) as session:
+            for baseline_id in await profile_rows.list_baselines_of(session, host_id):
+                effective = before(await effective_windows(session, baseline_id, host_id), plan.until)
+                wanted |= {(span.start, span.end) for span in piece_spans(effective)}
+        async with open_write_session(self._sessions) as session:
+            n = await profile_rows.keep_pieces(session, host_id, wanted, METHOD)
+        if n:
+            log.info("pieces_forgotten", host_id=host_id, n=n)
+
+    async def _note(self, n: int) -> bool:
+        """Say how far it is; False when nobody wants it, or it was asked for again."""
+        self._n_done += n
+        async with open_write_session(self._sessions) as session:
+            return await note_progress(session, self._task, self._n_done, self._n_total)
+
+    def _key(self, plan: _Plan, slot: int) -> ProfileKey:
+        return ProfileKey(self._task.baseline_id, plan.version, self._task.host_id, slot, METHOD)
+
+
+def _assemble(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> tuple[bytes, bytes]:
+    stats = [
+        StatPieces(
+            stat.name,
+            [PackedPiece(body) for body in bodies],
+            frozenset(field.key for field in stat.fields if field.kind is Kind.PERCENT),
+            {field.key: 10.0**-field.decimals for field in stat.fields},
+        )
+        for stat, bodies in by_stat
+        if bodies
+    ]
+    assembled: Assembled = assemble(stats)
+    return pack_profile(assembled, days)
+
+
+def _require_same(planned: Sequence[StatRef], there: Sequence[StatRef]) -> None:
+    if {stat.id for stat in planned} != {stat.id for stat in there}:
+        raise _Changed
+
+
+def _choose(spans: Sequence[Window], pieces: Sequence[StoredPiece]) -> list[Window]:
+    """Return all spans, or evenly spread ones where the pieces of all are too much to hold."""
+    n_bytes = sum(piece.n_bytes for piece in pieces)
+    n = max(MIN_SPANS, int(len(spans) * MAX_BYTES / max(n_bytes, 1)))
+    if n >= len(spans):
+        return list(spans)
+    return [spans[place] for place in np.unique(np.linspace(0, len(spans) - 1, n).astype(np.intp)).tolist()]
+
+
+def _is_good(piece: StoredPiece | None, stat: StatRef) -> bool:
+    return piece is not None and piece.spec_version == stat.spec_version
+
+
+def _is_readable(body: bytes) -> bool:
+    try:
+        PackedPiece(body).unpack()
+    except BrokenBytes:
+        return False
+    return True
+
+
+def before(effective: Windows, until: datetime) -> Windows:
+    """Return what of the windows is before an instant."""
+    if not effective or effective[0].start >= until:
+        return ()
+    return intersect(effective, (Window(effective[0].start, until),))

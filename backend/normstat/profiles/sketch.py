@@ -1,0 +1,204 @@
+"""What an hour, or less, of a stat of one host looks like: what profiles of baselines are put together from.
+
+A piece depends on nothing but its samples, so all baselines that hold the hour share it, and a baseline that recurs needs only the
+new ones. It keeps a few windows of each length, which show what such windows do, and the means of minutes, which show how series go
+together. Each series is measured from its own level in the piece; `rebase` moves it to another one.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, timedelta
+from typing import Final
+
+import numpy as np
+
+from normstat.baselines.window_sets import Windows, length_s
+from normstat.profiles.array_codec import Sections, pack_sections
+from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
+from normstat.window import Window
+
+# Grows with every change of what a piece holds: those of other methods are made again.
+PIECE_METHOD: Final = 1
+HOUR_S: Final = 3600
+MINUTE_S: Final = 60
+WINDOW_LENGTHS: Final = (60, 300, 900)
+# Nearly an hour is one.
+WHOLE_S: Final = 3500
+PER_HOUR: Final = 3
+# A shorter piece stands for a short baseline, which has no other ones.
+PER_SHORT_PIECE: Final = 16
+# Baselines shorter than this are cut into pieces of half an hour at most.
+SHORT_BASELINE_S: Final = 4 * HOUR_S
+# From hour to hour windows begin at other minutes: else they would all meet the job that runs at the full hour, or none.
+TURN: Final = 0.6180339887
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The series of a piece, and what each is measured from.
+
+    Shape: instance, field (n_series,) codes; level, digit (n_series,). `interval_s`: the usual distance of two reports, 0 with one
+    """
+
+    start_s: float
+    end_s: float
+    instances: tuple[str, ...]
+    fields: tuple[str, ...]
+    instance: IntArray
+    field: IntArray
+    level: FloatArray
+    digit: FloatArray
+    n_rows: int
+    n_left_out: int
+    covered_s: float
+    interval_s: float
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceWindow:
+    """A window of a piece, as distances from the levels of the piece."""
+
+    start_s: float
+    length_s: int
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a span of a stat looks like. Shape: minutes (n_series, n_minutes), from the begin of the first minute on"""
+
+    keys: Keys
+    whole: Summary
+    windows: tuple[PieceWindow, ...]
+    minutes: Float32Array
+
+
+TYPES: Final = (Keys, Summary)
+
+
+def piece_spans(effective: Windows) -> list[Window]:
+    """Return the windows of a baseline cut into pieces: at full hours (UTC), those of short baselines at half hours, too."""
+    step = timedelta(minutes=30 if length_s(effective) < SHORT_BASELINE_S else 60)
+    spans = []
+    for window in effective:
+        start = window.start
+        while start < window.end:
+            hour = start.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+            end = min(hour + ((start - hour) // step + 1) * step, window.end)
+            spans.append(Window(start, end))
+            start = end
+    return spans
+
+
+def window_starts(start_s: float, end_s: float, window_s: int) -> list[float]:
+    """Return where the windows of that length begin that a piece keeps."""
+    span = end_s - start_s
+    if window_s > span:
+        return []
+    if span < WHOLE_S:
+        n = int(np.clip(2 * span // window_s - 1, 1, PER_SHORT_PIECE))
+        return [float(start) for start in np.unique(np.rint(np.linspace(start_s, end_s - window_s, n)))]
+    n_places = int(span // window_s)
+    turn = (int(start_s // HOUR_S) * TURN) % 1.0
+    places = sorted({int((number + turn) * n_places / PER_HOUR) % n_places for number in range(PER_HOUR)})
+    return [start_s + place * window_s for place in places]
+
+
+def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
+    """Return the same window as distances from another level, `delta` below the one so far; what a digit cannot tell from 0 is 0.
+
+    Shape: delta, digit (n_series,)
+    """
+    moved = np.flatnonzero(delta != 0)
+    if len(moved) == 0:
+        return summary
+    own, by = summary.take(moved), delta[moved]
+    # Four-byte distances add up to a level that is off by as much as they are exact.
+    near = np.maximum(1e-3 * digit[moved], 1e-6 * np.abs(by))
+
+    def move(values: Float32Array) -> Float32Array:
+        wide = values.ndim == 2
+        shifted = values.astype(np.float64) + (by[:, None] if wide else by)
+        return np.where(np.abs(shifted) <= (near[:, None] if wide else near), 0.0, shifted).astype(np.float32)
+
+    quantiles = move(own.quantiles)
+    # How many samples are at the new level nobody counted: as many as of the quantiles are.
+    away = np.where(np.isnan(own.away), np.nan, 1 - (quantiles == 0).mean(axis=1)).astype(np.float32)
+    # The mean square of x + d is that of x, and 2 d times the mean, and d * d.
+    square = own.deviation.astype(np.float64) ** 2 + 2 * by * own.mean + by**2
+    changed = replace(
+        own,
+        quantiles=quantiles,
+        top=move(own.top),
+        bottom=move(own.bottom),
+        mean=move(own.mean),
+        deviation=np.sqrt(np.maximum(square, 0)).astype(np.float32),
+        parts=move(own.parts),
+        away=away,
+    )
+    return _put(summary, changed, moved)
+
+
+def pack_piece(piece: Piece) -> bytes:
+    """Return the piece as bytes, in sections that are read one by one."""
+    places = [(window.start_s, window.length_s) for window in piece.windows]
+    sections: dict[str, object] = {"keys": (piece.keys, tuple(places)), "whole": piece.whole, "minutes": piece.minutes}
+    sections |= {f"window{number}": window.summary for number, window in enumerate(piece.windows)}
+    return pack_sections(sections)
+
+
+class PackedPiece:
+    """A piece whose parts are unpacked when they are asked for.
+
+    Raises: BrokenBytes for bytes that are no piece; so does what it is asked for
+    """
+
+    def __init__(self, body: bytes) -> None:
+        self._sections = Sections(body, TYPES)
+        self.keys: Keys
+        self.places: tuple[tuple[float, int], ...]
+        self.keys, self.places = self._sections.read("keys")
+
+    @property
+    def is_hour(self) -> bool:
+        """Whether the whole piece is a window of an hour."""
+        return bool(len(self.keys)) and self.keys.end_s - self.keys.start_s >= WHOLE_S
+
+    @property
+    def whole(self) -> Summary:
+        """All of it."""
+        summary: Summary = self._sections.read("whole")
+        return summary
+
+    @property
+    def minutes(self) -> Float32Array:
+        """The means of its minutes. Shape: (n_series, n_minutes)"""
+        minutes: Float32Array = self._sections.read("minutes")
+        return minutes
+
+    def window(self, start_s: float, window_s: int) -> Summary | None:
+        """Return a window, the whole piece where it is an hour. Missing: None where it has no such one."""
+        if window_s == HOUR_S and start_s == self.keys.start_s and self.is_hour:
+            return self.whole
+        if (start_s, window_s) not in self.places:
+            return None
+        summary: Summary = self._sections.read(f"window{self.places.index((start_s, window_s))}")
+        return summary
+
+    def unpack(self) -> Piece:
+        """Return all of it at once."""
+        windows = tuple(
+            PieceWindow(start_s, window_s, self._sections.read(f"window{number}"))
+            for number, (start_s, window_s) in enumerate(self.places)
+        )
+        return Piece(self.keys, self.whole, windows, self.minutes)
+
+
+def _put(summary: Summary, changed: Summary, rows: np.ndarray) -> Summary:
+    names = ("quantiles", "top", "bottom", "mean", "deviation", "parts", "away")
+    new = {name: np.array(getattr(summary, name)) for name in names}
+    for name, array in new.items():
+        array[rows] = getattr(changed, name)
+    return replace(summary, **new)

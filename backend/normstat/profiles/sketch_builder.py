@@ -1,0 +1,287 @@
+"""Makes pieces of samples: series by series levels, digits, the whole, the windows, the minutes; in parts of bounded size."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from normstat.profiles.sketch import MINUTE_S, WINDOW_LENGTHS, Keys, Piece, PieceWindow, window_starts
+from normstat.scoring.bins import fill_bins
+from normstat.scoring.series_stats import digits_of, levels_of
+from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
+from normstat.window import Window
+
+# A distance of more usual intervals than this is a gap, and not covered.
+GAP_FACTOR: Final = 3
+# Values that are worked on at once.
+MAX_CELLS: Final = 2_000_000
+# Of an instance that is in fewer reports than this share only its samples are looked at, not the reports without it.
+SPARSE_SHARE: Final = 1 / 16
+# Series of a piece: those with the most samples.
+MAX_SERIES: Final = 20_000
+# Series that are looked at for it; of more, only those of the instances with the most samples.
+MAX_SERIES_MADE: Final = 80_000
+SECOND_US: Final = 1_000_000
+
+Column = Callable[[], FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class StatRows:
+    """Samples of a stat in the order of time, as they come from the table.
+
+    Shape: time_us, instance (n,): codes into `instances`; values[field]() (n,), made when they are needed. Missing: NaN
+    """
+
+    time_us: IntArray
+    instance: IntArray
+    instances: Sequence[str]
+    values: Mapping[str, Column]
+
+
+def make_piece(rows: StatRows, span: Window) -> Piece:
+    """Return the piece that these samples make. A series without any value in them is not in it."""
+    start_s, end_s = span.start.timestamp(), span.end.timestamp()
+    times_us, report = np.unique(rows.time_us, return_inverse=True)
+    n_rows = len(rows.time_us)
+    rows, report, n_left_out = _leave_out_instances(rows, report.astype(np.int64).reshape(-1))
+    grid = _Grid(rows, times_us / SECOND_US, report, start_s, end_s)
+    parts = list(grid.make_parts())
+    covered_us, interval_us = coverage_of(times_us)
+    kept = [part for part in parts if len(part.level)]
+    instance, field = _join([part.instance for part in kept], np.int64), _join([part.field for part in kept], np.int64)
+    keys = Keys(
+        start_s,
+        end_s,
+        tuple(rows.instances),
+        tuple(rows.values),
+        instance,
+        field,
+        _join([part.level for part in kept], np.float64),
+        _join([part.digit for part in kept], np.float64),
+        n_rows,
+        n_left_out,
+        covered_us / SECOND_US,
+        interval_us / SECOND_US,
+    )
+    if not kept:
+        nothing = np.empty((0, 0), np.float32)
+        return Piece(keys, summarise(nothing), (), nothing)
+    piece = Piece(
+        keys,
+        concatenate([part.whole for part in kept]),
+        tuple(
+            PieceWindow(cut.start_s, cut.length_s, concatenate([part.windows[number] for part in kept]))
+            for number, cut in enumerate(grid.cuts)
+        ),
+        np.concatenate([part.minutes for part in kept]),
+    )
+    return piece if len(keys) <= MAX_SERIES else _leave_out(piece)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    start_s: float
+    length_s: int
+    # The reports in it.
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some of the series of a piece."""
+
+    instance: IntArray
+    field: IntArray
+    level: FloatArray
+    digit: FloatArray
+    whole: Summary
+    windows: Sequence[Summary]
+    minutes: Float32Array
+
+
+class _Grid:
+    """Samples by report and instance: a row of a series has a column for each report."""
+
+    def __init__(self, rows: StatRows, times_s: FloatArray, report: IntArray, start_s: float, end_s: float) -> None:
+        self._rows = rows
+        self._times_s = times_s
+        # By instance, then by time: the samples of an instance are one piece of memory.
+        self._order = np.argsort(rows.instance, kind="stable")
+        self._instance, self._report = rows.instance[self._order], report[self._order]
+        self._n_samples = np.bincount(rows.instance, minlength=len(rows.instances))
+        first_minute = start_s // MINUTE_S * MINUTE_S
+        self._edges = (first_minute, float(MINUTE_S), int(np.ceil((end_s - first_minute) / MINUTE_S - 1e-9)))
+        places = [(start, window_s) for window_s in WINDOW_LENGTHS for start in window_starts(start_s, end_s, window_s)]
+        cuts = [
+            _Cut(start, window_s, *(int(at) for at in np.searchsorted(times_s, (start, start + window_s))))
+            for start, window_s in places
+        ]
+        # A window without any report shows nothing.
+        self.cuts = [cut for cut in cuts if cut.end > cut.first]
+
+    def make_parts(self) -> Iterator[_Part]:
+        """Yield the series in parts of bounded size."""
+        n_reports = len(self._times_s)
+        if n_reports == 0:
+            return
+        is_sparse = self._n_samples < SPARSE_SHARE * n_reports
+        columns = list(enumerate(self._rows.values.values()))
+        for sparse in (False, True):
+            instances = np.flatnonzero((is_sparse == sparse) & (self._n_samples > 0))
+            width = int(self._n_samples[instances].max(initial=1)) if sparse else n_reports
+            at_once = max(1, MAX_CELLS // max(width, 1))
+            for first in range(0, len(instances), at_once):
+                some = instances[first : first + at_once]
+                n_fields = max(1, at_once // len(some))
+                for field in range(0, len(columns), n_fields):
+                    yield self._make(some, columns[field : field + n_fields], is_sparse=sparse)
+
+    def _make(self, instances: IntArray, columns: Sequence[tuple[int, Column]], *, is_sparse: bool) -> _Part:
+        is_own = np.isin(self._instance, instances) if len(instances) < len(self._rows.instances) else slice(None)
+        own = self._order[is_own]
+        places = np.searchsorted(instances, self._instance[is_own])
+        report = self._report[is_own]
+        column = report
+        if is_sparse:
+            # Samples side by side, without the reports that lack them.
+            begins = np.searchsorted(places, np.arange(len(instances)))
+            column = np.arange(len(places)) - begins[places]
+        width = int(column.max(initial=-1)) + 1 if is_sparse else len(self._times_s)
+        grid = np.full((len(columns), len(instances), width), np.nan)
+        for number, (_, make) in enumerate(columns):
+            grid[number, places, column] = make()[own]
+        values = grid.reshape(-1, width)
+        is_there = ~np.isnan(values).all(axis=1)
+        values = values[is_there]
+        level = levels_of(values)
+        distances = np.asarray(values - level[:, None], np.float32)
+        series = np.flatnonzero(is_there)
+        part = _Part(
+            instance=instances[series % len(instances)],
+            field=np.array([number for number, _ in columns], np.int64)[series // len(instances)],
+            level=level,
+            digit=digits_of(values),
+            whole=summarise(distances, len(self._times_s)),
+            windows=[],
+            minutes=np.empty((0, 0), np.float32),
+        )
+        if not is_sparse:
+            windows = [summarise(distances[:, cut.first : cut.end]) for cut in self.cuts]
+            return replace(part, windows=windows, minutes=fill_bins(distances, self._times_s, self._edges))
+        at = np.full((len(instances), width), -1)
+        at[places, column] = report
+        reports = np.tile(at, (len(columns), 1))[is_there]
+        windows = [_summarise_sparse(distances, reports, cut) for cut in self.cuts]
+        return replace(part, windows=windows, minutes=self._minutes_of_sparse(distances, reports))
+
+    def _minutes_of_sparse(self, distances: Float32Array, reports: IntArray) -> Float32Array:
+        start, length, n_bins = self._edges
+        bins = np.clip(((self._times_s - start) / length).astype(np.int64), 0, n_bins - 1)
+        known = (reports >= 0) & ~np.isnan(distances)
+        series = np.nonzero(known)[0]
+        place = series * n_bins + bins[reports[known]]
+        n = np.bincount(place, minlength=len(distances) * n_bins)
+        total = np.bincount(place, weights=distances[known].astype(np.float64), minlength=len(distances) * n_bins)
+        with np.errstate(invalid="ignore"):
+            return np.where(n > 0, total / np.maximum(n, 1), np.nan).astype(np.float32).reshape(-1, n_bins)
+
+
+def _summarise_sparse(distances: Float32Array, reports: IntArray, cut: _Cut) -> Summary:
+    inside = (reports >= cut.first) & (reports < cut.end)
+    width = int(inside.sum(axis=1).max(initial=0))
+    values = np.full((len(distances), width), np.nan, np.float32)
+    series = np.nonzero(inside)[0]
+    begins = np.searchsorted(series, np.arange(len(distances)))
+    values[series, np.arange(len(series)) - begins[series]] = distances[inside]
+    return summarise(values, cut.end - cut.first)
+
+
+def coverage_of(times: IntArray | FloatArray) -> tuple[float, float]:
+    """Return how much time the reports cover, each up to the next one or the usual distance where that is far away, and that
+    distance.
+
+    Units: those of the times. Shape: times (n_reports,), ascending. Missing: 0 for fewer than two reports
+    """
+    distances = np.diff(times)
+    if len(distances) == 0:
+        return 0.0, 0.0
+    usual = float(np.median(distances))
+    return float(np.where(distances > GAP_FACTOR * usual, usual, distances).sum() + usual), usual
+
+
+def _leave_out_instances(rows: StatRows, report: IntArray) -> tuple[StatRows, IntArray, int]:
+    """Return the rows of the instances with the most samples, their reports, and how many series are left out.
+
+    What is made of a series until the surplus is known takes some kilobytes: of hundreds of thousands that is all memory.
+    """
+    most = max(1, MAX_SERIES_MADE // max(1, len(rows.values)))
+    if len(rows.instances) <= most:
+        return rows, report, 0
+    n_samples = np.bincount(rows.instance, minlength=len(rows.instances))
+    kept = np.sort(np.argsort(-n_samples, kind="stable")[:most])
+    is_kept = np.zeros(len(rows.instances), np.bool_)
+    is_kept[kept] = True
+    chosen = is_kept[rows.instance]
+    n_left_out = sum(len(np.unique(rows.instance[~chosen & ~np.isnan(make())])) for make in rows.values.values())
+
+    def take(make: Column) -> Column:
+        return lambda: make()[chosen]
+
+    small = StatRows(
+        rows.time_us[chosen],
+        np.searchsorted(kept, rows.instance[chosen]).astype(np.int64),
+        [rows.instances[number] for number in kept.tolist()],
+        {key: take(make) for key, make in rows.values.items()},
+    )
+    return small, report[chosen], n_left_out
+
+
+def _leave_out(piece: Piece) -> Piece:
+    """Return the series with the most samples, in their order."""
+    keep = np.sort(np.argsort(-piece.whole.n, kind="stable")[:MAX_SERIES])
+    keys = piece.keys
+    return Piece(
+        replace(
+            keys,
+            instance=keys.instance[keep],
+            field=keys.field[keep],
+            level=keys.level[keep],
+            digit=keys.digit[keep],
+            n_left_out=keys.n_left_out + len(keys) - len(keep),
+        ),
+        piece.whole.take(keep),
+        tuple(replace(window, summary=window.summary.take(keep)) for window in piece.windows),
+        piece.minutes[keep],
+    )
+
+
+def join_fields(pieces: Sequence[Piece]) -> Piece:
+    """Return one piece of those that were made of different fields of the same samples."""
+    if len(pieces) == 1:
+        return pieces[0]
+    offsets = np.cumsum([0, *(len(piece.keys.fields) for piece in pieces)])
+    kept = [(piece, int(offset)) for piece, offset in zip(pieces, offsets, strict=False) if len(piece.keys)]
+    keys = replace(
+        pieces[0].keys,
+        fields=tuple(key for piece in pieces for key in piece.keys.fields),
+        instance=_join([piece.keys.instance for piece, _ in kept], np.int64),
+        field=_join([piece.keys.field + offset for piece, offset in kept], np.int64),
+        level=_join([piece.keys.level for piece, _ in kept], np.float64),
+        digit=_join([piece.keys.digit for piece, _ in kept], np.float64),
+        n_left_out=sum(piece.keys.n_left_out for piece in pieces),
+    )
+    if not kept:
+        return replace(pieces[0], keys=keys)
+    windows = tuple(
+        replace(window, summary=concatenate([piece.windows[number].summary for piece, _ in kept]))
+        for number, window in enumerate(kept[0][0].windows)
+    )
+    whole = concatenate([piece.whole for piece, _ in kept])
+    return Piece(keys, whole, windows, np.concatenate([piece.minutes for piece, _ in kept]))
+
+
+def _join(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype)

@@ -1,0 +1,151 @@
+"""Reads the profiles that the job made: whether one still says what there is, and its series."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import chain
+from typing import Final
+
+import anyio.to_thread
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import NotFound
+from normstat.profiles.array_codec import BrokenBytes
+from normstat.profiles.profile_builder import StatSeries
+from normstat.profiles.profile_codec import METHOD, ProfileBody, unpack_profile
+from normstat.profiles.profile_job import before
+from normstat.profiles.seasonality import describe, describe_why_not, slot_of
+from normstat.scoring.host_profile import HostProfile
+from normstat.stats.engine.timeline import require_zone
+from normstat.storage import profile_rows
+from normstat.storage.baseline_versions import effective_windows, read_version
+from normstat.storage.profile_rows import WHOLE_SLOT, ProfileKey, ProfileRow
+from normstat.storage.schema.baseline_models import Baseline
+from normstat.window import Window
+
+log = structlog.get_logger()
+
+# While its windows go on, a profile may be so far behind: it is made again every ten minutes.
+MAX_LAG: Final = timedelta(minutes=45)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """A series of a host; `instance` is empty for stats without instances."""
+
+    stat: str
+    instance: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProfile:
+    """A profile that says what there is now; `series` in the order of `profile`.
+
+    `n_samples`: rows of all stats; `covered_s`: by the stat that covers most; `windows`: what it was made from; `seasonal_note`:
+    why it is of like hours, or why not, empty where nobody asked; `n_left_out`: series beyond the most that a profile holds
+    """
+
+    series: Sequence[SeriesKey]
+    profile: HostProfile
+    n_samples: int
+    covered_s: float
+    spec_versions: Mapping[str, int]
+    windows: tuple[Window, ...]
+    is_seasonal: bool
+    seasonal_note: str
+    n_left_out: int
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which profile is wanted, and the windows that count today."""
+
+    key: ProfileKey
+    zone: tzinfo
+    effective: tuple[Window, ...]
+
+
+async def load_profile(
+    session: AsyncSession, baseline_id: int, version: int | None, host_id: int, *, at: Window | None = None
+) -> LoadedProfile | None:
+    """Return the profile of a version of a baseline (None: the newest) for a host; with `at` that of hours like this window.
+
+    Where no hours are like it, that of all hours. Missing: None where there is none, or it was made from other windows or samples
+    than count now: then the samples themselves are to be read.
+
+    Raises: NotFound for an unknown baseline or version
+    """
+    wanted = await find_wanted(session, baseline_id, version, host_id)
+    rows = {slot: row for slot, row in (await profile_rows.list_slots(session, wanted.key)).items() if is_current(row, wanted)}
+    if WHOLE_SLOT not in rows or await _is_of_other_specs(session, rows[WHOLE_SLOT]):
+        return None
+    slot = None if at is None else slot_of(at, wanted.zone, rows.keys() - {WHOLE_SLOT})
+    row = await profile_rows.read_profile(session, with_slot(wanted.key, WHOLE_SLOT if slot is None else slot))
+    if row is None:
+        return None
+    try:
+        body, series = await anyio.to_thread.run_sync(_unpack, row.body)
+    except BrokenBytes as error:
+        log.warning("profile_broken", baseline=baseline_id, host_id=host_id, error=str(error))
+        return None
+    note = ""
+    if at is not None:
+        others = [number for number in rows if number != WHOLE_SLOT]
+        note = describe_why_not(at, wanted.zone, others) if slot is None else describe(at, wanted.zone, slot, body.facts.days)
+    return LoadedProfile(
+        series=series,
+        profile=body.profile,
+        n_samples=body.facts.n_samples,
+        covered_s=body.facts.covered_s,
+        spec_versions=row.spec_versions,
+        windows=row.effective,
+        is_seasonal=slot is not None,
+        seasonal_note=note,
+        n_left_out=body.facts.n_left_out,
+        made_at=row.made_at,
+    )
+
+
+async def find_wanted(session: AsyncSession, baseline_id: int, version: int | None, host_id: int) -> Wanted:
+    """Return which profile that would be, and the windows that count of it now.
+
+    Raises: NotFound for an unknown baseline or version
+    """
+    baseline = await session.get(Baseline, baseline_id, populate_existing=True)
+    if baseline is None:
+        raise NotFound(f"There is no baseline {baseline_id}; GET /api/v1/baselines lists them", {"baseline": baseline_id})
+    number = baseline.version if version is None else version
+    zone = (await read_version(session, baseline_id, number)).time_zone
+    effective = await effective_windows(session, baseline_id, host_id, number)
+    return Wanted(ProfileKey(baseline_id, number, host_id, WHOLE_SLOT, METHOD), require_zone(zone), effective)
+
+
+def is_current(row: ProfileRow, wanted: Wanted) -> bool:
+    """Return whether a profile was made from what counts now, or from nearly all of windows that still go on."""
+    if row.is_stale or row.effective != before(wanted.effective, row.until):
+        return False
+    now = datetime.now(UTC)
+    has_more = any(window.end > row.until and window.start < now for window in wanted.effective)
+    return not has_more or now - row.until < MAX_LAG
+
+
+def with_slot(key: ProfileKey, slot: int) -> ProfileKey:
+    """Return the same profile in other hours."""
+    return ProfileKey(key.baseline_id, key.version, key.host_id, slot, key.method)
+
+
+async def _is_of_other_specs(session: AsyncSession, row: ProfileRow) -> bool:
+    return await profile_rows.read_spec_versions(session, row.spec_versions) != row.spec_versions
+
+
+def _unpack(body: bytes) -> tuple[ProfileBody, list[SeriesKey]]:
+    unpacked = unpack_profile(body)
+    return unpacked, list(chain.from_iterable(map(_to_keys, unpacked.stats)))
+
+
+def _to_keys(stat: StatSeries) -> list[SeriesKey]:
+    pairs = zip(stat.instance.tolist(), stat.field.tolist(), strict=True)
+    return [SeriesKey(stat.stat, stat.instances[instance], stat.fields[field]) for instance, field in pairs]

@@ -1,0 +1,322 @@
+"""Hosts, their streams, instances and rejected lines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import NotFound
+from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
+from normstat.stats.catalogue import load_catalogue
+from normstat.storage import lookup
+from normstat.storage.schema.models import Host, Instance, RejectedLine, StatTable, Stream
+from normstat.storage.schema.retention_models import HostDeletion
+from normstat.window import Window
+
+LIVE_WITHIN: Final = timedelta(seconds=30)
+LATE_WITHIN: Final = timedelta(minutes=10)
+# Streams that have been silent for longer are only counted.
+OLD_AFTER: Final = timedelta(days=7)
+
+
+class StreamState(StrEnum):
+    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come."""
+
+    LIVE = "live"
+    LATE = "late"
+    SILENT = "silent"
+    RECORDED = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """Lines of a stream by kind."""
+
+    header: int
+    sample: int
+    since_boot: int
+    timestamp: int
+    state_change: int
+    ignored: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRecord:
+    """One run of one tool."""
+
+    id: int
+    spec: str
+    stats: list[str]
+    key: str
+    command: str
+    state: StreamState
+    created_at: datetime
+    last_received_at: datetime | None
+    last_sample_at: datetime | None
+    acked_offset: int
+    n_lines: LineCounts
+    n_gap_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """A host; `state` is that of its best stream. `has_reject_rise`: see query/reject_rise.py."""
+
+    name: str
+    os: str
+    agent_version: str
+    created_at: datetime
+    last_seen_at: datetime | None
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    clock_offset_s: float | None
+    state: StreamState
+    n_streams_live: int
+    n_streams: int
+    n_rejected: int
+    n_rejected_last_hour: int
+    n_rejected_hour_before: int
+    has_reject_rise: bool
+    stats: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HostDetailRecord:
+    """A host and its streams, the newest first; streams that ended more than a week ago are only counted."""
+
+    host: HostRecord
+    streams: list[StreamRecord]
+    n_old_streams: int
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedLineRecord:
+    """A line that could not be read."""
+
+    stream_id: int
+    spec: str
+    key: str
+    line_no: int
+    offset: int
+    n_bytes: int
+    text: str
+    reason: str
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedLines:
+    """Rejected lines, the newest first; `n_total` counts those too whose text is not kept."""
+
+    rejected_lines: list[RejectedLineRecord]
+    n_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRecord:
+    """What rows of a stat are about."""
+
+    name: str
+    first_sample_at: datetime
+    last_sample_at: datetime
+
+
+async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
+    """Return all hosts by name, with the state of their streams at `now`."""
+    is_there = Host.id.not_in(select(HostDeletion.host_id))
+    hosts = sorted((await session.scalars(select(Host).where(is_there))).all(), key=lambda host: lookup.natural_key(host.name))
+    totals = await _read_totals(session, now, None)
+    rejects = await read_reject_counts(session, now, None)
+    stats = await _read_stat_names(session, None)
+    return [
+        _to_host(host, totals.get(host.id, NO_STREAMS), rejects.get(host.id, NO_REJECTS), stats.get(host.id, []), now)
+        for host in hosts
+    ]
+
+
+async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetailRecord:
+    """Return a host and its streams.
+
+    Raises: NotFound
+    """
+    host_id = await lookup.require_host(session, name)
+    host = await session.get_one(Host, host_id)
+    totals = await _read_totals(session, now, host_id)
+    rejects = await read_reject_counts(session, now, host_id)
+    stats = await _read_stat_names(session, host_id)
+    last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
+    streams = await session.scalars(
+        select(Stream)
+        .where(Stream.host_id == host_id, last_heard > now - OLD_AFTER)
+        .order_by(Stream.created_at.desc(), Stream.id.desc())
+    )
+    records = [to_stream(stream, now) for stream in streams]
+    own = totals.get(host_id, NO_STREAMS)
+    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), now)
+    return HostDetailRecord(record, records, own.n_streams - len(records))
+
+
+async def list_rejected(
+    session: AsyncSession, name: str, stream_id: int | None, limit: int, *, reason: str | None = None
+) -> RejectedLines:
+    """Rejected lines of a host, or of one of its streams, the newest first; `reason`: only those rejected for this reason.
+
+    Raises: NotFound for an unknown host, or a stream that is not the host's
+    """
+    host_id = await lookup.require_host(session, name)
+    chosen = [Stream.host_id == host_id] + ([] if stream_id is None else [Stream.id == stream_id])
+    n_streams, n_total = (
+        await session.execute(select(func.count(Stream.id), func.coalesce(func.sum(Stream.n_rejected), 0)).where(*chosen))
+    ).one()
+    if stream_id is not None and n_streams == 0:
+        raise NotFound(
+            f"{name} has no stream {stream_id}; GET /api/v1/hosts/{name} lists them", {"host": name, "stream_id": stream_id}
+        )
+    of_reason = [] if reason is None else [RejectedLine.reason == reason]
+    if reason is not None:
+        counting = select(func.count()).select_from(RejectedLine).join(Stream, Stream.id == RejectedLine.stream_id)
+        n_total = (await session.execute(counting.where(*chosen, *of_reason))).scalar_one()
+    rows = await session.execute(
+        select(RejectedLine, Stream.spec, Stream.key)
+        .join(Stream, Stream.id == RejectedLine.stream_id)
+        .where(*chosen, *of_reason)
+        .order_by(RejectedLine.id.desc())
+        .limit(limit)
+    )
+    lines = [
+        RejectedLineRecord(
+            stream_id=line.stream_id,
+            spec=spec,
+            key=key,
+            line_no=line.line_no,
+            offset=line.line_offset,
+            n_bytes=line.n_bytes,
+            text=line.line_text,
+            reason=line.reason,
+            received_at=line.received_at,
+        )
+        for line, spec, key in rows
+    ]
+    return RejectedLines(lines, int(n_total))
+
+
+async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> tuple[list[InstanceRecord], int]:
+    """Return the instances of a stat that began before the window's end and lasted into it, in natural order (cpu 9 before cpu 10),
+    and how many are left out: of very many only those with the latest samples are listed.
+
+    Raises: NotFound for an unknown host or stat
+    """
+    host_id = await lookup.require_host(session, name)
+    found = await lookup.find_stat(session, stat)
+    if found is None:
+        return [], 0
+    instances, n_all = await lookup.list_latest_instances(session, host_id, found.id, window)
+    records = [InstanceRecord(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
+    return records, n_all - len(records)
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """Sums over all streams of a host; `n_recorded` are files, which do not count for `n_live` and `last_received_at`."""
+
+    n_streams: int
+    n_recorded: int
+    n_live: int
+    n_rejected: int
+    last_received_at: datetime | None
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+
+
+NO_STREAMS: Final = _Totals(0, 0, 0, 0, None, None, None)
+
+
+async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, _Totals]:
+    statement = select(
+        Stream.host_id,
+        func.count(Stream.id),
+        func.count(Stream.id).filter(Stream.is_finished),
+        func.count(Stream.id).filter(~Stream.is_finished, Stream.last_received_at > now - LIVE_WITHIN),
+        func.sum(Stream.n_rejected),
+        func.max(Stream.last_received_at).filter(~Stream.is_finished),
+        func.min(Stream.first_sample_at),
+        func.max(Stream.last_sample_at),
+    ).group_by(Stream.host_id)
+    if host_id is not None:
+        statement = statement.where(Stream.host_id == host_id)
+    rows = await session.execute(statement)
+    return {row[0]: _Totals(row[1], row[2], row[3], int(row[4]), *row[5:]) for row in rows}
+
+
+async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
+    """Return the stats with samples, for each host: one look into the index of instances for each host and stat."""
+    has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
+    statement = select(Host.id, StatTable.name).join(StatTable, has_samples).order_by(StatTable.name)
+    if host_id is not None:
+        statement = statement.where(Host.id == host_id)
+    names: dict[int, list[str]] = {}
+    for own_id, stat in await session.execute(statement):
+        names.setdefault(own_id, []).append(stat)
+    return names
+
+
+def to_state(last_received_at: datetime | None, now: datetime, *, is_recorded: bool = False) -> StreamState:
+    """Return the state of a stream that last sent at that time, by the server's clock."""
+    if is_recorded:
+        return StreamState.RECORDED
+    if last_received_at is None or last_received_at <= now - LATE_WITHIN:
+        return StreamState.SILENT
+    return StreamState.LIVE if last_received_at > now - LIVE_WITHIN else StreamState.LATE
+
+
+def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], now: datetime) -> HostRecord:
+    return HostRecord(
+        name=host.name,
+        os=host.os,
+        agent_version=host.agent_version,
+        created_at=host.created_at,
+        last_seen_at=host.last_seen_at,
+        first_sample_at=totals.first_sample_at,
+        last_sample_at=totals.last_sample_at,
+        clock_offset_s=host.clock_offset_s,
+        state=to_state(totals.last_received_at, now, is_recorded=0 < totals.n_streams == totals.n_recorded),
+        n_streams_live=totals.n_live,
+        n_streams=totals.n_streams,
+        n_rejected=totals.n_rejected,
+        n_rejected_last_hour=rejects.last_hour,
+        n_rejected_hour_before=rejects.hour_before,
+        has_reject_rise=rejects.is_rise,
+        stats=list(stats),
+    )
+
+
+def to_stream(stream: Stream, now: datetime) -> StreamRecord:
+    """Return the stream with its state at `now`."""
+    spec = load_catalogue().specs.get(stream.spec)
+    return StreamRecord(
+        id=stream.id,
+        spec=stream.spec,
+        stats=[] if spec is None else [stat.name for stat in spec.stats],
+        key=stream.key,
+        command=stream.command,
+        state=to_state(stream.last_received_at, now, is_recorded=stream.is_finished),
+        created_at=stream.created_at,
+        last_received_at=stream.last_received_at,
+        last_sample_at=stream.last_sample_at,
+        acked_offset=stream.acked_offset,
+        n_lines=LineCounts(
+            header=stream.n_header,
+            sample=stream.n_sample,
+            since_boot=stream.n_since_boot,
+            timestamp=stream.n_timestamp,
+            state_change=stream.n_state_change,
+            ignored=stream.n_ignored,
+            rejected=stream.n_rejected,
+        ),
+        n_gap_bytes=stream.n_gap_bytes,
+    )

@@ -1,0 +1,141 @@
+"""The lines of one graph, filled with samples and buckets of rollups in the order of time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from normstat.query.envelope import GapFinder, Trace
+from normstat.rollups.rollup_codec import Buckets
+from normstat.rollups.rollup_reader import BUCKET_US, Grain, Span
+from normstat.stats.records import Int64Array
+from normstat.stats.spec import Field
+from normstat.storage.lookup import InstanceRef
+from normstat.storage.sample_pages import Float64Array, Page, to_floats
+from normstat.window import Window
+
+Source = Literal["raw", "rollup_minute", "rollup_hour", "mixed"]
+SOURCES: Final[Mapping[Grain, Source]] = {Grain.RAW: "raw", Grain.MINUTE: "rollup_minute", Grain.HOUR: "rollup_hour"}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points of one series, in order of time.
+
+    Shape: times (n,) int64, values (n,) float64. Missing: a value NaN is a gap, nothing is joined across it. Units: times in ms.
+    """
+
+    instance: str
+    field: str
+    unit: str
+    times: Int64Array
+    values: Float64Array
+    n_raw: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The series of a figure; `n_points` without the gaps."""
+
+    resolution: Literal["raw", "envelope"]
+    source: Source
+    column_ms: int
+    n_points: int
+    series: list[Series]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The pixel columns of a graph: `n` at most, each `width_us`, the first from `start_us` on."""
+
+    start_us: int
+    width_us: int
+    n: int
+
+
+def make_columns(window: Window, width: int, grain: Grain) -> Columns:
+    """Return columns that fill the window: whole milliseconds from its start on, or whole buckets from the one that it starts
+    in.
+    """
+    step_us = 1000 if grain is Grain.RAW else BUCKET_US[grain]
+    width_us = max(1, -(-(window.end_us - window.start_us) // (step_us * width))) * step_us
+    start_us = window.start_us if grain is Grain.RAW else window.start_us // step_us * step_us
+    return Columns(start_us, width_us, width)
+
+
+class Figure:
+    """The lines of one graph; `grain` is the coarsest that its samples may come in."""
+
+    def __init__(self, columns: Columns, fields: Sequence[Field], instances: Sequence[InstanceRef], grain: Grain) -> None:
+        self._columns = columns
+        self._fields = fields
+        self._instances = instances
+        self._grain = grain
+        self._seen: set[Grain] = set()
+        self.ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
+        self._gap_finders = {instance.id: GapFinder() for instance in instances}
+        bucket_us = 0 if grain is Grain.RAW else BUCKET_US[grain]
+        self._traces = {
+            (instance.id, field.key): Trace(columns.start_us, columns.width_us, columns.n, bucket_us)
+            for instance in instances
+            for field in fields
+        }
+
+    def add(self, page: Page) -> None:
+        """Take the samples of the next page."""
+        self._seen.add(Grain.RAW)
+        # Small integers, so that the stable sort is a radix sort.
+        codes = np.searchsorted(self.ids, page.instance_id).astype(np.int16)
+        order = np.argsort(codes, kind="stable")
+        bounds = np.searchsorted(codes[order], np.arange(len(self.ids) + 1)).tolist()
+        time_us = page.time_us[order]
+        columns = [to_floats(field, column[order]) for field, column in zip(self._fields, page.values, strict=True)]
+        for code, instance_id in enumerate(self.ids.tolist()):
+            rows = slice(bounds[code], bounds[code + 1])
+            if rows.start == rows.stop:
+                continue
+            after_gap = self._gap_finders[instance_id].find(time_us[rows])
+            for field, column in zip(self._fields, columns, strict=True):
+                self._traces[instance_id, field.key].add(time_us[rows], column[rows], after_gap)
+
+    def add_buckets(self, buckets: Mapping[str, Buckets], span: Span) -> None:
+        """Take the buckets of the next piece, of all there are by field."""
+        bucket_us = BUCKET_US[span.grain]
+        first, last = -(-span.start_us // bucket_us), span.end_us // bucket_us
+        for field in self._fields:
+            own = buckets.get(field.key)
+            if own is None:
+                continue
+            keys = (own.instance << 32) + own.bucket
+            firsts = np.searchsorted(keys, (self.ids << 32) + first).tolist()
+            lasts = np.searchsorted(keys, (self.ids << 32) + last).tolist()
+            for instance_id, begin, end in zip(self.ids.tolist(), firsts, lasts, strict=True):
+                if begin == end:
+                    continue
+                self._seen.add(span.grain)
+                piece = own.take(slice(begin, end))
+                self._traces[instance_id, field.key].add_buckets(piece, bucket_us)
+                self._gap_finders[instance_id].skip_to(int(piece.bucket[-1] + 1) * bucket_us - 1000)
+
+    def finish(self, *, with_empty: bool) -> Lines:
+        """Return the lines; `with_empty`: also those without a point."""
+        is_envelope = self._grain is not Grain.RAW or any(trace.has_too_many for trace in self._traces.values())
+        series, n_points = [], 0
+        for instance in self._instances:
+            for field in self._fields:
+                trace = self._traces[instance.id, field.key]
+                if trace.n_raw == 0 and not with_empty:
+                    continue
+                if is_envelope:
+                    trace.thin()
+                times, values, n_own = trace.points()
+                n_points += n_own
+                series.append(Series(instance.name, field.key, field.unit, times, values, trace.n_raw))
+        return Lines("envelope" if is_envelope else "raw", self._source(), self._columns.width_us // 1000, n_points, series)
+
+    def _source(self) -> Source:
+        if self._grain is Grain.RAW:
+            return "raw"
+        # Where the only samples are in parts that are not rolled up, the columns are those of rollups all the same.
+        return "mixed" if Grain.RAW in self._seen else SOURCES[max(self._seen, default=self._grain)]

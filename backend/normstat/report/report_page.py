@@ -1,0 +1,293 @@
+"""The report: one HTML file that needs no server, no script and no network, made to be read, kept and printed."""
+
+import base64
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import metadata, resources
+from typing import Final
+
+from normstat.report.charts import draw_finding
+from normstat.report.given import Comparison, Group, Span
+from normstat.report.markup import Markup, join, tag
+from normstat.report.numbers import write_csv
+from normstat.report.tables import ARROWS, WORSE, group_table, left_out, median_change, series_name, side_table
+from normstat.report.words import count, duration, instant, number, with_unit
+
+# Beyond these a report is no longer read; the table of all findings has a line for each, the CSV all numbers.
+MAX_GROUPS: Final = 30
+MAX_SKETCHES: Final = 4
+MAX_MEMBERS: Final = 6
+MAX_NAMES: Final = 40
+MAX_WINDOWS: Final = 60
+FIRST_SENTENCES: Final = 5
+# Whatever got into the file, a browser runs nothing of it and fetches nothing.
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What the report says of itself. `address`: where the comparison can be opened again, or ""."""
+
+    title: str
+    note: str
+    made_by: str
+    made_at: datetime
+    address: str
+
+
+def render_report(record: Comparison, cover: Cover) -> str:
+    """Return the whole file as text."""
+    body = tag(
+        "body",
+        _header(record, cover),
+        _summary(record),
+        _findings(record),
+        group_table(record, MAX_GROUPS),
+        left_out(record),
+        _inputs(record, cover),
+        _numbers(record),
+        tag("footer", f"Made by normstat {version()} on {instant(cover.made_at)} for {cover.made_by}. All times are UTC."),
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", cover.title),
+        tag("style", Markup(_style())),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def title_of(record: Comparison) -> str:
+    """Return what a comparison without a name is called."""
+    return f"{', '.join(record.hosts)}: {instant(record.start)} against {record.against.name}"
+
+
+@functools.cache
+def version() -> str:
+    """Return the version of the program."""
+    return metadata.version("normstat")
+
+
+@functools.cache
+def _style() -> str:
+    return (resources.files("normstat.report") / "style.css").read_text(encoding="utf-8")
+
+
+def _header(record: Comparison, cover: Cover) -> Markup:
+    return tag(
+        "header",
+        tag("h1", cover.title),
+        tag("p", f"{', '.join(record.hosts)} · {instant(record.start)} to {instant(record.end)}", class_="soft"),
+        tag("p", record.verdict, class_="verdict"),
+        tag("div", cover.note, class_="notes") if cover.note.strip() else None,
+    )
+
+
+def _summary(record: Comparison) -> Markup:
+    first = [tag("li", tag("a", group.sentence, href=f"#g{group.rank}")) for group in record.groups[:FIRST_SENTENCES]]
+    return tag(
+        "section",
+        tag("h2", "In short"),
+        tag("p", _in_words(record)),
+        tag("div", _baseline_side(record), _incident_side(record), class_="sides"),
+        tag("p", record.seasonal_note) if record.seasonal_note else None,
+        tag("p", f"Everything is counted per unit of {record.divisor}.") if record.divisor else None,
+        tag("p", "What stands first:") if first else None,
+        tag("ol", *first, class_="first") if first else None,
+    )
+
+
+def _in_words(record: Comparison) -> str:
+    compared = count(record.n_series, "series was", "series were")
+    parts = [f"{compared} compared with what is normal; {record.n_unchanged:,} are as usual."]
+    if record.n_findings:
+        stories = count(record.n_groups, "group", "groups")
+        parts.append(f"{count(record.n_findings, 'series differs', 'series differ')}, in {stories} that tell the same.")
+    counts = record.counts
+    apart = [
+        f"{n:,} {one if n == 1 else many}"
+        for n, one, many in (
+            (counts.one_sided, "is there on one side only", "are there on one side only"),
+            (counts.thin, "has too little to judge", "have too little to judge"),
+            (counts.muted, "is muted", "are muted"),
+        )
+        if n
+    ]
+    return " ".join([*parts, f"{'; '.join(apart)}." if apart else ""]).strip()
+
+
+def _baseline_side(record: Comparison) -> Markup:
+    against = record.against
+    said = f"version {against.version}, " if against.version is not None else ""
+    windows = against.windows
+    return tag(
+        "div",
+        tag("b", "Baseline"),
+        f" {against.name} ({said}{count(len(windows), 'window')})",
+        tag("p", _span(windows), class_="soft"),
+        tag("p", _covered(record.sides.baseline.covered_s, record.sides.baseline.n_samples), class_="soft"),
+        class_="baseline",
+    )
+
+
+def _incident_side(record: Comparison) -> Markup:
+    return tag(
+        "div",
+        tag("b", "Incident"),
+        f" {duration((record.end - record.start).total_seconds())}",
+        tag("p", f"{instant(record.start)} to {instant(record.end)}", class_="soft"),
+        tag("p", _covered(record.sides.incident.covered_s, record.sides.incident.n_samples), class_="soft"),
+        class_="incident",
+    )
+
+
+def _covered(seconds: float, n_samples: int) -> str:
+    return f"{duration(seconds)} with samples, {count(n_samples, 'sample')}"
+
+
+def _span(windows: Sequence[Span]) -> str:
+    if not windows:
+        return "no window"
+    return f"{instant(windows[0].start)} to {instant(windows[-1].end)}"
+
+
+def _findings(record: Comparison) -> Markup:
+    shown = record.groups[:MAX_GROUPS]
+    if not shown:
+        return tag("section", tag("h2", "Findings"), tag("p", "Nothing differs more than it does by itself."))
+    legend = (
+        "Each graph shows the lowest and highest value of the incident over time (solid) upon the band in which 90 % of the "
+        "baseline lies (its median is the dashed line); beside it, how often each value occurs: baseline to the left, incident "
+        "to the right."
+    )
+    asked: set[str] = set()
+    return tag(
+        "section",
+        tag("h2", "Findings"),
+        tag("p", legend, class_="soft"),
+        *(_group(group, asked) for group in shown),
+        tag("p", f"The other {count(record.n_groups - len(shown), 'group')} only in the table below.", class_="soft")
+        if record.n_groups > len(shown)
+        else None,
+    )
+
+
+def _group(group: Group, asked: set[str]) -> Markup:
+    """Return a group with its graphs, numbers and questions; a question that stood before is not written again."""
+    instance = group.instances[0] if group.n_members == 1 and group.instances else ""
+    names = group.instances[:MAX_NAMES]
+    more = group.n_members - len(names)
+    return tag(
+        "article",
+        tag(
+            "div",
+            tag("h3", tag("span", f"{group.rank}. ", class_="rank"), series_name(group.host, group.stat, group.field, instance)),
+            _chips(group),
+            tag("p", group.sentence),
+            tag("p", group.help, class_="soft") if group.help else None,
+            class_="head",
+        ),
+        tag("div", *_sketches(group), class_="sketches"),
+        side_table(group, MAX_MEMBERS),
+        tag("p", "Differ: ", tag("bdi", ", ".join(names)), f" and {more:,} more" if more > 0 else None, class_="soft")
+        if group.n_members > 1
+        else None,
+        tag("div", tag("h4", "The same story"), tag("ul", *(tag("li", sentence) for sentence in group.related)))
+        if group.related
+        else None,
+        _questions(group, asked),
+        class_="group",
+        id=f"g{group.rank}",
+        data_worse=WORSE[group.is_worse] or None,
+    )
+
+
+def _chips(group: Group) -> Markup:
+    said = (
+        f"{ARROWS[group.direction]} {group.kind}",
+        WORSE[group.is_worse],
+        median_change(group),
+        f"{number(group.score)} times the usual change",
+        f"impact {number(100 * group.impact)} %",
+        f"{group.n_members:,} of {group.n_instances:,} differ" if group.n_instances > 1 else "",
+        group.subsystem,
+    )
+    return tag("div", *(tag("span", text) for text in said if text), class_="chips")
+
+
+def _sketches(group: Group) -> list[Markup]:
+    drawn = []
+    for member in group.members[:MAX_SKETCHES]:
+        name = f"{group.stat} {group.field} {member.instance}".strip()
+        sketch = draw_finding(member, group.unit, name)
+        if sketch is not None:
+            change = f"{number(member.baseline.median)} → {with_unit(member.incident.median, group.unit)}"
+            said = f": {member.kind}, {change}, {number(member.score)} times the usual"
+            caption = tag("figcaption", tag("bdi", member.instance or group.column), said)
+            drawn.append(tag("figure", caption, sketch))
+    return drawn
+
+
+def _questions(group: Group, asked: set[str]) -> Markup | None:
+    parts = []
+    for question in group.questions:
+        written = "\n".join((question.why, *(command.command for command in question.commands)))
+        if written in asked:
+            continue
+        asked.add(written)
+        commands = (
+            tag(
+                "li",
+                tag("pre", command.command),
+                tag("span", f"{'As root. ' if command.needs else ''}{command.note} ", _source(command.source), class_="soft"),
+            )
+            for command in question.commands
+        )
+        parts.append(tag("div", tag("p", question.why, class_="ask"), tag("ul", *commands, class_="commands"), class_="question"))
+    return tag("div", tag("h4", "Ask next"), *parts) if parts else None
+
+
+def _source(source: str) -> Markup:
+    if source.startswith("https://"):
+        return tag("a", source.removeprefix("https://").partition("/")[0], href=source, rel="noreferrer noopener")
+    return tag("span", source)
+
+
+def _inputs(record: Comparison, cover: Cover) -> Markup:
+    """Return what makes the comparison the same again."""
+    against = record.against
+    windows = [f"{instant(window.start)} to {instant(window.end)}" for window in against.windows]
+    more = len(windows) - MAX_WINDOWS
+    facts = [
+        ("Hosts", ", ".join(record.hosts)),
+        ("Incident", f"{instant(record.start)} to {instant(record.end)}"),
+        ("Against", f"{against.kind}: {against.name}"),
+        ("Baseline", f"id {against.baseline_id}, version {against.version}" if against.baseline_id is not None else ""),
+        ("Its host", against.host or ""),
+        ("Its windows", "; ".join(windows[:MAX_WINDOWS]) + (f"; {more} more" if more > 0 else "")),
+        ("Divisor", record.divisor or ""),
+        ("Method", f"version {record.method_version}"),
+        ("Specs", ", ".join(f"{name} {n}" for name, n in sorted(record.spec_versions.items()))),
+        ("Program", f"normstat {version()}"),
+    ]
+    listed = [part for name, value in facts if value for part in (tag("dt", name), tag("dd", value))]
+    if cover.address.startswith(("http://", "https://")):
+        listed += [tag("dt", "Address"), tag("dd", tag("a", cover.address, href=cover.address, rel="noreferrer noopener"))]
+    said = tag("p", "The same inputs give the same numbers.", class_="soft")
+    return tag("section", tag("h2", "Inputs"), said, tag("dl", *listed, class_="facts"))
+
+
+def _numbers(record: Comparison) -> Markup:
+    packed = base64.b64encode(write_csv(record)).decode("ascii")
+    link = tag("a", "comparison.csv", href=f"data:text/csv;charset=utf-8;base64,{packed}", download="comparison.csv")
+    return tag(
+        "section",
+        tag("h2", "Numbers"),
+        tag("p", join("All numbers of this comparison, within this file: ", link), class_="screen"),
+        class_="screen",
+    )

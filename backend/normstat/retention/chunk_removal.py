@@ -1,0 +1,124 @@
+"""Removes raw bytes that the rules of retention do not keep, from the beginning of a stream on; notes from where on they are kept.
+
+Samples of bytes that went can never be derived again: `require_all_kept` keeps a reparse from deleting them.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import Conflict
+from normstat.retention import retention_rules
+from normstat.retention.retention_rules import Removed, Rules
+from normstat.stats.catalogue import load_catalogue
+from normstat.storage.schema.models import Chunk, Stream
+from normstat.storage.schema.retention_models import StreamChange
+from normstat.storage.session import WriteSession, open_write_session
+from normstat.storage.stream_rows import lock_host_by_id, set_time_limits
+from normstat.storage.turns import Failures
+
+BATCH_CHUNKS: Final = 500
+BATCH_STREAMS: Final = 1000
+LOCK_TIMEOUT_S: Final = 10
+STATEMENT_TIMEOUT_S: Final = 600
+
+
+async def require_all_kept(session: AsyncSession, stream_id: int) -> None:
+    """Nothing, when no raw bytes of the stream were removed.
+
+    Raises: Conflict
+    """
+    kept_from = await session.scalar(select(StreamChange.kept_from).where(StreamChange.stream_id == stream_id))
+    if kept_from:
+        raise Conflict(
+            f"The raw bytes of stream {stream_id} are kept from offset {kept_from} on only, retention removed those before; its "
+            "samples cannot be derived again and stay as they are",
+            {"stream_id": stream_id, "kept_from": kept_from},
+        )
+
+
+async def note_replaced(session: WriteSession, stream_id: int) -> None:
+    """Note that the samples of the stream were replaced, for backups: nothing else tells the new ones from the old."""
+    put = insert(StreamChange).values(stream_id=stream_id, n_replaced=1)
+    await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_={"n_replaced": StreamChange.n_replaced + 1}))
+
+
+async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int, rules: Rules, failures: Failures) -> None:
+    """Remove all raw bytes that the rules let go. A stream that fails stops none of the others."""
+    last_id = 0
+    while True:
+        async with open_write_session(sessions) as session:
+            streams = await _next_streams(session, last_id)
+        for stream_id, host_id, spec, stat_names, first_at in streams:
+            before = rules.chunks_from(_stats_of(spec, stat_names))
+            if before is None or first_at >= before:
+                continue
+            with failures.keep(f"raw bytes of stream {stream_id}"):
+                while await _remove_some(sessions, run_id, stream_id, host_id, before):
+                    pass
+        if not streams:
+            return
+        last_id = streams[-1][0]
+
+
+def _stats_of(spec: str, stat_names: list[str]) -> list[str]:
+    known = load_catalogue().specs.get(spec)
+    return sorted({*stat_names, *(stat.name for stat in known.stats)} if known is not None else {*stat_names})
+
+
+async def _next_streams(session: AsyncSession, last_id: int) -> list[tuple[int, int, str, list[str], datetime]]:
+    """Return the next streams that have raw bytes, with when their first ones came."""
+    first = (
+        select(Chunk.received_at)
+        .where(Chunk.stream_id == Stream.id)
+        .order_by(Chunk.start_offset)
+        .limit(1)
+        .correlate(Stream)
+        .lateral("first")
+    )
+    query = (
+        select(Stream.id, Stream.host_id, Stream.spec, Stream.stat_names, first.c.received_at)
+        .join(first, onclause=Stream.id > last_id)
+        .order_by(Stream.id)
+        .limit(BATCH_STREAMS)
+    )
+    return [(row[0], row[1], row[2], list(row[3]), row[4]) for row in await session.execute(query)]
+
+
+async def _remove_some(
+    sessions: async_sessionmaker[AsyncSession], run_id: int, stream_id: int, host_id: int, before: datetime
+) -> bool:
+    """Remove the first chunks of the stream as long as they came before that; whether there may be more."""
+    async with open_write_session(sessions) as session:
+        await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+        # A reparse that has read them already looks again once it has the host.
+        if await lock_host_by_id(session, host_id) is None:
+            return False
+        query = (
+            select(Chunk.start_offset, Chunk.end_offset, Chunk.received_at)
+            .where(Chunk.stream_id == stream_id)
+            .order_by(Chunk.start_offset)
+            .limit(BATCH_CHUNKS)
+        )
+        rows = (await session.execute(query)).all()
+        old = []
+        for row in rows:
+            if row.received_at >= before:
+                break
+            old.append(row)
+        if not old:
+            return False
+        kept_from = old[-1].end_offset
+        await session.execute(delete(Chunk).where(Chunk.stream_id == stream_id, Chunk.start_offset < kept_from))
+        put = insert(StreamChange).values(stream_id=stream_id, kept_from=kept_from)
+        await session.execute(
+            put.on_conflict_do_update(
+                index_elements=["stream_id"], set_={"kept_from": func.greatest(StreamChange.kept_from, kept_from)}
+            )
+        )
+        n_bytes = sum(row.end_offset - row.start_offset for row in old)
+        await retention_rules.note_removed(session, run_id, Removed(n_chunks=len(old), n_chunk_bytes=n_bytes))
+        return len(old) == BATCH_CHUNKS

@@ -1,0 +1,214 @@
+"""Rows of the rules of retention and of their runs: what may go, and what went.
+
+A rule is for one stat, or (no stat) for all that have none of their own; its days for samples and for raw bytes are apart, and
+None means for ever. Without rules everything is kept for ever.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import BadRequest, NotFound, shorten
+from normstat.stats.catalogue import load_catalogue
+from normstat.storage.schema.models import StatTable
+from normstat.storage.schema.retention_models import RetentionRule, RetentionRun
+from normstat.storage.session import WriteSession
+
+# The name under which the rule for all other stats is kept.
+OTHERS: Final = ""
+MAX_DAYS: Final = 100_000
+MAX_RUNS_LISTED: Final = 30
+DAY: Final = timedelta(days=1)
+
+
+class RunState(StrEnum):
+    """Where a run stands; the last two are its end."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+OPEN_STATES: Final = (RunState.WAITING, RunState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleWish:
+    """A rule as somebody wants it."""
+
+    stat: str | None
+    samples_days: int | None
+    chunks_days: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """A rule as it stands."""
+
+    stat: str | None
+    samples_days: int | None
+    chunks_days: int | None
+    updated_by: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One application of the rules, and what it removed so far."""
+
+    id: int
+    state: RunState
+    message: str
+    n_samples: int
+    n_instances: int
+    n_chunks: int
+    n_chunk_bytes: int
+    created_by: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a piece of work removed."""
+
+    n_samples: int = 0
+    n_instances: int = 0
+    n_chunks: int = 0
+    n_chunk_bytes: int = 0
+
+
+class Rules:
+    """The rules at one time, as instants: what is older may go."""
+
+    def __init__(self, records: Iterable[RuleRecord], now: datetime) -> None:
+        self._by_stat: Mapping[str | None, RuleRecord] = {record.stat: record for record in records}
+        # Days are those of UTC, so that whole chunks of a hypertable can go, and whole blocks of rollups.
+        self._today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+    def samples_from(self, stat: str) -> datetime | None:
+        """Return samples of the stat before it may go. Missing: None when all are kept."""
+        return self._back(self._of(stat, "samples_days"))
+
+    def chunks_from(self, stats: Sequence[str]) -> datetime | None:
+        """Raw bytes that came before it may go, of a stream with samples of these stats. Missing: None when all are kept.
+
+        The stat that keeps them longest decides; a stream that nobody can read yet is under the rule for all others.
+        """
+        days = [self._of(stat, "chunks_days") for stat in stats or [OTHERS]]
+        return None if None in days else self._back(max(day for day in days if day is not None))
+
+    def _of(self, stat: str, what: str) -> int | None:
+        rule = self._by_stat.get(stat, self._by_stat.get(None))
+        found = None if rule is None else getattr(rule, what)
+        return None if found is None else int(found)
+
+    def _back(self, days: int | None) -> datetime | None:
+        return None if days is None else self._today - min(days, MAX_DAYS) * DAY
+
+
+async def read_rules(session: AsyncSession) -> list[RuleRecord]:
+    """Return all rules, the one for all others first."""
+    query = select(RetentionRule).order_by(RetentionRule.stat)
+    rows = await session.scalars(query, execution_options={"populate_existing": True})
+    return [RuleRecord(row.stat or None, row.samples_days, row.chunks_days, row.updated_by, row.updated_at) for row in rows]
+
+
+async def put_rules(session: AsyncSession, wishes: Sequence[RuleWish], *, updated_by: str) -> list[RuleRecord]:
+    """Return the rules are these from now on; who changed one last is kept for those that stay as they are.
+
+    Raises: BadRequest for two rules of one stat, and for a stat that nobody knows
+    """
+    names = [wish.stat or OTHERS for wish in wishes]
+    if len(set(names)) < len(names):
+        raise BadRequest("There are two rules for one stat; give one for each, and one without a stat for all others")
+    known = {stat.name for spec in load_catalogue().specs.values() for stat in spec.stats} | set(
+        await session.scalars(select(StatTable.name))
+    )
+    unknown = sorted(set(names) - known - {OTHERS})
+    if unknown:
+        raise BadRequest(f"There is no stat {shorten(unknown[0])}; GET /api/v1/stats lists them", {"stat": unknown[0]})
+    await session.execute(delete(RetentionRule).where(RetentionRule.stat.not_in(names)))
+    for wish, name in zip(wishes, names, strict=True):
+        values = {"samples_days": wish.samples_days, "chunks_days": wish.chunks_days, "updated_by": updated_by}
+        put = insert(RetentionRule).values(stat=name, **values)
+        is_new = RetentionRule.samples_days.is_distinct_from(wish.samples_days) | RetentionRule.chunks_days.is_distinct_from(
+            wish.chunks_days
+        )
+        await session.execute(
+            put.on_conflict_do_update(index_elements=["stat"], set_={**values, "updated_at": func.now()}, where=is_new)
+        )
+    return await read_rules(session)
+
+
+async def add_run(session: AsyncSession, *, created_by: str) -> RunRecord:
+    """Return a new run that waits; or the one that waits already."""
+    waiting = await session.scalar(select(RetentionRun.id).where(RetentionRun.state == RunState.WAITING).limit(1))
+    if waiting is None:
+        waiting = await session.scalar(insert(RetentionRun).values(created_by=created_by).returning(RetentionRun.id))
+        assert waiting is not None
+    return await read_run(session, waiting)
+
+
+async def read_run(session: AsyncSession, run_id: int) -> RunRecord:
+    """Return the run as it stands.
+
+    Raises: NotFound
+    """
+    row = await session.get(RetentionRun, run_id, populate_existing=True)
+    if row is None:
+        raise NotFound(f"There is no run {run_id} of retention", {"id": run_id})
+    return _to_record(row)
+
+
+async def list_runs(session: AsyncSession) -> list[RunRecord]:
+    """Return the newest runs, the newest first."""
+    rows = await session.scalars(select(RetentionRun).order_by(RetentionRun.id.desc()).limit(MAX_RUNS_LISTED))
+    return [_to_record(row) for row in rows]
+
+
+async def begin_run(session: WriteSession, run_id: int) -> None:
+    """The run is running from now on; only for the holder of the lock."""
+    await session.execute(update(RetentionRun).where(RetentionRun.id == run_id).values(state=RunState.RUNNING))
+
+
+async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> None:
+    """Count what was removed, in the transaction that removed it."""
+    values = {
+        "n_samples": RetentionRun.n_samples + removed.n_samples,
+        "n_instances": RetentionRun.n_instances + removed.n_instances,
+        "n_chunks": RetentionRun.n_chunks + removed.n_chunks,
+        "n_chunk_bytes": RetentionRun.n_chunk_bytes + removed.n_chunk_bytes,
+    }
+    await session.execute(update(RetentionRun).where(RetentionRun.id == run_id).values(values))
+
+
+async def end_run(session: WriteSession, run_id: int, message: str) -> RunRecord:
+    """Note its end; with a message it failed."""
+    state = RunState.FAILED if message else RunState.DONE
+    await session.execute(
+        update(RetentionRun).where(RetentionRun.id == run_id).values(state=state, message=message, finished_at=func.now())
+    )
+    return await read_run(session, run_id)
+
+
+def _to_record(row: RetentionRun) -> RunRecord:
+    return RunRecord(
+        id=row.id,
+        state=RunState(row.state),
+        message=row.message,
+        n_samples=row.n_samples,
+        n_instances=row.n_instances,
+        n_chunks=row.n_chunks,
+        n_chunk_bytes=row.n_chunk_bytes,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+    )

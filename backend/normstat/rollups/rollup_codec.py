@@ -1,0 +1,384 @@
+"""Rollups as arrays: buckets of samples, and how a block of them is packed. Knows neither the database nor the clock.
+
+A body holds one field of all instances over a block of time: a head, then groups of instances that are packed one by one, so that
+eight of a thousand are read without the others.
+
+    head     version, number of groups, then for each group: last instance, instances, rows, most samples of one, samples, bytes
+    group    zstd of: instances, rows of each, buckets, n, sum, low, high, first, last; each as small as it fits, bytes in planes
+
+Numbers are kept exactly: as whole numbers of the field's last decimal where they all are such, as float64 otherwise.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from normstat.stats.records import Int64Array
+
+Float64Array = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+VERSION: Final = 1
+HEAD: Final = np.dtype([("version", "u1"), ("reserved", "u1"), ("n_groups", "<u2"), ("reserved_too", "<u4")])
+GROUP: Final = np.dtype(
+    [("last", "<i4"), ("n_instances", "<u4"), ("n_rows", "<u4"), ("most", "<u4"), ("n_samples", "<u8"), ("n_bytes", "<u4")]
+)
+# The head of any body is within so many bytes: as many as PostgreSQL keeps in one piece of a value that does not fit in its row.
+HEAD_BYTES: Final = 1996
+MAX_GROUPS: Final = 64
+# A day of minutes of one instance.
+ROWS_PER_GROUP: Final = 1440
+LEVEL: Final = 3
+# Whole numbers from here on are not exact in a float64.
+EXACT: Final = 2.0**53
+NOT_SCALED: Final = 255
+INTEGERS: Final = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4", "<i8"))
+FLOAT_CODE: Final = len(INTEGERS)
+# Of a group: instances, rows of each, buckets, n, total, low, high, first, last.
+N_COLUMNS: Final = 9
+N_COLUMNS_TO_SUM: Final = 6
+_own = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """One field in equal steps of time, in the order of instance and bucket; only buckets with a sample.
+
+    Shape: (n,) each. `bucket` counts steps since the epoch; `n` samples sum up to `total`, from `low` to `high`; `first` and
+    `last` are those in time.
+    """
+
+    instance: Int64Array
+    bucket: Int64Array
+    n: Int64Array
+    total: Float64Array
+    low: Float64Array
+    high: Float64Array
+    first: Float64Array
+    last: Float64Array
+
+    def __len__(self) -> int:
+        return len(self.bucket)
+
+    def take(self, rows: BoolArray | slice | Int64Array) -> "Buckets":
+        """Return those rows, in their order."""
+        return Buckets(
+            self.instance[rows],
+            self.bucket[rows],
+            self.n[rows],
+            self.total[rows],
+            self.low[rows],
+            self.high[rows],
+            self.first[rows],
+            self.last[rows],
+        )
+
+
+_NONE: Final = np.empty(0, np.int64)
+_NOTHING: Final = np.empty(0)
+EMPTY: Final = Buckets(_NONE, _NONE, _NONE, _NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
+def gather(instance: Int64Array, bucket: Int64Array, values: Float64Array, time_us: Int64Array) -> Buckets:
+    """Return the buckets of samples in the order of time. Samples of one instance at one instant count in the order of their
+    values.
+
+    Shape: (n,) each; values without NaN
+    """
+    if not len(values):
+        return EMPTY
+    order = np.argsort(_small(_keys(instance, bucket)), kind="stable")
+    return reduce_sorted(instance[order], bucket[order], values[order], time_us[order])
+
+
+def reduce_sorted(instance: Int64Array, bucket: Int64Array, values: Float64Array, time_us: Int64Array) -> Buckets:
+    """Return the buckets of samples in the order of instance and time."""
+    if not len(values):
+        return EMPTY
+    is_new = (instance[1:] != instance[:-1]) | (bucket[1:] != bucket[:-1])
+    is_tie = (time_us[1:] == time_us[:-1]) & ~is_new
+    if is_tie.any():
+        # Two streams of one tool. Whatever order they come in from the table, the answer must be the same.
+        values = values[np.lexsort((values, time_us, bucket, instance))]
+    starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
+    ends = np.concatenate([starts[1:], [len(values)]])
+    return Buckets(
+        instance=instance[starts],
+        bucket=bucket[starts],
+        n=ends - starts,
+        total=_add(values, starts),
+        low=np.minimum.reduceat(values, starts),
+        high=np.maximum.reduceat(values, starts),
+        first=values[starts],
+        last=values[ends - 1],
+    )
+
+
+def merge(parts: Sequence[Buckets], *, factor: int = 1) -> Buckets:
+    """Return one whole of parts that follow each other, in buckets `factor` times as long."""
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return EMPTY
+    joined = parts[0] if len(parts) == 1 else _join(parts)
+    bucket = joined.bucket if factor == 1 else joined.bucket // factor
+    if len(parts) > 1:
+        # By the finer bucket: first and last of the coarser one follow from it.
+        order = np.argsort(_keys(joined.instance, joined.bucket), kind="stable")
+        joined, bucket = joined.take(order), bucket[order]
+    starts = np.concatenate([[0], np.flatnonzero((joined.instance[1:] != joined.instance[:-1]) | (bucket[1:] != bucket[:-1])) + 1])
+    if len(starts) == len(bucket):
+        return joined if factor == 1 else Buckets(
+            joined.instance, bucket, joined.n, joined.total, joined.low, joined.high, joined.first, joined.last
+        )  # fmt: skip
+    ends = np.concatenate([starts[1:], [len(bucket)]])
+    return Buckets(
+        instance=joined.instance[starts],
+        bucket=bucket[starts],
+        n=np.add.reduceat(joined.n, starts),
+        total=_add(joined.total, starts),
+        low=np.minimum.reduceat(joined.low, starts),
+        high=np.maximum.reduceat(joined.high, starts),
+        first=joined.first[starts],
+        last=joined.last[ends - 1],
+    )
+
+
+def _add(values: Float64Array, starts: Int64Array) -> Float64Array:
+    # Sums beyond 1e308 are infinite, which only ranks them first.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return cast("Float64Array", np.add.reduceat(values, starts))
+
+
+def _join(parts: Sequence[Buckets]) -> Buckets:
+    return Buckets(
+        np.concatenate([part.instance for part in parts]),
+        np.concatenate([part.bucket for part in parts]),
+        np.concatenate([part.n for part in parts]),
+        np.concatenate([part.total for part in parts]),
+        np.concatenate([part.low for part in parts]),
+        np.concatenate([part.high for part in parts]),
+        np.concatenate([part.first for part in parts]),
+        np.concatenate([part.last for part in parts]),
+    )
+
+
+def _keys(instance: Int64Array, bucket: Int64Array) -> Int64Array:
+    return (instance << 32) + bucket
+
+
+def _small(keys: Int64Array) -> npt.NDArray[np.generic]:
+    """Return the keys' ranks in 16 bits where they fit, which sort ten times as fast."""
+    ids, ranks = np.unique(keys, return_inverse=True)
+    return ranks.astype(np.int16) if len(ids) < 2**15 else ranks
+
+
+# --- bodies ---
+
+
+def pack(buckets: Buckets, *, first_bucket: int, decimals: int) -> bytes:
+    """Return the body of a block that begins at `first_bucket`. `decimals`: those of the field."""
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(buckets.instance)) + 1])
+    sizes = np.diff(np.concatenate([starts, [len(buckets)]]))
+    samples = np.add.reduceat(buckets.n, starts)
+    most_rows = max(ROWS_PER_GROUP, -(-len(buckets) // (MAX_GROUPS // 2)))
+    cuts = _cut(sizes, most_rows)
+    groups, directory = [], np.zeros(len(cuts), GROUP)
+    for number, (begin, end) in enumerate(zip(cuts, [*cuts[1:], len(starts)], strict=True)):
+        rows = slice(int(starts[begin]), int(starts[end]) if end < len(starts) else len(buckets))
+        own = buckets.take(rows)
+        group = _compress(_pack_group(own, buckets.instance[starts[begin:end]], sizes[begin:end], first_bucket, decimals))
+        directory[number] = (own.instance[-1], end - begin, len(own), samples[begin:end].max(), own.n.sum(), len(group))
+        groups.append(group)
+    head = np.array((VERSION, 0, len(groups), 0), HEAD)
+    return b"".join((head.tobytes(), directory.tobytes(), *groups))
+
+
+def _cut(sizes: Int64Array, most_rows: int) -> list[int]:
+    """Return where groups of whole instances begin that have about so many rows."""
+    ends = np.cumsum(sizes)
+    cuts, begin, rows_before = [], 0, 0
+    while begin < len(sizes):
+        cuts.append(begin)
+        begin = max(begin + 1, int(np.searchsorted(ends, rows_before + most_rows, side="right")))
+        rows_before = int(ends[begin - 1])
+    return cuts
+
+
+def _pack_group(own: Buckets, ids: Int64Array, sizes: Int64Array, first_bucket: int, decimals: int) -> bytes:
+    columns: list[NumberArray] = [ids, sizes, np.diff(own.bucket - first_bucket, prepend=0) + 2**15, own.n]
+    scaled = _scale(own, decimals)
+    columns += [own.total, own.low, own.high, own.first, own.last] if scaled is None else scaled
+    head = bytes([NOT_SCALED if scaled is None else decimals])
+    return head + b"".join(_pack_column(column) for column in columns)
+
+
+def _scale(own: Buckets, decimals: int) -> list[NumberArray] | None:
+    """Return the values as whole numbers above the bucket's lowest. Missing: None where they are no such numbers."""
+    power = 10.0**decimals
+    limit = EXACT / power
+    if not all((np.abs(column) < limit).all() for column in (own.low, own.high, own.total)):
+        return None
+    whole = []
+    for column in (own.low, own.high, own.first, own.last):
+        numbers = np.rint(column * power)
+        if not (numbers / power == column).all():
+            return None
+        whole.append(numbers.astype(np.int64))
+    low, high, first, last = whole
+    return [np.rint(own.total * power).astype(np.int64) - own.n * low, low, high - low, first - low, last - low]
+
+
+def _pack_column(column: NumberArray) -> bytes:
+    """Kind, least number, and what lies above it, all first bytes, then all second bytes, and so on."""
+    if column.dtype.kind == "f":
+        return bytes([FLOAT_CODE]) + _planes(column.astype("<f8"))
+    least, greatest = int(column.min()), int(column.max())
+    # Where the distance itself would not fit, the numbers stand as they are.
+    code = next((code for code in range(3) if greatest - least < 256 ** INTEGERS[code].itemsize), 3)
+    base = least if code < 3 else 0
+    return bytes([code]) + base.to_bytes(8, "little", signed=True) + _planes((column - base).astype(INTEGERS[code]))
+
+
+def _planes(column: npt.NDArray[np.generic]) -> bytes:
+    return np.ascontiguousarray(column.view(np.uint8).reshape(len(column), column.dtype.itemsize).T).tobytes()
+
+
+def _compress(data: bytes) -> bytes:
+    if not hasattr(_own, "compressor"):
+        _own.compressor = zstandard.ZstdCompressor(level=LEVEL)
+    return cast("bytes", _own.compressor.compress(data))
+
+
+def _decompress(data: bytes) -> bytes:
+    if not hasattr(_own, "decompressor"):
+        _own.decompressor = zstandard.ZstdDecompressor()
+    return cast("bytes", _own.decompressor.decompress(data))
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the beginning of a body says: one entry for each group, and where each begins and the last ends.
+
+    Shape: groups (n,) GROUP; offsets (n + 1,) int64
+    """
+
+    groups: npt.NDArray[np.void]
+    offsets: Int64Array
+
+    @property
+    def n_samples(self) -> int:
+        """Samples of all instances."""
+        return int(self.groups["n_samples"].sum())
+
+    def find(self, instance_ids: Int64Array | None) -> Int64Array:
+        """Return the groups in which these instances may be, ascending."""
+        if instance_ids is None:
+            return np.arange(len(self.groups))
+        found = np.unique(np.searchsorted(self.groups["last"], instance_ids))
+        return found[found < len(self.groups)]
+
+    def most_samples(self, groups: Int64Array) -> int:
+        """No instance of these groups has more samples."""
+        return int(self.groups["most"][groups].max()) if len(groups) else 0
+
+
+def read_head(body: bytes) -> Head:
+    """Return the head of a body; its first HEAD_BYTES are enough.
+
+    Raises: ValueError for a body of another version
+    """
+    head = np.frombuffer(body, HEAD, 1)[0]
+    if head["version"] != VERSION:
+        raise ValueError(f"A rollup of version {head['version']}, {VERSION} expected; `normstat rollup rebuild` makes them again")
+    groups = np.frombuffer(body, GROUP, int(head["n_groups"]), HEAD.itemsize)
+    begin = HEAD.itemsize + groups.nbytes
+    return Head(groups, begin + np.concatenate([[0], np.cumsum(groups["n_bytes"], dtype=np.int64)]))
+
+
+def unpack(body: bytes, *, first_bucket: int, instance_ids: Int64Array | None = None) -> Buckets:
+    """Return the buckets of a whole body, those of the groups that have these instances."""
+    head = read_head(body)
+    return merge_groups(
+        unpack_group(head, group, body[head.offsets[group] : head.offsets[group + 1]], first_bucket)
+        for group in head.find(instance_ids).tolist()
+    )
+
+
+def merge_groups(groups: Iterable[Buckets]) -> Buckets:
+    """Group of a body in their order as one."""
+    parts = list(groups)
+    if len(parts) == 1:
+        return parts[0]
+    return _join(parts) if parts else EMPTY
+
+
+def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buckets:
+    """Return the buckets of one group; `data` is its bytes in the body."""
+    decimals, columns = _read_columns(head, group, data, N_COLUMNS)
+    ids, sizes, steps, n_samples, total, low, high, first, last = columns
+    if decimals != NOT_SCALED:
+        power = 10.0**decimals
+        total, low, high, first, last = (
+            (total + n_samples * low) / power, low / power, (low + high) / power, (low + first) / power, (low + last) / power,
+        )  # fmt: skip
+    return Buckets(
+        np.repeat(ids, sizes.astype(np.int64)).astype(np.int64),
+        np.cumsum(steps.astype(np.int64) - 2**15) + first_bucket,
+        n_samples.astype(np.int64),
+        total.astype(np.float64),
+        low.astype(np.float64),
+        high.astype(np.float64),
+        first.astype(np.float64),
+        last.astype(np.float64),
+    )
+
+
+def sum_group(
+    head: Head, group: int, data: bytes, first_bucket: int, is_inside: Callable[[Int64Array], BoolArray]
+) -> tuple[Int64Array, Float64Array]:
+    """Return the instances of one group that have a bucket of those that `is_inside` says, and the sum of each over them.
+
+    A third of the work of `unpack_group`, and all that ranking needs.
+    """
+    decimals, (ids, sizes, steps, n_samples, total, low) = _read_columns(head, group, data, N_COLUMNS_TO_SUM)
+    totals = (total + n_samples * low) / 10.0**decimals if decimals != NOT_SCALED else total
+    inside = is_inside(np.cumsum(steps.astype(np.int64) - 2**15) + first_bucket)
+    starts = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))[:-1]])
+    is_there = np.add.reduceat(inside, starts) > 0
+    sums = _add(np.where(inside, totals, 0.0), starts)
+    return ids.astype(np.int64)[is_there], sums[is_there]
+
+
+def _read_columns(head: Head, group: int, data: bytes, n_columns: int) -> tuple[int, list[NumberArray]]:
+    """Return the decimals of a group, and its first columns."""
+    entry = head.groups[group]
+    n_instances, n_rows = int(entry["n_instances"]), int(entry["n_rows"])
+    plain = _decompress(data)
+    columns: list[NumberArray] = []
+    at = 1
+    for number in range(n_columns):
+        column, at = _unpack_column(plain, at, n_rows if number > 1 else n_instances)
+        columns.append(column)
+    return plain[0], columns
+
+
+def _unpack_column(plain: bytes, at: int, n: int) -> tuple[NumberArray, int]:
+    code = plain[at]
+    at += 1
+    if code == FLOAT_CODE:
+        column = _from_planes(plain, at, n, 8).view("<f8").reshape(n)
+        return cast("Float64Array", column), at + 8 * n
+    base = int.from_bytes(plain[at : at + 8], "little", signed=True)
+    size = INTEGERS[code].itemsize
+    numbers = _from_planes(plain, at + 8, n, size).view(INTEGERS[code]).reshape(n)
+    return numbers.astype(np.int64) + base, at + 8 + size * n
+
+
+def _from_planes(plain: bytes, at: int, n: int, size: int) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(np.frombuffer(plain, np.uint8, n * size, at).reshape(size, n).T)

@@ -1,0 +1,294 @@
+"""How much a series changes by itself: read off the windows of its baseline, pulled towards what all series show, never absurdly
+small.
+
+Each window of the baseline is compared with the whole baseline exactly as an incident is. So noise, autocorrelation, jobs that run
+every five minutes, heavy tails and rounding are in the yardstick, and no distribution is assumed.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat.scoring.summary import Float32Array, FloatArray, Summary
+
+# What a change is looked for in. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
+# move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples lie beyond the
+# baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal
+# neighbours; `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out;
+# `trend`: what comes later in the window against what came before;
+# `hollow`: how many samples fall to a part of the window's own median, whatever the load.
+KINDS: Final = (
+    "value",
+    "order",
+    "spread",
+    "top",
+    "bottom",
+    "low",
+    "high",
+    "step",
+    "jitter",
+    "still",
+    "missing",
+    "part",
+    "trend",
+    "hollow",
+)
+VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND, HOLLOW = range(len(KINDS))
+# In the unit of the series; the others are shares or logarithms of ratios.
+IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
+SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING, HOLLOW)
+RATIOS: Final = (SPREAD, JITTER)
+# As many windows count as much as the experience with all other series.
+POOL_WEIGHT: Final = 8.0
+LEVEL_FLOOR: Final = 0.01
+PERCENT_LEAST_LEVEL: Final = 1.0
+SHARE_FLOOR: Final = 0.02
+RATIO_FLOOR: Final = 0.05
+HOLLOW_PART: Final = 0.25
+# A series that is nearly always at one value knows events only: how often it is elsewhere is what can change.
+EVENT_SHARE: Final = 0.9
+EVENT_BURST: Final = 2.0
+SD_PER_IQR: Final = 1.349
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is known of each series beside its windows. Shape: all (n_series,)
+
+    `level`: its median, in its own unit; `scale`: its usual deviation; `digit`: the smallest difference that the tool can print;
+    `size`: its usual size where it is not zero; `is_event`: nearly always at its level; `event_size`: how far it is away when not.
+    """
+
+    level: FloatArray
+    scale: FloatArray
+    digit: FloatArray
+    size: FloatArray
+    is_percent: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_event: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    event_size: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What windows of a length show usually.
+
+    Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms.
+    """
+
+    top: Float32Array
+    bottom: Float32Array
+    spread: Float32Array
+    jitter: Float32Array
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What windows of one length do by themselves.
+
+    Shape: change (n_kinds, n_series): between the 90 % quantile of the windows and the largest. Missing: NaN where no window
+    shows it. `n_disjoint`: how many windows of that length the baseline holds side by side
+    """
+
+    length_s: float
+    n_disjoint: float
+    change: Float32Array
+    ends: Ends
+
+
+def measure(
+    window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits, *, own_ranks: Float32Array | None = None
+) -> Float32Array:
+    """Return how far a window lies from the whole, kind by kind. Missing: NaN where one of them has no samples.
+
+    `own_ranks`: what own_ranks_of gives of the whole, for who measures many windows. Shape: -> (n_kinds, n_series)
+    """
+    inner = slice(1, -1)
+    own_ranks = own_ranks_of(whole) if own_ranks is None else own_ranks
+    value = np.abs(window.quantiles[:, inner] - whole.quantiles[:, inner]).mean(axis=1)
+    ranks = ranks_of(window.quantiles, whole.quantiles[:, inner]) - own_ranks
+    result = np.empty((len(KINDS), len(whole)), np.float32)
+    # Events are too rare for quantiles: how often there is one counts, and how large they are shows at the ends.
+    often = np.abs(window.away - whole.away) * np.maximum(traits.event_size, digit)
+    result[VALUE] = np.where(traits.is_event, often, value)
+    result[ORDER] = np.abs(ranks).mean(axis=1)
+    result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
+    result[SPREAD] = np.abs(spread_of(window, digit) - ends.spread)
+    result[TOP] = np.abs(window.top - ends.top)
+    result[BOTTOM] = np.abs(window.bottom - ends.bottom)
+    result[STEP] = np.abs(window.step_quantiles - whole.step_quantiles)[:, inner].mean(axis=1)
+    result[JITTER] = np.abs(jitter_of(window, digit) - ends.jitter)
+    result[STILL] = np.abs(window.still - whole.still)
+    result[MISSING] = np.abs(window.missing - whole.missing)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result[PART] = np.nanmax(np.abs(window.parts - whole.median[:, None]), axis=1)
+    result[TREND] = _onset(window.parts)
+    result[HOLLOW] = np.abs(hollow_of(window, traits) - hollow_of(whole, traits))
+    # How often there is an event and how large it is says all of a series that knows events only.
+    for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW):
+        result[kind, traits.is_event] = 0
+    return result
+
+
+def _onset(parts: Float32Array) -> Float32Array:
+    """Return the largest difference between what comes before and what comes after a moment of the window. Shape: (n_series,
+    N_PARTS)
+    """
+    differences = [np.abs(parts[:, at:].mean(axis=1) - parts[:, :at].mean(axis=1)) for at in range(1, parts.shape[1])]
+    return np.asarray(np.max(differences, axis=0), np.float32)
+
+
+def own_ranks_of(whole: Summary) -> Float32Array:
+    """Return where the inner quantiles of a distribution lie in itself: ties move them. Shape: (n_series, N_QUANTILES - 2)"""
+    return ranks_of(whole.quantiles, whole.quantiles[:, 1:-1])
+
+
+def hollow_of(window: Summary, traits: Traits) -> Float32Array:
+    """Return the share of samples below a part of the window's own median. Missing: 0 for series that are negative or mostly
+    nothing.
+    """
+    level = traits.level.astype(np.float32)
+    median = window.median + level
+    point = HOLLOW_PART * median - level
+    share = ranks_of(window.quantiles, point[:, None])[:, 0]
+    # A series of few steps has such samples anyway.
+    is_fine = HOLLOW_PART * median >= traits.digit
+    return np.where(is_fine & (median > 0) & (window.quantiles[:, 0] + level >= -1e-6 * np.abs(level)), share, 0).astype(np.float32)
+
+
+def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
+    """Return the share of a distribution below each point, ties counted by half.
+
+    Shape: function (n_series, N_QUANTILES), points (n_series, n_points) -> (n_series, n_points)
+    """
+    below = (function[:, None, :] < points[:, :, None]).sum(axis=2)
+    upto = (function[:, None, :] <= points[:, :, None]).sum(axis=2)
+    ranks = ((below + upto) / (2 * function.shape[1])).astype(np.float32)
+    ranks[np.isnan(function[:, 0])] = np.nan
+    return np.asarray(ranks, np.float32)
+
+
+def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
+    """Return the logarithm of the width of the middle half, a digit added so that nothing is infinitely narrow."""
+    return np.asarray(np.log(window.width + digit), np.float32)
+
+
+def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
+    """Return the logarithm of the usual movement between neighbours, the largest tenth left out."""
+    movement = window.step_quantiles[:, 1:-2].mean(axis=1)
+    return np.asarray(np.log(movement + digit / 2), np.float32)
+
+
+def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
+    """Return what windows of one length of a baseline show usually.
+
+    Raises: ValueError without windows
+    """
+    if not windows:
+        raise ValueError("a yardstick is read off at least one window")
+    digit = least_digit(traits)
+    return Ends(
+        _nanmedian([window.top for window in windows]),
+        _nanmedian([window.bottom for window in windows]),
+        _nanmedian([spread_of(window, digit) for window in windows]),
+        _nanmedian([jitter_of(window, digit) for window in windows]),
+    )
+
+
+def least_digit(traits: Traits) -> FloatArray:
+    """Return what a tool can tell apart, or a tenth of the usual deviation where it prints that finely; never nothing."""
+    return np.maximum(np.maximum(traits.digit, 0.1 * traits.scale), 1e-9)
+
+
+def yardstick_of(usual: Usual, whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
+    """Return the change that is as large as a series makes by itself.
+
+    Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series). Missing: infinity where nothing is known of a kind
+    """
+    return np.maximum(np.nan_to_num(_pool(usual, traits), posinf=np.inf), floors_of(whole, traits, n_window))
+
+
+def _pool(usual: Usual, traits: Traits) -> Float32Array:
+    """Few windows say little of how far a series can go; what all series do relative to their scale says the rest."""
+    pooled = np.array(usual.change)
+    moves = traits.scale > 0
+    weight = usual.n_disjoint / (usual.n_disjoint + POOL_WEIGHT)
+    for kind in range(len(KINDS)):
+        if np.isnan(usual.change[kind]).all():
+            # Windows too short to show it: nothing is known of this kind.
+            pooled[kind] = np.inf
+            continue
+        if kind in (STILL, MISSING):
+            continue
+        scale = traits.scale if kind in IN_UNITS else np.ones(len(moves))
+        ratios = usual.change[kind, moves] / scale[moves]
+        ratios = ratios[~np.isnan(ratios)]
+        rho = float(np.median(ratios)) if len(ratios) else 1.0
+        pooled[kind] = np.where(np.isnan(usual.change[kind]), rho * scale, weight * usual.change[kind] + (1 - weight) * rho * scale)
+    return pooled
+
+
+def floors_of(whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
+    """Return the smallest change that can mean anything. Shape: n_window (n_series,), reports in the window -> (n_kinds,
+    n_series)
+    """
+    n_baseline = np.maximum(whole.n, 1)
+    level = LEVEL_FLOOR * traits.size
+    a_sample = 1 / np.maximum(n_window, 1)
+    # One event more or less, or as many as the baseline would not have shown by chance.
+    # Events come in bursts: where there are some, there may be several times as many.
+    by_chance = 2 * a_sample + 1 / n_baseline + np.where(traits.is_event, EVENT_BURST * np.nan_to_num(whole.away), 0)
+    shared = np.where(traits.is_event, traits.event_size * by_chance, traits.digit * a_sample)
+    ends = np.where(traits.is_event, np.maximum(traits.event_size, traits.digit), traits.digit)
+    floors = np.empty((len(KINDS), len(whole)), np.float32)
+    for kind in (VALUE, STEP):
+        floors[kind] = np.maximum(level, shared)
+    floors[PART] = floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
+    for kind in SHARES:
+        floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
+    # What comes and goes anyway may be away.
+    floors[MISSING] += whole.missing
+    for kind in RATIOS:
+        # The width of few samples is known roughly only.
+        floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)
+    return np.maximum(floors, np.float32(1e-30))
+
+
+def nearly_largest(changes: Float32Array) -> Float32Array:
+    """Between the 90 % quantile and the largest of the windows' changes. Missing: NaN. Shape: (n_windows, ...) -> (...)"""
+    ordered, n = _ordered(changes)
+    near = _from_top(ordered, np.rint(0.1 * (n - 1)).astype(np.intp))
+    return np.where(n > 0, (near + ordered[-1]) / 2, np.nan).astype(np.float32)
+
+
+def nearly_largest_of_others(changes: Float32Array) -> Float32Array:
+    """Return the same as the window with the largest change would have it of the others, its neighbours left out: they overlap it.
+
+    Shape: (n_windows, ...) -> (...)
+    """
+    largest = np.where(np.isnan(changes), -np.inf, changes).argmax(axis=0)[None]
+    others = changes.copy()
+    for offset in (-1, 0, 1):
+        np.put_along_axis(others, np.clip(largest + offset, 0, len(changes) - 1), np.nan, axis=0)
+    return nearly_largest(others)
+
+
+def _ordered(changes: Float32Array) -> tuple[Float32Array, np.ndarray]:
+    ordered = np.sort(np.where(np.isnan(changes), -np.inf, changes), axis=0)
+    return ordered, np.isfinite(ordered).sum(axis=0)
+
+
+def _from_top(ordered: Float32Array, place: np.ndarray) -> Float32Array:
+    # Counted from the top, so that windows without samples, which lie below, change nothing.
+    return np.asarray(np.take_along_axis(ordered, np.maximum(len(ordered) - 1 - place, 0)[None], axis=0)[0], np.float32)
+
+
+def _nanmedian(arrays: Sequence[Float32Array]) -> Float32Array:
+    ordered = np.sort(np.stack(arrays), axis=0)
+    n = (~np.isnan(ordered)).sum(axis=0)
+    low, high = np.maximum((n - 1) // 2, 0), np.maximum(n // 2, 0)
+    pick = [np.take_along_axis(ordered, np.minimum(place, len(arrays) - 1)[None], axis=0)[0] for place in (low, high)]
+    return np.asarray((pick[0] + pick[1]) / 2, np.float32)

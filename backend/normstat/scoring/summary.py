@@ -1,0 +1,258 @@
+"""What a window of many series looks like: quantile functions, ends, movements; all series at once, pure arithmetic.
+
+Values come in as distances from each series' level (its median in the baseline), so that four-byte floats are exact enough for
+counts of bytes as well as for hundredths of a percentage. A window's summary is all that a comparison ever looks at: samples are
+read once, for whichever window they belong to, and a baseline is remembered as the summaries of its windows.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+# Evenly spaced in probability, lowest and highest value included.
+N_QUANTILES: Final = 33
+N_STEP_QUANTILES: Final = 17
+PROBABILITIES: Final = np.linspace(0.0, 1.0, N_QUANTILES)
+STEP_PROBABILITIES: Final = np.linspace(0.0, 1.0, N_STEP_QUANTILES)
+MIDDLE: Final = N_QUANTILES // 2
+# The share of the samples that is an end of the distribution.
+END_SHARE: Final = 0.02
+# A window is also looked at in parts: what begins in its middle is half a shift of the whole, and a whole one of the later parts.
+N_PARTS: Final = 4
+
+Float32Array = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One window of many series. Missing: NaN where a series has no sample in it; distances from the series' level.
+
+    Shape: all (n_series,), but `quantiles` (n_series, N_QUANTILES) and `step_quantiles` (n_series, N_STEP_QUANTILES), `parts`
+    (n_series, N_PARTS)
+    """
+
+    n: IntArray
+    n_reports: IntArray
+    quantiles: Float32Array
+    # Means of the largest and of the smallest 2 % of the samples, one at least.
+    top: Float32Array
+    bottom: Float32Array
+    mean: Float32Array
+    # How wide the middle half of the samples is; of a window longer than those it is held against: the median of its pieces.
+    width: Float32Array
+    # The root of the mean square of the distances from the level.
+    deviation: Float32Array
+    # How far neighbours are from each other, and the share of neighbours that are equal.
+    step_quantiles: Float32Array
+    still: Float32Array
+    # The share of samples that are not at the level.
+    away: Float32Array
+    # Medians of the parts of the window, in their order.
+    parts: Float32Array
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @property
+    def median(self) -> Float32Array:
+        """The middle of the distribution."""
+        return self.quantiles[:, MIDDLE]
+
+    @property
+    def missing(self) -> Float32Array:
+        """Share of the reports that have no value of the series. Missing: NaN where nothing was reported at all."""
+        return np.asarray(1 - self.n / np.where(self.n_reports > 0, self.n_reports, np.nan), np.float32)
+
+    def take(self, rows: npt.NDArray[np.intp] | slice) -> "Summary":
+        """Return the summary of some of the series."""
+        return Summary(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+def summarise(values: Float32Array, n_reports: int | None = None, piece: int | None = None) -> Summary:
+    """Return what a window looks like. `piece`: reports in the windows that it will be held against.
+
+    Shape: values (n_series, n_reports), distances from the level in the order of time. Missing: NaN.
+    """
+    width = values.shape[1]
+    known = ~np.isnan(values)
+    n = known.sum(axis=1).astype(np.int64)
+    reports = np.full(len(values), width if n_reports is None else n_reports, np.int64)
+    is_whole = bool((n == width).all())
+    ordered = np.sort(values, axis=1)
+    packed = values if is_whole else _without_gaps(values, known)
+    steps = np.abs(np.diff(packed, axis=1))
+    n_steps = np.maximum(n - 1, 0)
+    still = np.count_nonzero(steps == 0, axis=1) / np.where(n_steps > 0, n_steps, np.nan)
+    away = np.count_nonzero(known & (values != 0), axis=1) / np.where(n > 0, n, np.nan)
+    with np.errstate(invalid="ignore"):
+        mean = np.nansum(values, axis=1, dtype=np.float64) / np.where(n > 0, n, np.nan)
+        deviation = np.sqrt(np.nansum(values.astype(np.float64) ** 2, axis=1) / np.where(n > 0, n, np.nan))
+    quantiles = pick_quantiles(ordered, n, PROBABILITIES)
+    return Summary(
+        n=n,
+        n_reports=reports,
+        quantiles=quantiles,
+        top=_end_mean(ordered, n, is_top=True),
+        bottom=_end_mean(ordered, n, is_top=False),
+        mean=mean.astype(np.float32),
+        width=middle_half(quantiles) if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
+        deviation=deviation.astype(np.float32),
+        step_quantiles=pick_quantiles(np.sort(steps, axis=1), n_steps, STEP_PROBABILITIES),
+        still=still.astype(np.float32),
+        away=away.astype(np.float32),
+        parts=_parts(values),
+    )
+
+
+def merge(summaries: Sequence[Summary]) -> Summary:
+    """Return the summary of all windows together, as good as their quantile functions tell; ends are the outermost ones' means,
+    parts are lost.
+
+    Raises: ValueError for no summaries
+    """
+    if not summaries:
+        raise ValueError("nothing to merge")
+    if len(summaries) == 1:
+        return summaries[0]
+    counts = np.stack([summary.n for summary in summaries], axis=1)
+    steps = np.maximum(counts - 1, 0)
+    n = counts.sum(axis=1)
+    return Summary(
+        n=n,
+        n_reports=np.sum([summary.n_reports for summary in summaries], axis=0),
+        quantiles=_merge_quantiles([summary.quantiles for summary in summaries], counts, PROBABILITIES),
+        top=_extreme([summary.top for summary in summaries], np.fmax),
+        bottom=_extreme([summary.bottom for summary in summaries], np.fmin),
+        mean=_weighted([summary.mean for summary in summaries], counts),
+        width=_weighted([summary.width for summary in summaries], counts),
+        deviation=np.sqrt(_weighted([summary.deviation**2 for summary in summaries], counts)),
+        step_quantiles=_merge_quantiles([summary.step_quantiles for summary in summaries], steps, STEP_PROBABILITIES),
+        still=_weighted([summary.still for summary in summaries], steps),
+        away=_weighted([summary.away for summary in summaries], counts),
+        parts=np.full((len(counts), N_PARTS), np.nan, np.float32),
+    )
+
+
+def concatenate(summaries: Sequence[Summary]) -> Summary:
+    """Return the same window of several sets of series as one set."""
+    if len(summaries) == 1:
+        return summaries[0]
+    return Summary(*(np.concatenate([getattr(item, field.name) for item in summaries]) for field in fields(Summary)))
+
+
+def pick_quantiles(ordered: Float32Array, n: IntArray, probabilities: FloatArray) -> Float32Array:
+    """Quantiles of rows sorted ascending with the missing at their ends. Missing: NaN for a row without samples.
+
+    Shape: ordered (n_rows, width), n (n_rows,) samples in each -> (n_rows, n_probabilities)
+    """
+    if ordered.shape[1] == 0:
+        return np.full((len(ordered), len(probabilities)), np.nan, np.float32)
+    if len(n) and (n == n[0]).all() and n[0] > 0:
+        # All rows alike: a few columns are all there is to read.
+        places = probabilities * (int(n[0]) - 1)
+        low = places.astype(np.intp)
+        high = np.minimum(low + 1, int(n[0]) - 1)
+        part = (places - low).astype(np.float32)
+        return np.asarray(ordered[:, low] * (1 - part) + ordered[:, high] * part, np.float32)
+    places = probabilities[None, :] * np.maximum(n - 1, 0)[:, None]
+    low = places.astype(np.intp)
+    high = np.minimum(low + 1, np.maximum(n - 1, 0)[:, None])
+    part = (places - low).astype(np.float32)
+    lower, upper = np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1)
+    return np.asarray(lower * (1 - part) + upper * part, np.float32)
+
+
+def count_at_end(n: IntArray) -> IntArray:
+    """Return how many of n samples are their upper or lower end."""
+    return np.asarray(np.maximum(1, np.rint(END_SHARE * n).astype(np.int64)), np.int64)
+
+
+def _end_mean(ordered: Float32Array, n: IntArray, *, is_top: bool) -> Float32Array:
+    n_rows, width = ordered.shape
+    result = np.full(n_rows, np.nan, np.float32)
+    if width == 0:
+        return result
+    counts = count_at_end(n)
+    # Rows are alike mostly: a handful of different lengths, each done at once.
+    for length in np.unique(n[n > 0]):
+        rows = np.flatnonzero(n == length)
+        many = int(counts[rows[0]])
+        span = slice(int(length) - many, int(length)) if is_top else slice(0, many)
+        chosen = ordered[:, span] if len(rows) == n_rows else ordered[rows, span]
+        result[rows] = chosen.mean(axis=1)
+    return result
+
+
+def _without_gaps(values: Float32Array, known: npt.NDArray[np.bool_]) -> Float32Array:
+    """Return each row's samples moved together, in their order, the missing behind them."""
+    order = np.argsort(~known, axis=1, kind="stable")
+    return np.take_along_axis(values, order, axis=1)
+
+
+def middle_half(quantiles: Float32Array) -> Float32Array:
+    """Return how wide the middle half of each distribution is. Shape: (n_series, N_QUANTILES) -> (n_series,)"""
+    quarter = MIDDLE // 2
+    return np.asarray(quantiles[:, -1 - quarter] - quantiles[:, quarter], np.float32)
+
+
+def _width_of_pieces(values: Float32Array, piece: int) -> Float32Array:
+    """Return a series that drifts is wider the longer one looks: only windows of one length can be held against each other."""
+    n_rows, n_pieces = len(values), values.shape[1] // piece
+    ordered = np.sort(values[:, : n_pieces * piece].reshape(n_rows * n_pieces, piece), axis=1)
+    n = (~np.isnan(ordered)).sum(axis=1)
+    ends = pick_quantiles(ordered, n, np.array([0.25, 0.75]))
+    widths = np.sort((ends[:, 1] - ends[:, 0]).reshape(n_rows, n_pieces), axis=1)
+    known = (~np.isnan(widths)).sum(axis=1)
+    return np.asarray(widths[np.arange(n_rows), np.maximum(known - 1, 0) // 2], np.float32)
+
+
+def _parts(values: Float32Array) -> Float32Array:
+    n_rows, width = values.shape
+    medians = np.full((n_rows, N_PARTS), np.nan, np.float32)
+    # Few samples too are all in some part.
+    bounds = np.linspace(0, width, N_PARTS + 1).astype(np.intp).tolist() if width >= N_PARTS else []
+    for part, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        ordered = np.sort(values[:, begin:end], axis=1)
+        n = (~np.isnan(ordered)).sum(axis=1)
+        medians[:, part] = pick_quantiles(ordered, n, np.array([0.5]))[:, 0]
+    return medians
+
+
+def _merge_quantiles(functions: Sequence[Float32Array], counts: IntArray, probabilities: FloatArray) -> Float32Array:
+    """Return the quantile functions of mixtures, each part counted by its samples."""
+    n_points = functions[0].shape[1]
+    points = np.concatenate(functions, axis=1)
+    # An end stands for half as much of the distribution as a point within.
+    shares = np.ones(n_points)
+    shares[[0, -1]] = 0.5
+    weights = (np.maximum(counts, 0)[:, :, None] * shares).reshape(len(points), -1)
+    order = np.argsort(points, axis=1)
+    points = np.take_along_axis(points, order, axis=1)
+    weights = np.where(np.isnan(points), 0.0, np.take_along_axis(weights, order, axis=1))
+    total = weights.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reached = (np.cumsum(weights, axis=1) - 0.5 * weights) / total
+    result = np.full((len(points), len(probabilities)), np.nan, np.float32)
+    for row in np.flatnonzero(total[:, 0] > 0):
+        has = weights[row] > 0
+        result[row] = np.interp(probabilities, reached[row, has], points[row, has])
+        result[row, 0], result[row, -1] = points[row, has][[0, -1]]
+    return result
+
+
+def _weighted(values: Sequence[Float32Array], counts: IntArray) -> Float32Array:
+    stacked = np.stack(values, axis=1)
+    weights = np.where(np.isnan(stacked), 0, counts)
+    with np.errstate(invalid="ignore"):
+        mean = np.nansum(stacked * weights, axis=1) / np.where(weights.sum(axis=1) > 0, weights.sum(axis=1), np.nan)
+    return np.asarray(mean, np.float32)
+
+
+def _extreme(values: Sequence[Float32Array], pick: np.ufunc) -> Float32Array:
+    return np.asarray(pick.reduce(np.stack(values), axis=0), np.float32)

@@ -1,0 +1,123 @@
+"""Rows, gathered into columnar blocks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.records import Int64Array, SampleBlock, ValueArray
+from normstat.stats.spec import Field, Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as read word by word. `missing` names the values by their places; `printed` is None for a canonical row."""
+
+    values: Sequence[int | float]
+    missing: tuple[int, ...]
+    printed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRows:
+    """Rows as read in bulk: all canonical, none missing."""
+
+    time_us: Int64Array
+    instances: list[str]
+    values: list[ValueArray]
+    line_offset: Int64Array
+
+
+def to_array(numbers: Sequence[int | float], field: Field) -> ValueArray:
+    """Return the values of a field as an array of its type."""
+    return np.array(numbers, dtype=np.int64) if field.storage.is_whole else np.array(numbers, dtype=np.float64)
+
+
+class BlockBuilder:
+    """Gathers rows that share stat and fields; rows read in bulk and rows read one by one may come in any order."""
+
+    def __init__(self, stat: Stat, fields: tuple[Field, ...]) -> None:
+        self.stat = stat
+        self.fields = fields
+        self._rows: list[Row] = []
+        self._times: list[int] = []
+        self._instances: list[str] = []
+        self._offsets: list[int] = []
+        self._bulk: list[BulkRows] = []
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the fields."""
+        return tuple(field.key for field in self.fields)
+
+    def add(self, row: Row, time_us: int, instance: str, offset: int) -> None:
+        """Take one row."""
+        self._rows.append(row)
+        self._times.append(time_us)
+        self._instances.append(instance)
+        self._offsets.append(offset)
+
+    def add_bulk(self, rows: BulkRows) -> None:
+        """Take many rows."""
+        self._bulk.append(rows)
+
+    def build(self) -> SampleBlock:
+        """Return all rows in the order of their lines."""
+        parts = list(self._bulk)
+        if self._rows:
+            columns = list(zip(*(row.values for row in self._rows), strict=True))
+            parts.append(
+                BulkRows(
+                    time_us=np.array(self._times, dtype=np.int64),
+                    instances=self._instances,
+                    values=[to_array(column, field) for column, field in zip(columns, self.fields, strict=True)],
+                    line_offset=np.array(self._offsets, dtype=np.int64),
+                )
+            )
+        if len(parts) == 1:
+            return self._block(parts[0], None)
+        joined = BulkRows(
+            time_us=np.concatenate([part.time_us for part in parts]),
+            instances=[name for part in parts for name in part.instances],
+            values=[np.concatenate([part.values[at] for part in parts]) for at in range(len(self.fields))],
+            line_offset=np.concatenate([part.line_offset for part in parts]),
+        )
+        return self._block(joined, np.argsort(joined.line_offset, kind="stable"))
+
+    def _block(self, rows: BulkRows, order: npt.NDArray[np.intp] | None) -> SampleBlock:
+        """Return the block; rows read one by one stand last in `rows`, `order` puts all into the order of their lines."""
+        n_rows = len(rows.time_us)
+        n_before = n_rows - len(self._rows)
+        if order is None:
+            place = np.arange(n_rows)
+        else:
+            place = np.empty(n_rows, dtype=np.intp)
+            place[order] = np.arange(n_rows)
+            names = rows.instances
+            rows = BulkRows(
+                time_us=rows.time_us[order],
+                instances=[names[at] for at in order.tolist()],
+                values=[column[order] for column in rows.values],
+                line_offset=rows.line_offset[order],
+            )
+        missing: list[npt.NDArray[np.bool_] | None] = [None] * len(self.fields)
+        printed: dict[int, str] = {}
+        for number, row in enumerate(self._rows, start=n_before):
+            if row.printed is not None:
+                printed[int(place[number])] = row.printed
+            for at in row.missing:
+                mask = missing[at]
+                if mask is None:
+                    mask = missing[at] = np.zeros(n_rows, dtype=np.bool_)
+                mask[place[number]] = True
+        return SampleBlock(
+            stat=self.stat,
+            fields=self.fields,
+            time_us=rows.time_us,
+            instances=rows.instances,
+            values=tuple(rows.values),
+            line_offset=rows.line_offset,
+            missing=tuple(missing),
+            printed=printed,
+        )

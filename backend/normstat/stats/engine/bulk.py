@@ -1,0 +1,276 @@
+"""Many lines at once: which of them are plain rows of a header, and the values of those.
+
+A plain row is one that normstat.stats.engine.row would read as canonical, with nothing missing. Everything else is left to it.
+The work is done on arrays over all words of a piece of text: a word's digits are summed up column by column of its characters,
+so that checking and converting are the same few passes. Nothing here knows about reports, runs or stamps.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.engine.column_layout import TimeStyle
+from normstat.stats.engine.header import Header, Role
+from normstat.stats.engine.number_formats import EXACT_LIMIT
+from normstat.stats.engine.row import ABSENT, INSTANCE_JOINT, join_instance
+from normstat.stats.engine.timestamps import ClockWords, day_seconds, parse_date, take_clock
+from normstat.stats.records import Int64Array, ValueArray
+from normstat.stats.spec import Field
+
+BoolArray = npt.NDArray[np.bool_]
+# More digits than these are left to the careful path: their numbers do not fit the sums made here.
+MAX_DIGITS: Final = 15
+MINUS: Final = ord("-")
+DOT: Final = ord(".")
+ZERO: Final = ord("0")
+COLON: Final = ord(":")
+MAX_KEY_LENGTH: Final = 8
+# Sorting arrays is not worth it for fewer.
+FEW_WORDS: Final = 300
+BLANK, TEXT, CONTROL = 0, 1, 2
+# Classes of bytes. A carriage return is a blank: texts in which it stands anywhere but before a newline never come here.
+CLASSES: Final = bytes(BLANK if byte in b" \t\n\r" else CONTROL if byte < 32 or byte == 127 else TEXT for byte in range(256))
+
+
+class LineIndex:
+    """Where the lines and words of a text are. The text ends with a newline.
+
+    Shape: line_start, line_end, first_word, n_words (n_lines,); word_start, word_end (n_words,), ends behind the last byte.
+    """
+
+    def __init__(self, data: bytes, line_limit: int) -> None:
+        self.data = data
+        self.bytes = np.frombuffer(data, dtype=np.uint8)
+        newline = np.flatnonzero(self.bytes == 10)
+        self.line_end = newline
+        self.line_start = np.concatenate([[0], newline[:-1] + 1])
+        self.n_lines = len(newline)
+        classes = np.frombuffer(data.translate(CLASSES), dtype=np.uint8)
+        is_word = np.zeros(len(data) + 1, dtype=np.bool_)
+        np.not_equal(classes, BLANK, out=is_word[1:])
+        # The text ends with a newline, so that starts and ends alternate.
+        edges = np.flatnonzero(is_word[1:] != is_word[:-1])
+        self.word_start = edges[0::2]
+        self.word_end = edges[1::2]
+        self.first_word = np.searchsorted(self.word_start, self.line_start)
+        self.n_words = np.diff(self.first_word, append=len(self.word_start))
+        self.is_odd = self.line_end - self.line_start >= line_limit
+        if (classes == CONTROL).any():
+            self.is_odd[np.searchsorted(self.line_end, np.flatnonzero(classes == CONTROL))] = True
+        # A line that another program stamped ("2026-11-21 12:00:01.5<tab>...") is not as plain as it may look.
+        at = np.minimum(self.line_start + 4, len(data) - 1)
+        self.is_odd |= self.bytes[at] == MINUS
+
+    def words(self, places: Int64Array) -> list[bytes]:
+        """Return the words with these numbers."""
+        data = self.data
+        return [
+            data[start:end] for start, end in zip(self.word_start[places].tolist(), self.word_end[places].tolist(), strict=True)
+        ]
+
+    def distinct(self, places: Int64Array) -> tuple[list[bytes], list[int]]:
+        """Return the different words among those with these numbers, and for each number which of them it is."""
+        start = self.word_start[places]
+        n_bytes = self.word_end[places] - start
+        longest = int(n_bytes.max(initial=0))
+        if longest > MAX_KEY_LENGTH or len(places) < FEW_WORDS:
+            known: dict[bytes, int] = {}
+            codes = [known.setdefault(word, len(known)) for word in self.words(places)]
+            return list(known), codes
+        # Short words are numbers of eight bytes; no word has a zero in it.
+        keys = np.zeros(len(places), dtype=np.uint64)
+        for at in range(longest):
+            byte = self.bytes.take(start + at, mode="clip").astype(np.uint64) << np.uint64(8 * at)
+            keys |= np.where(n_bytes > at, byte, np.uint64(0))
+        # Clocks come in runs: only where they change there is something to look at.
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.intp)
+        found, run_codes = np.unique(keys[first], return_inverse=True)
+        codes = np.repeat(run_codes, np.diff(first, append=len(keys))).tolist()
+        return [int(key).to_bytes(MAX_KEY_LENGTH, "little").rstrip(b"\0") for key in found], codes
+
+
+@dataclass(slots=True)
+class PlainRows:
+    """The plain rows of one header in a text.
+
+    Shape: `number` (n_lines,) is a row's number, or -1 for a line that is no plain row; `line` (n_rows,); values[i] (n_rows,) for
+    the i-th field; `instances` n_rows names; `clocks` n_rows leading times, None where rows have none; `moments` (n_rows,) times
+    behind the row. `next_other[k]` is the first line at or behind line k that is no plain row.
+    Units: moments in seconds since the epoch by the clock on the wall.
+    """
+
+    number: Int64Array
+    line: Int64Array
+    values: list[ValueArray]
+    instances: list[str]
+    clocks: list[ClockWords] | None
+    moments: Int64Array | None
+    next_other: Int64Array
+
+
+def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...]) -> PlainRows | None:
+    """Return the plain rows of a header. Missing: None when the header is not of the kind that this can do."""
+    has_zone_in_row = header.has_trailing_time and not header.zone_name
+    if not header.value_at or len(fields) != len(header.value_at) or has_zone_in_row:
+        return None
+    n_lead = 1 if header.has_clock and header.table.time is TimeStyle.LEADING else 0
+    n_words = n_lead + len(header.words) + (2 if header.has_trailing_time else 0)
+    fits = index.n_words >= n_words if header.has_last_text else index.n_words == n_words
+    line = np.flatnonzero(fits & ~index.is_odd)
+    rows = _Rows(index, line, index.first_word[line], n_lead)
+    values = rows.take_values(header, fields)
+    clocks = rows.take_clocks() if n_lead else None
+    moments = rows.take_moments(header) if header.has_trailing_time else None
+    is_plain = rows.is_plain
+    if clocks is not None:
+        clocks = [clock for clock, is_good in zip(clocks, is_plain.tolist(), strict=True) if is_good]
+    line = line[is_plain]
+    number = np.full(index.n_lines, -1, dtype=np.int64)
+    number[line] = np.arange(len(line))
+    others = np.append(np.flatnonzero(number < 0), index.n_lines)
+    return PlainRows(
+        number=number,
+        line=line,
+        values=[column[is_plain] for column in values],
+        instances=rows.take_instances(header),
+        clocks=[clock for clock in clocks if clock is not None] if clocks is not None else None,
+        moments=None if moments is None else moments[is_plain],
+        next_other=others[np.searchsorted(others, np.arange(index.n_lines))],
+    )
+
+
+class _Rows:
+    """Lines with the right number of words, of which fewer and fewer prove to be plain."""
+
+    def __init__(self, index: LineIndex, line: Int64Array, first_word: Int64Array, n_lead: int) -> None:
+        self._index = index
+        self._line = line
+        self._first = first_word
+        self._n_lead = n_lead
+        self.is_plain: BoolArray = np.ones(len(line), dtype=np.bool_)
+
+    def take_values(self, header: Header, fields: tuple[Field, ...]) -> list[ValueArray]:
+        """Return the values of all fields; rows with a word that is not canonical are plain no more."""
+        values: list[ValueArray] = [np.empty(0)] * len(fields)
+        kinds = [(field.decimals, field.storage.is_whole) for field in fields]
+        for kind in dict.fromkeys(kinds):
+            numbers = [number for number, own in enumerate(kinds) if own == kind]
+            columns = np.array([header.value_at[number] for number in numbers])
+            places = self._first[:, None] + (self._n_lead + columns)[None, :]
+            limits = None if kind[1] else np.array([EXACT_LIMIT[fields[number].storage] for number in numbers])
+            found = self._numbers(places, kind[0], limits)
+            for place, number in enumerate(numbers):
+                values[number] = found[:, place]
+        return values
+
+    def _numbers(self, places: Int64Array, decimals: int, limits: Int64Array | None) -> ValueArray:
+        """Return the numbers that words are; whole ones without `limits`, else those that decimals without their point stay below.
+
+        Shape: places (n_rows, n_columns), limits (n_columns,) -> (n_rows, n_columns)
+        """
+        raw = self._index.bytes
+        end = self._index.word_end[places]
+        start = self._index.word_start[places]
+        is_negative = raw[start] == MINUS
+        if is_negative.any():
+            start = start + is_negative
+        tail = decimals + 1 if decimals else 0
+        n_whole = end - start - tail
+        is_good = (n_whole >= 1) & (n_whole <= MAX_DIGITS - decimals)
+        total = np.zeros(places.shape, dtype=np.int64)
+        if decimals:
+            is_good &= raw.take(end - tail, mode="clip") == DOT
+            for place in range(decimals):
+                digit = raw.take(end - 1 - place, mode="clip") - ZERO
+                is_good &= digit < 10
+                total += digit * np.int64(10**place)
+        # A zero in front is canonical only where it is the whole part.
+        is_good &= (raw.take(start, mode="clip") != ZERO) | (n_whole == 1)
+        longest = int(n_whole[is_good].max(initial=0))
+        last = end - 1 - tail
+        for place in range(longest):
+            digit = raw.take(last - place, mode="clip") - ZERO
+            is_there = place < n_whole
+            is_good &= (digit < 10) | ~is_there
+            total += np.where(is_there, digit, 0) * np.int64(10 ** (place + decimals))
+        is_good &= ~(is_negative & (total == 0))
+        if limits is not None:
+            is_good &= total < limits
+        self.is_plain &= is_good.all(axis=1)
+        if is_negative.any():
+            total = np.where(is_negative, -total, total)
+        return total if limits is None else total / 10.0**decimals
+
+    def take_clocks(self) -> list[ClockWords | None]:
+        """Return the time that each row begins with; rows that begin with none, or with one of two words, are plain no more."""
+        words, codes = self._index.distinct(self._first)
+        clocks = [take_clock([word.decode("utf-8", "backslashreplace")]) for word in words]
+        self.is_plain &= np.array([clock is not None for clock in clocks], dtype=np.bool_)[codes]
+        return [clocks[code] for code in codes]
+
+    def take_moments(self, header: Header) -> Int64Array:
+        """Date and clock behind each row (2026-11-21 12:00:01); rows without are plain no more."""
+        date_at = self._first + self._n_lead + len(header.words)
+        known: dict[bytes, int | None] = {}
+        days = []
+        for word in self._index.words(date_at):
+            if word not in known:
+                day = parse_date(word.decode("utf-8", "backslashreplace")) if len(word) == 10 else None
+                known[word] = None if day is None else day_seconds(day)
+            days.append(known[word])
+        self.is_plain &= np.fromiter((day is not None for day in days), dtype=np.bool_, count=len(days))
+        day_s = np.fromiter((day or 0 for day in days), dtype=np.int64, count=len(days))
+        return day_s + self._clocks(date_at + 1)
+
+    def _clocks(self, places: Int64Array) -> Int64Array:
+        """Return seconds of the day of words like 12:00:01."""
+        raw = self._index.bytes
+        start = self._index.word_start[places]
+        is_good = self._index.word_end[places] - start == 8
+        digits = [raw.take(start + at, mode="clip").astype(np.int64) - ZERO for at in (0, 1, 3, 4, 6, 7)]
+        for digit in digits:
+            is_good &= (digit >= 0) & (digit <= 9)
+        for at in (2, 5):
+            is_good &= raw.take(start + at, mode="clip") == COLON
+        hours, minutes, seconds = (digits[at] * 10 + digits[at + 1] for at in (0, 2, 4))
+        is_good &= (hours <= 23) & (minutes <= 59) & (seconds <= 60)
+        self.is_plain &= is_good
+        clocks: Int64Array = hours * 3600 + minutes * 60 + seconds
+        return clocks
+
+    def take_instances(self, header: Header) -> list[str]:
+        """Return the names of the plain rows; the last step, because it takes the plain ones alone."""
+        first = self._first[self.is_plain]
+        if not header.instance_at or header.title:
+            return [header.title] * len(first)
+        columns = [self._names(first, header, at) for at in header.instance_at]
+        if len(columns) == 1:
+            return [name if name != ABSENT else "" for name in columns[0]]
+        if len(columns) == 2:
+            return [
+                f"{one}{INSTANCE_JOINT}{two}" if one != ABSENT != two else join_instance([one, two])
+                for one, two in zip(*columns, strict=True)
+            ]
+        return [join_instance(names) for names in zip(*columns, strict=True)]
+
+    def _names(self, first: Int64Array, header: Header, at: int) -> list[str]:
+        places = first + self._n_lead + at
+        if not header.has_last_text or at != len(header.words) - 1 or header.roles[at] is Role.VALUE:
+            distinct, codes = self._index.distinct(places)
+            texts = [word.decode("utf-8", "backslashreplace") for word in distinct]
+            return [texts[code] for code in codes]
+        # The last column goes to the last word of its line.
+        line = self._line[self.is_plain]
+        last = self._index.first_word[line] + self._index.n_words[line] - 1
+        bounds = zip(self._index.word_start[places].tolist(), self._index.word_end[last].tolist(), strict=True)
+        words = [self._index.data[start:end] for start, end in bounds]
+        known: dict[bytes, str] = {}
+        names = []
+        for word in words:
+            name = known.get(word)
+            if name is None:
+                name = known[word] = word.decode("utf-8", "backslashreplace")
+            names.append(name)
+        return names

@@ -1,0 +1,224 @@
+"""The header that the rows of a stream stand under, followed from line to line."""
+
+import re
+from dataclasses import replace
+from enum import Enum
+from typing import Final
+
+from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
+from normstat.stats.engine.reader_state import Memory
+from normstat.stats.engine.row import Words
+from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
+from normstat.stats.engine.unit_suffixes import sized_field, sized_places
+from normstat.stats.spec import Field, Spec
+
+CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+MAX_DECIMALS: Final = 9
+MAX_HEADERS: Final = 256
+MAX_SPECS: Final = 4096
+
+HeaderKey = tuple[str, bool, tuple[str, ...]]
+
+
+class Unknown(Enum):
+    """Nobody looked yet, which is not the same as: it is no header."""
+
+    UNKNOWN = 0
+
+
+class KnownHeaders:
+    """The layout of a spec, and the headers that were understood of it lately.
+
+    A live stream comes in pieces of a few lines. Understanding its header takes longer than reading these, so that what came of it
+    is kept from piece to piece, whichever stream it was.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.layout = build_layout(spec)
+        self._found: dict[HeaderKey, Header | None] = {}
+
+    def find(self, line: HeaderLine, group_line: str) -> Header | None:
+        """Return the header that the line is under this group line, or None."""
+        key = (group_line, line.has_clock, line.words)
+        # One look: another thread may clear it at any moment.
+        header = self._found.get(key, Unknown.UNKNOWN)
+        if isinstance(header, Unknown):
+            header = find_header(self.spec, self.layout, line, group_line)
+            if len(self._found) >= MAX_HEADERS:
+                # Garbage may look like headers that never come again.
+                self._found.clear()
+            self._found[key] = header
+        return header
+
+
+def known_headers(spec: Spec) -> KnownHeaders:
+    """Return what is known of a spec in this process; of the same object, because comparing specs takes long."""
+    known = _known.get(id(spec))
+    if known is None or known.spec is not spec:
+        if len(_known) >= MAX_SPECS:
+            _known.clear()
+        known = _known[id(spec)] = KnownHeaders(spec)
+    return known
+
+
+_known: dict[int, KnownHeaders] = {}
+
+
+class Heading:
+    """The present header, if any, its fields, and all headers that were understood before.
+
+    `table` is the number of the header's table in the layout. `fields` is the same object as long as header and decimals are the
+    same, so that its identity can stand for it.
+    """
+
+    def __init__(self, known: KnownHeaders, memory: Memory) -> None:
+        self._known = known
+        self._layout = known.layout
+        self._memory = memory
+        # Headers stay as long as this object, which tells them apart by their identity.
+        self._found: dict[HeaderKey, Header | None] = {}
+        self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._is_documented: dict[int, bool] = {}
+        self._sized_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._tail = b""
+        self.header: Header | None = None
+        self.table = 0
+        self.fields: tuple[Field, ...] = ()
+        line = split_header(memory.header_line)
+        header = self._find(line, memory.header_group) if line is not None else None
+        if line is not None and header is not None:
+            name_line = memory.name_line
+            self._set(header, line, memory.header_line)
+            memory.name_line = name_line
+
+    def take(self, text: str, *, may_be_unknown: bool = False) -> HeaderLine | None:
+        """Make the line the present header, if it is one; give its parts.
+
+        A header that no table knows is only taken where one is awaited. Elsewhere it may be one or not, and whether the rows behind
+        it are those of the table before it nobody knows: they stand under no header.
+        """
+        line = split_header(text)
+        header = self._find(line, self._memory.group_line) if line is not None else None
+        if line is None or header is None:
+            return None
+        if header.table.is_open and not may_be_unknown:
+            self.drop()
+            return None
+        self._memory.header_group = self._memory.group_line
+        self._set(header, line, text)
+        return line
+
+    def take_again(self, line: bytes) -> HeaderLine | None:
+        """Return the parts of the line when it is the present header once more, perhaps with another clock.
+
+        Missing: None for any other line, and now and then for the same header too: `take` knows it in any case.
+        """
+        memory = self._memory
+        if not self._tail or not line.endswith(self._tail) or memory.group_line != memory.header_group or self.header is None:
+            return None
+        lead = line[: len(line) - len(self._tail)]
+        clock: ClockWords | None = None
+        if memory.header_clock_s is not None:
+            words = lead.split()
+            if not lead.isascii() or CONTROL.search(lead) is not None or lead[-1:] not in (b" ", b"\t"):
+                return None
+            clock = take_clock([word.decode() for word in words])
+            if clock is None or clock.n_words != len(words):
+                return None
+        elif lead:
+            return None
+        memory.header_line = line.decode()
+        memory.header_clock_s = clock.seconds if clock is not None else None
+        return HeaderLine(self.header.words, clock, self.header.has_clock)
+
+    def take_name(self, text: str) -> bool:
+        """Take a line that is nothing but the name of the row to come, where the table has such."""
+        header = self.header
+        if header is None or not header.table.is_wrapped or header.instance_at != (0,) or len(header.words) < 3:
+            return False
+        words = split_words(text, 1)
+        if len(words) != 1 or words[0][0] in "-+.,0123456789":
+            return False
+        self._memory.name_line = words[0]
+        return True
+
+    def drop(self) -> None:
+        """What comes stands under no header."""
+        self.header = None
+        self._tail = b""
+        self._memory.header_line = ""
+        self._memory.name_line = ""
+
+    @property
+    def section(self) -> str:
+        """What the present table is called among the tables of the tool."""
+        header = self.header
+        return " ".join(header.words)[:200] if header is not None and header.table.is_open else str(self.table)
+
+    def sized_fields(self, words: Words) -> tuple[Field, ...] | None:
+        """Return the fields of a row in which sizes bear suffixes, the same object for the same ones. Missing: None when none
+        does.
+        """
+        header = self.header
+        assert header is not None
+        places = sized_places(self.fields, [words.words[at] for at in header.value_at])
+        if not places:
+            return None
+        key = (id(self.fields), places)
+        if key not in self._sized_of:
+            self._sized_of[key] = tuple(sized_field(field) if place in places else field for place, field in enumerate(self.fields))
+        return self._sized_of[key]
+
+    def knows_decimals(self) -> bool:
+        """Return whether the decimals of all undocumented columns have been seen."""
+        if self.header is not None and self.fields is self.header.fields:
+            # There are none.
+            return True
+        return all(field.is_documented or field.key in self._memory.decimals for field in self.fields)
+
+    def learn_decimals(self, words: Words) -> None:
+        """A column that the spec does not know shows its decimals in its first row."""
+        header = self.header
+        assert header is not None
+        decimals = self._memory.decimals
+        for at, field in zip(header.value_at, header.fields, strict=True):
+            if not field.is_documented and field.key not in decimals:
+                if len(decimals) >= MAX_COLUMNS:
+                    decimals.clear()
+                tail = words.words[at].rstrip("%").replace(",", ".").partition(".")[2]
+                decimals[field.key] = min(len(tail), MAX_DECIMALS)
+        self.fields = self._known_fields(header)
+
+    def _find(self, line: HeaderLine, group_line: str) -> Header | None:
+        key = (group_line, line.has_clock, line.words)
+        if key not in self._found:
+            self._found[key] = self._known.find(line, group_line)
+        return self._found[key]
+
+    def _set(self, header: Header, line: HeaderLine, text: str) -> None:
+        self.header = header
+        self._memory.header_line = text
+        self._memory.header_clock_s = line.clock.seconds if line.clock is not None else None
+        self._memory.name_line = ""
+        # What stands behind the clock; the header is known again by it.
+        self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
+        self.table = self._layout.tables.index(header.table)
+        self.fields = self._known_fields(header)
+
+    def _known_fields(self, header: Header) -> tuple[Field, ...]:
+        # Tools with two tables go from one header to the other in every report.
+        is_documented = self._is_documented.get(id(header))
+        if is_documented is None:
+            is_documented = self._is_documented[id(header)] = all(field.is_documented for field in header.fields)
+        if is_documented:
+            return header.fields
+        decimals = self._memory.decimals
+        seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
+        key = (id(header), seen)
+        if key not in self._fields_of:
+            self._fields_of[key] = tuple(
+                field if field.is_documented else replace(field, decimals=decimals.get(field.key, 0)) for field in header.fields
+            )
+        return self._fields_of[key]

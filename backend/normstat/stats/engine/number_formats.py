@@ -1,0 +1,112 @@
+"""Numbers as the tools print them, there and back: the one definition that readers, store and exports share.
+
+The canonical form of a field is what `printf("%.*f", decimals, value)` prints, without a minus before zero. A number in that form,
+and small enough for its column type to tell it from its neighbours, needs no text of its own: it comes back from the value. Every
+other number that can be read (`007`, `-0`, `+1`, `0,14`, three decimals in a field of two) keeps its text.
+"""
+
+import math
+import re
+from typing import Final
+
+import numpy as np
+
+from normstat.stats.records import ValueArray
+from normstat.stats.spec import Field, Storage
+
+# |value| * 10**decimals below these bounds: neighbouring decimals stay different numbers (24 and 53 bits of mantissa, with one
+# binary digit to spare).
+EXACT_LIMIT: Final = {Storage.DEC4: 2**31, Storage.FLOAT4: 2**22, Storage.FLOAT8: 2**52}
+# What does not fit a dec4 is found where its table is known (storage/stat_tables.py): one made earlier may have another type.
+FLOAT_LARGEST: Final = {Storage.DEC4: 1.7e308, Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
+INT8_MIN: Final = -(2**63)
+INT8_MAX: Final = 2**63 - 1
+CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,18}|0")
+# In the order of their powers.
+SUFFIXES: Final = "KMGTPE"
+# 16:15:40 and, of Solaris 8, 0:00.03; the minutes of 12:34.56 may be any number.
+DURATIONS: Final = {
+    "h:m:s": re.compile(r"(?P<hours>[0-9]{1,9}):(?P<minutes>[0-5][0-9])[:.](?P<seconds>[0-5][0-9])"),
+    "m:s": re.compile(r"(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9](?:\.[0-9]{1,6})?)"),
+}
+WITH_UNIT: Final = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(ns|us|µs|ms|s|)")
+PER_SECOND: Final = {"": 1e9, "ns": 1e9, "us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}
+NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)%?")
+
+
+def read_number(text: str, field: Field) -> tuple[int | float, bool] | None:
+    """Return the number that a word is, and whether the word is the field's canonical form.
+
+    Missing: None when the word is no number, or one that the field's type cannot hold.
+    """
+    if field.clock and (":" in text or field.clock == "unit"):
+        return _read_duration(text, field)
+    if field.storage.is_whole:
+        if text.endswith("%") and field.unit == "%":
+            return _not_canonical(_read_integer(text[:-1]))
+        return _read_integer(text)
+    if field.scale and text[-1:].isalpha():
+        return _read_suffixed(text, field)
+    if NUMBER.fullmatch(text) is None or (text.endswith("%") and field.unit != "%"):
+        return None
+    value = float(text.rstrip("%").replace(",", "."))
+    if abs(value) > FLOAT_LARGEST[field.storage]:
+        return None
+    if format(value, f".{field.decimals}f") != text or (value == 0 and text[0] == "-"):
+        return value, False
+    return value, int(text.replace(".", "").lstrip("-")) < EXACT_LIMIT[field.storage]
+
+
+def _read_suffixed(text: str, field: Field) -> tuple[float, bool] | None:
+    # 1.5K, and the bytes that some add: 1.5Ki, 1.5KiB, 512B.
+    word = text.removesuffix("B") if text[-2:-1].isalnum() else text
+    word = word.removesuffix("i")
+    power = SUFFIXES.find(word[-1:].upper()) + 1
+    number = word[:-1] if power else word
+    if not (power or text.endswith("B")) or NUMBER.fullmatch(number) is None or number.endswith("%"):
+        return None
+    value = float(number.replace(",", ".")) * float(field.scale) ** power
+    return (value, False) if abs(value) <= FLOAT_LARGEST[field.storage] else None
+
+
+def _read_duration(text: str, field: Field) -> tuple[int | float, bool] | None:
+    if field.clock == "unit":
+        with_unit = WITH_UNIT.fullmatch(text)
+        return None if with_unit is None else (float(with_unit[1].replace(",", ".")) / PER_SECOND[with_unit[2]], False)
+    found = DURATIONS[field.clock].fullmatch(text)
+    if found is None:
+        return None
+    parts = found.groupdict(default="0")
+    whole = int(parts.get("hours", "0")) * 3600 + int(parts["minutes"]) * 60
+    seconds = parts["seconds"]
+    if field.storage.is_whole:
+        return (whole + int(seconds), False) if seconds.isdigit() else None
+    return whole + float(seconds), False
+
+
+def _not_canonical(number: tuple[int, bool] | None) -> tuple[int, bool] | None:
+    return None if number is None else (number[0], False)
+
+
+def _read_integer(text: str) -> tuple[int, bool] | None:
+    if CANONICAL_INTEGER.fullmatch(text) is not None:
+        value = int(text)
+        return (value, True) if INT8_MIN <= value <= INT8_MAX else None
+    if len(text) > 40 or re.fullmatch(r"[-+]?[0-9]+", text) is None:
+        return None
+    value = int(text)
+    return (value, False) if INT8_MIN <= value <= INT8_MAX else None
+
+
+def format_values(field: Field, values: ValueArray) -> list[str]:
+    """Return the canonical form of each value.
+
+    Shape: values (n,) int64 or floating point -> n texts. Missing: NaN gives "" (no number is ever printed for a missing one).
+    """
+    if field.storage.is_whole:
+        return [str(value) for value in values.tolist()]
+    numbers = values.tolist()
+    texts = (f"%.{field.decimals}f\n" * len(numbers) % tuple(numbers)).split("\n")[:-1]
+    if len(numbers) and not math.isfinite(float(np.sum(values))):
+        return ["" if math.isnan(number) else text for number, text in zip(numbers, texts, strict=True)]
+    return texts

@@ -1,0 +1,256 @@
+"""What a reader remembers from line to line: the report, the run, the stamp. Kept as JSON between chunks."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from normstat.stats.engine.column_layout import Layout, SinceBoot, TimeStyle
+from normstat.stats.engine.header import Header
+from normstat.stats.engine.timestamps import ClockWords
+from normstat.stats.records import NO_TIME, State, Timing
+
+STATE_VERSION: Final = 1
+# Reports are counted as 0 (none yet), 1 (the first) and 2 (a later one).
+NONE: Final = 0
+FIRST: Final = 1
+LATER: Final = 2
+# Marks a header among the rows that were seen in a report.
+HEADER_MARK: Final = "\n"
+# No report has more rows than this; it bounds the state that a broken stream can make.
+MAX_SEEN: Final = 20_000
+
+
+class Memory:
+    """The position in the story that a stream tells.
+
+    A run begins with the tool, a report with its header, its stamp, or an instance that comes again. A stamp dates one report of
+    every table; what follows it without a stamp of its own has no known time, unless the interval is known from elsewhere.
+    """
+
+    __slots__ = (
+        "decimals",
+        "group_line",
+        "header_clock_s",
+        "header_group",
+        "header_line",
+        "interval_us",
+        "is_behind_blank",
+        "is_in_long_line",
+        "is_single",
+        "is_stamp_new",
+        "line_no",
+        "n_header_rows",
+        "n_reports",
+        "name_line",
+        "omits_since_boot",
+        "period",
+        "seen",
+        "stamp_us",
+        "steps",
+        "tables",
+    )
+
+    def __init__(self, state: State, n_tables: int, timing: Timing, *, omits_since_boot: bool) -> None:
+        self.line_no = _int(state, "line_no", 0)
+        self.header_line = str(state.get("header", ""))
+        # The group line above the present header; `group_line` may already be that of the next one.
+        self.header_group = str(state.get("header_group", ""))
+        self.group_line = str(state.get("group", ""))
+        # The clock of the present header; the header's line holds it between chunks.
+        self.header_clock_s: float | None = None
+        self.is_in_long_line = state.get("long") is True
+        # Whether the line before was blank, or there is none.
+        self.is_behind_blank = state.get("blank", True) is True
+        # A name that stands on a line of its own before its row.
+        self.name_line = str(state.get("name", ""))
+        # The tables that this run has printed so far.
+        tables = state.get("tables")
+        self.tables = {int(table) for table in tables} if isinstance(tables, list) else set()
+        if state.get("gap") is True:
+            self._forget_lines()
+        # False once a row bore another clock than its header: then the tool was called with an interval.
+        self.is_single = state.get("single", True) is True
+        self.n_header_rows = _int(state, "rows", 0)
+        self.period = _int(state, "period", 0)
+        start_us = NO_TIME if timing.start_us is None else timing.start_us
+        self.stamp_us = _int(state, "stamp", start_us)
+        # True until a row came behind the stamp: a run that begins now is what the stamp dates.
+        self.is_stamp_new = state.get("stamp_new", True) is True
+        self.interval_us = timing.interval_us
+        # For each table the number of reports since the stamp; only counted where the interval is known.
+        steps = state.get("steps")
+        self.steps = [int(number) for number in steps] if isinstance(steps, list) else [0] * n_tables
+        self.omits_since_boot = omits_since_boot
+        decimals = state.get("decimals")
+        self.decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
+        reports = state.get("reports")
+        self.n_reports = [int(number) for number in reports] if isinstance(reports, list) else [0] * n_tables
+        seen = state.get("seen")
+        self.seen = [set(map(str, names)) for names in seen] if isinstance(seen, list) else [set() for _ in range(n_tables)]
+
+    def to_state(self) -> State:
+        """Return the memory as JSON values."""
+        return {
+            "version": STATE_VERSION,
+            "line_no": self.line_no,
+            "header": self.header_line,
+            "header_group": self.header_group,
+            "group": self.group_line,
+            "long": self.is_in_long_line,
+            "blank": self.is_behind_blank,
+            "name": self.name_line,
+            "tables": sorted(self.tables),
+            "single": self.is_single,
+            "rows": self.n_header_rows,
+            "period": self.period,
+            "stamp": self.stamp_us,
+            "stamp_new": self.is_stamp_new,
+            "steps": list(self.steps),
+            "decimals": dict(self.decimals),
+            "reports": list(self.n_reports),
+            "seen": [sorted(names) for names in self.seen],
+        }
+
+    def _forget_lines(self) -> None:
+        """Bytes were lost: the line before is not known, and where there are several tables, neither is the present one."""
+        self.is_behind_blank = False
+        self.name_line = ""
+        if len(self.tables) > 1:
+            self.header_line = ""
+
+    def begin_run(self) -> None:
+        """The tool was started again."""
+        self.tables.clear()
+        self.n_reports = [NONE] * len(self.n_reports)
+        self.seen = [set() for _ in self.seen]
+        self.is_single = True
+        self.n_header_rows = 0
+        self.period = 0
+        if not self.is_stamp_new:
+            self._forget_stamp()
+
+    def see_change(self) -> None:
+        """A message about a change of CPUs or disks: the next report is about the time since boot again.
+
+        Source: vmstat, mpstat and iostat of illumos, main loop; they say so nowhere in their manual pages.
+        """
+        self.n_reports = [NONE] * len(self.n_reports)
+        for names in self.seen:
+            names.clear()
+        if self.interval_us is None:
+            self.stamp_us = NO_TIME
+
+    def row_us(self, table: int) -> int:
+        """Return the instant of the table's present report, as far as stamps tell."""
+        if self.interval_us is None or self.stamp_us == NO_TIME:
+            return self.stamp_us
+        return self.stamp_us + self.steps[table] * self.interval_us
+
+    def _forget_stamp(self) -> None:
+        self.stamp_us = NO_TIME
+        self.steps = [0] * len(self.steps)
+
+    def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> list[int] | None:
+        """Many rows of the table, with nothing between them; gives the instant that the stamp means for each.
+
+        Missing: None, and nothing seen, when an instance comes twice or too many come: then each row must be looked at.
+        """
+        if not header.instance_at:
+            # Only the first of such rows can belong to the stamp; the second one opens a report without, and so do all others.
+            self.see_row(table, header, instances[0])
+            times = [self.row_us(table)]
+            n_more = len(instances) - 1
+            if n_more:
+                self.see_row(table, header, instances[0])
+                self.n_header_rows += n_more - 1
+                self.steps[table] += n_more - 1 if self.interval_us is not None else 0
+                step_us = self.interval_us if self.interval_us is not None and times[0] != NO_TIME else None
+                times += [NO_TIME] * n_more if step_us is None else [times[0] + step_us * step for step in range(1, n_more + 1)]
+            return times
+        first = header.words[header.value_at[0]]
+        rows = {f"{first} {instance}" for instance in instances}
+        if len(rows) != len(instances) or not rows.isdisjoint(self.seen[table]) or len(self.seen[table]) + len(rows) > MAX_SEEN:
+            return None
+        if self.n_reports[table] == NONE:
+            self.n_reports[table] = FIRST
+        self.seen[table] |= rows
+        self.n_header_rows += len(rows)
+        self.is_stamp_new = False
+        return [self.row_us(table)] * len(rows)
+
+    def see_stamp(self, stamp_us: int) -> None:
+        """A stamp of its own line: whatever comes belongs to a new report, if there was one."""
+        self.stamp_us = stamp_us
+        self.is_stamp_new = True
+        self.steps = [0] * len(self.steps)
+        for table, names in enumerate(self.seen):
+            if self.n_reports[table] != NONE:
+                self.n_reports[table] = LATER
+                names.clear()
+
+    def see_header(self, layout: Layout, table: int) -> None:
+        """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
+        if layout.header_rows is not None:
+            self._see_screen(layout.header_rows, table)
+        elif layout.tables[table].time is not TimeStyle.LEADING:
+            names = self.seen[table]
+            mark = HEADER_MARK + self.header_line
+            if mark in names:
+                self._next_report(table)
+            names.add(mark)
+        self.tables.add(table)
+
+    def _see_screen(self, header_rows: int, table: int) -> None:
+        """A header that is repeated on every screen: at another moment than the time before it is a new run's."""
+        is_repeated = abs(self.n_header_rows - self.period) <= 1 if self.period else self.n_header_rows >= header_rows
+        if self.n_reports[table] != NONE and not is_repeated:
+            stamp_us, steps = self.stamp_us, self.steps
+            self.begin_run()
+            self.stamp_us, self.steps = stamp_us, steps
+        elif self.n_reports[table] != NONE:
+            self.period = self.n_header_rows
+        self.n_header_rows = 0
+
+    def see_row(self, table: int, header: Header, instance: str) -> None:
+        """A row of the table: opens a new report when the instance was under this header already in this one."""
+        row = f"{header.words[header.value_at[0]]} {instance}"
+        if self.n_reports[table] == NONE:
+            self.n_reports[table] = FIRST
+        elif row in self.seen[table] or len(self.seen[table]) >= MAX_SEEN:
+            self._next_report(table)
+        self.seen[table].add(row)
+        self.n_header_rows += 1
+        self.is_stamp_new = False
+
+    def _next_report(self, table: int) -> None:
+        """A report begins that bears no stamp of its own, unless the one before was empty."""
+        if self.n_reports[table] != NONE:
+            if self.interval_us is None:
+                self.stamp_us = NO_TIME
+            else:
+                self.steps[table] += 1
+        self.n_reports[table] = LATER
+        self.seen[table].clear()
+
+    def is_since_boot(self, layout: Layout, table: int, header: Header, clock: ClockWords | None) -> bool:
+        """Return whether the row just seen belongs to a report about the time since boot."""
+        if self.omits_since_boot or header.table.has_counters or layout.since_boot is SinceBoot.NEVER:
+            return False
+        if layout.since_boot is SinceBoot.FIRST:
+            return self.n_reports[table] == FIRST
+        if clock is None or self.header_clock_s is None:
+            return False
+        self.is_single = self.is_single and clock.seconds == self.header_clock_s
+        return self.is_single
+
+
+def omits_since_boot(layout: Layout, command: str) -> bool:
+    """Return whether the command line has the option that suppresses the since-boot report, alone or among others (-xy)."""
+    if not layout.omit_option:
+        return False
+    words: Sequence[str] = command.split()[1:]
+    return any(word.startswith("-") and not word.startswith("--") and layout.omit_option in word[1:] for word in words)
+
+
+def _int(state: State, key: str, default: int) -> int:
+    value = state.get(key, default)
+    return value if isinstance(value, int) else default

@@ -1,0 +1,148 @@
+"""One data line under a header, read word by word: the definition of what a row is. The bulk path must agree with it.
+
+12:53:22     1000      7900  359.42   53.55    0.00    8.47  412.96     2  gnome-shell
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from normstat.errors import shorten
+from normstat.stats.engine.block import Row
+from normstat.stats.engine.column_layout import TimeStyle
+from normstat.stats.engine.header import Header
+from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.timestamps import ClockWords, parse_clock, parse_date, split_words, take_clock
+from normstat.stats.spec import Field
+
+# Joins the words of several instance columns: "7900/gnome-shell".
+INSTANCE_JOINT = "/"
+ABSENT = "-"
+WORD = re.compile(r"\S+")
+NUMBER = re.compile(r"[-+]?[\d.,]+[%\w]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A line that has as many words as its header has columns, its time set apart.
+
+    `clock` is a leading time; `moment` the date and clock behind a row, as seconds since the epoch by the wall in the zone
+    `zone_name`.
+    """
+
+    words: Sequence[str]
+    clock: ClockWords | None
+    moment: float | None
+    zone_name: str = ""
+
+
+def split_row(header: Header, text: str, header_line: str = "") -> Words | str | None:
+    """Return the words of a line under a header; `header_line` is its text.
+
+    Missing: None for a line that does not even begin like a row; a text, the reason, for one that does and does not fit.
+    """
+    table = header.table
+    words = split_words(text)
+    clock = None
+    if table.time is TimeStyle.LEADING and header.has_clock:
+        clock = take_clock(words)
+        if clock is None:
+            return None
+        words = words[clock.n_words :]
+    n_columns = len(header.words)
+    moment = None
+    zone_name = header.zone_name
+    if header.has_trailing_time:
+        tail = words[n_columns:]
+        if len(tail) == (2 if zone_name else 3):
+            moment = _moment(tail[0], tail[1])
+            zone_name = zone_name or tail[2]
+        if moment is None:
+            return f"{len(words)} words, {n_columns} values with date and clock expected"
+        words = words[:n_columns]
+    if len(words) != n_columns:
+        words = _fit(header, words, text, 0 if clock is None else clock.n_words, header_line)
+        if len(words) != n_columns:
+            return f"{len(words)} values for {n_columns} columns"
+    return Words(words, clock, moment, zone_name)
+
+
+def _fit(header: Header, words: list[str], text: str, n_before: int, header_line: str) -> list[str]:
+    """Return the words of a row that has more or fewer than its header, where the layout says how that can be; else as they were.
+
+    `n_before` words of the text are its clock.
+    """
+    n_columns = len(header.words)
+    if len(words) > n_columns and header.has_last_text:
+        return split_words(text, n_before + n_columns - 1)[n_before:]
+    if len(words) > n_columns and header.table.has_first_text:
+        names = words[: len(words) - n_columns + 1]
+        return words if any(NUMBER.fullmatch(name) for name in names) else [" ".join(names), *words[len(names) :]]
+    if len(words) == n_columns - header.n_optional:
+        return [*words[: header.optional_at], *[""] * header.n_optional, *words[header.optional_at :]]
+    return (_short_row(header, header_line, text) or words) if header.table.has_short_rows else words
+
+
+def _short_row(header: Header, header_line: str, text: str) -> list[str]:
+    """Return the words of a row that may lack some: by its tabs, else by the ends of the header's words.
+
+    Missing: none unless every word of the row ends where one of the header does.
+    """
+    n_columns = len(header.words)
+    if "\t" in text:
+        cells = [cell.strip() for cell in text.split("\t")]
+        return [*cells, *[""] * (n_columns - len(cells))]
+    ends = {found.end(): at for at, found in enumerate(WORD.finditer(header_line))}
+    placed = [""] * len(ends)
+    for found in WORD.finditer(text):
+        at = ends.get(found.end())
+        if at is None:
+            return []
+        placed[at] = found[0]
+    return placed if len(placed) == n_columns else []
+
+
+def _moment(day_text: str, clock_text: str) -> float | None:
+    day = parse_date(day_text)
+    clock = parse_clock(clock_text)
+    if day is None or clock is None or len(day_text) != 10:
+        return None
+    return (day.toordinal() - 719_163) * 86_400 + clock
+
+
+def instance_of(header: Header, words: Sequence[str]) -> str:
+    """Return the name of what the row is about."""
+    return header.title or join_instance([words[at] for at in header.instance_at])
+
+
+def join_instance(names: Sequence[str]) -> str:
+    """Return the words of the instance columns as one name; those that hold "-" (the thread column of a process row) do not
+    count.
+    """
+    return INSTANCE_JOINT.join(name for name in names if name and name != ABSENT)
+
+
+def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> Row | str:
+    """Return the values of a row, or the reason why they cannot be read."""
+    values: list[int | float] = []
+    missing: list[int] = []
+    is_canonical = True
+    for at, field in zip(header.value_at, fields, strict=True):
+        word = words[at]
+        number = read_number(word, field) if word else None
+        if number is not None:
+            values.append(number[0])
+            is_canonical = is_canonical and number[1]
+        elif not word or word in header.table.missing:
+            missing.append(len(values))
+            values.append(0)
+        elif not field.is_documented:
+            missing.append(len(values))
+            values.append(0)
+            is_canonical = False
+        else:
+            return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
+    if not is_canonical and len(missing) == len(values):
+        return "no number in any of its columns"
+    printed = None if is_canonical else " ".join(words[at] or ABSENT for at in header.value_at)
+    return Row(values, tuple(missing), printed)

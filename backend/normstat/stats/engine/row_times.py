@@ -1,0 +1,145 @@
+"""When the rows of the reader `columns` were printed: from the clock before them, the moment behind them, or what another program
+put before every line.
+
+sar prints a file table after table, and each table begins at the beginning again:
+
+    00:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle
+    00:10:01        all      0.01      0.00      0.01      0.00      0.00     99.98
+    ...
+    23:50:01        all      0.02      0.00      0.01      0.00      0.00     99.97
+
+    00:00:01       proc/s   cswch/s
+    00:10:01        18.50    310.30
+
+With an interval it prints all tables of one report, then all of the next. In the first form a header of another table turns the
+clock back to where the tables begin; in the second one it is a little later than the header before. A table
+that comes back behind others tells the second form.
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first
+from normstat.stats.engine.timeline import MICRO, Timeline, require_zone
+from normstat.stats.engine.timestamps import ClockWords, Stamp, day_seconds, parse_clock, parse_date, parse_zone
+from normstat.stats.records import NO_TIME, Int64Array, State, Timing
+
+# No sar has as many tables; a broken stream may.
+MAX_SECTIONS: Final = 200
+
+
+class Sections:
+    """The tables since the tool began: those that ended, and where the first began. Kept in the reader's state."""
+
+    __slots__ = ("_begin_s", "_begin_us", "_ended", "_is_by_report", "_present")
+
+    def __init__(self, state: object) -> None:
+        self._begin_s: float | None = None
+        self._begin_us: int | None = None
+        self._ended: set[str] = set()
+        self._present = ""
+        self._is_by_report = False
+        if isinstance(state, list) and len(state) == 5:
+            begin_s, begin_us, ended, present, is_by_report = state
+            self._begin_s = float(begin_s) if isinstance(begin_s, int | float) else None
+            self._begin_us = begin_us if isinstance(begin_us, int) else None
+            self._ended = set(map(str, ended)) if isinstance(ended, list) else set()
+            self._present = str(present)
+            self._is_by_report = is_by_report is True
+
+    def to_state(self) -> list[object]:
+        """Return what a new one takes up again."""
+        return [self._begin_s, self._begin_us, sorted(self._ended), self._present, self._is_by_report]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there was one table only."""
+        return not self._ended
+
+    def see_header(self, table: str, seconds: float, timeline: Timeline) -> None:
+        """A header of the table with its clock."""
+        if table != self._present:
+            if table in self._ended or len(self._ended) >= MAX_SECTIONS:
+                self._is_by_report = True
+            elif self._present and not self._is_by_report and self._begin_s is not None:
+                timeline.last_s = self._begin_s
+                timeline.last_us = self._begin_us
+            if self._present and not self._is_by_report:
+                self._ended.add(self._present)
+            self._present = table
+        timeline.see_clock(seconds)
+        if self._begin_s is None:
+            self._begin_s = timeline.last_s
+            self._begin_us = timeline.last_us
+
+
+class Instants:
+    """The instants of the rows of one call of the reader."""
+
+    def __init__(self, state: State, timing: Timing) -> None:
+        self.timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)
+        if not self.timeline.load(state.get("times")) and timing.date is not None:
+            self.timeline.day_s = day_seconds(timing.date)
+        self.sections = Sections(state.get("sections"))
+        # The time that another program put before the present line.
+        self.prefix_us = NO_TIME
+        self._has_zone = timing.zone is not None
+        # The day that the banner means where the day stands before the month, while that is not known.
+        other_day_s = state.get("other_day")
+        self._other_day_s = other_day_s if isinstance(other_day_s, int) else None
+
+    def to_state(self) -> State:
+        """Return what a new one takes up again."""
+        return {"times": self.timeline.to_state(), "sections": self.sections.to_state(), "other_day": self._other_day_s}
+
+    def see_banner(self, text: str) -> None:
+        """A banner names the day on which a run begins."""
+        self.begin_sections()
+        day, other = parse_banner_day(text), parse_day_first(text)
+        if day is not None:
+            self.timeline.start_day(day)
+        self._other_day_s = day_seconds(other) if other is not None else None
+
+    def see_header(self, clock: ClockWords, section: str | None) -> None:
+        """A header with its clock; `section` is what its table is called, where tables follow each other."""
+        if self._other_day_s is not None and not clock.is_epoch:
+            if clock.n_words == 1:
+                # A clock of 24 hours under a day in this form: the host's locale puts the day first.
+                self.timeline.day_s = self._other_day_s
+            self._other_day_s = None
+        if section is not None:
+            self.sections.see_header(section, clock.seconds, self.timeline)
+        else:
+            self.timeline.see_clock(clock.seconds)
+
+    def begin_sections(self) -> None:
+        """The tool begins, or the host did: what comes are the tables of another stretch of time."""
+        self.sections = Sections(None)
+
+    def take_prefix(self, prefix: re.Match[str]) -> None:
+        """A time that another program put before every line (date, clock and a tab)."""
+        day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
+        if day is not None and clock is not None:
+            self.prefix_us = self.timeline.stamp_us(Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
+
+    def clock_us(self, clock: ClockWords) -> int:
+        """Return the instant of a clock or an epoch before a row."""
+        if clock.is_epoch:
+            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+        return self.timeline.clock_us(clock.seconds)
+
+    def moment_us(self, zone_name: str, moment: float) -> int:
+        """Return the instant of date and clock behind a row. Missing: NO_TIME for a zone whose name has several meanings."""
+        offset_s = parse_zone(zone_name)
+        if offset_s is None and not self._has_zone:
+            return NO_TIME
+        return self.timeline.stamp_us(Stamp(moment, is_clock_only=False, offset_s=offset_s))
+
+    def moments_us(self, zone_name: str, moments: Int64Array) -> list[int]:
+        """Return the instants of many rows in one zone."""
+        offset_s = parse_zone(zone_name)
+        if offset_s is None:
+            return [self.moment_us(zone_name, float(moment)) for moment in moments.tolist()]
+        self.moment_us(zone_name, float(moments[-1]))
+        times: list[int] = ((moments - offset_s) * MICRO).tolist()
+        return times

@@ -1,0 +1,149 @@
+"""Clock readings -> instants: the day that a clock belongs to, and the way from a zone to UTC."""
+
+import datetime as dt
+import zoneinfo
+from typing import Final
+
+from normstat.errors import BadRequest
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Stamp, day_seconds
+from normstat.stats.records import NO_TIME
+
+# A clock that goes back by less than this was set back (summer time, a corrected clock); by more, it passed midnight. So a pause of
+# up to 18 hours between two rows is read rightly as well.
+SET_BACK_LIMIT_S: Final = 6 * 3600
+MICRO: Final = 1_000_000
+UTC_NAMES: Final = ("UTC", "Etc/UTC", "GMT")
+
+
+def require_zone(name: str) -> dt.tzinfo:
+    """Return the zone of that name in the zone database.
+
+    Raises: BadRequest when there is none.
+    """
+    if name in UTC_NAMES:
+        return dt.UTC
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as trouble:
+        message = f"there is no time zone {name!r}; use a name such as Europe/Berlin or UTC"
+        raise BadRequest(message) from trouble
+
+
+class Timeline:
+    """Follows the times of a stream in the order of its lines.
+
+    `zone` is that of clocks which do not name theirs, None when nobody knows it: then it is what the latest stamp named, else UTC.
+    `day_s` is the day that clocks without a date belong to, None while nobody said; `last_s` the latest reading of a clock, as
+    seconds since the epoch by the wall; `last_us` the latest instant; `offset_s` the latest stamp's distance from UTC. All four
+    survive in the reader's state.
+    """
+
+    __slots__ = ("_is_known", "_zone", "day_s", "last_s", "last_us", "offset_s")
+
+    def __init__(self, zone: dt.tzinfo | None) -> None:
+        self._zone = None if zone is dt.UTC else zone
+        self._is_known = zone is not None
+        self.day_s: int | None = None
+        self.last_s: float | None = None
+        self.last_us: int | None = None
+        self.offset_s = 0
+
+    def to_state(self) -> list[int | float | None]:
+        """Return what `load` takes up again."""
+        return [self.day_s, self.last_s, self.last_us, self.offset_s]
+
+    def load(self, times: object) -> bool:
+        """Go on where `to_state` was; False when the state is none."""
+        if not isinstance(times, list) or len(times) not in (3, 4):
+            return False
+        day_s, last_s, last_us, offset_s = (*times, 0)[:4]
+        self.day_s = day_s if isinstance(day_s, int) else None
+        self.last_s = float(last_s) if isinstance(last_s, int | float) else None
+        self.last_us = last_us if isinstance(last_us, int) else None
+        self.offset_s = offset_s if isinstance(offset_s, int) else 0
+        return True
+
+    def start_day(self, day: dt.date) -> None:
+        """A banner named the day on which a run began."""
+        self.day_s = day_seconds(day)
+        self.last_s = None
+
+    def see_clock(self, seconds: float) -> float | None:
+        """Return the reading of the wall's clock for a time of the day: on the same day as the last one, or across midnight.
+
+        Missing: None while no day is known.
+        """
+        if self.last_s is None:
+            if self.day_s is None:
+                return None
+            self.last_s = self.day_s + seconds
+            return self.last_s
+        day_s = self.last_s // SECONDS_A_DAY * SECONDS_A_DAY
+        reading = day_s + seconds
+        if reading - self.last_s < -SET_BACK_LIMIT_S:
+            reading += SECONDS_A_DAY
+        elif reading - self.last_s >= SECONDS_A_DAY - SET_BACK_LIMIT_S:
+            reading -= SECONDS_A_DAY
+        self.last_s = reading
+        return reading
+
+    def clock_us(self, seconds: float) -> int:
+        """Return the instant of a time of the day.
+
+        Units: seconds -> microseconds since the epoch. Missing: NO_TIME while no day is known.
+        """
+        reading = self.see_clock(seconds)
+        return NO_TIME if reading is None else self.local_us(reading)
+
+    def local_us(self, reading: float) -> int:
+        """Return the instant of a reading of the wall's clock in this stream's zone.
+
+        An hour that summer time repeats is its first pass, unless the stream has been past it already.
+        """
+        if self._zone is None:
+            self.last_us = round((reading - self.offset_s) * MICRO)
+            return self.last_us
+        found = [time_us for time_us, _ in self._passes(reading)]
+        if not found:
+            return NO_TIME
+        is_past = self.last_us is not None and found[0] < self.last_us <= found[1] + SET_BACK_LIMIT_S * MICRO
+        self.last_us = found[1] if found[1] > found[0] and is_past else found[0]
+        return self.last_us
+
+    def stamp_us(self, stamp: Stamp) -> int:
+        """Return the instant of a stamp on a line of its own. Missing: NO_TIME for a clock while no day is known."""
+        if stamp.is_clock_only:
+            return self.clock_us(stamp.seconds)
+        self.last_s = stamp.seconds
+        named = self._named_us(stamp)
+        if named is not None:
+            self.last_us = named
+        elif stamp.offset_s is None:
+            return self.local_us(stamp.seconds)
+        else:
+            if not self._is_known:
+                self.offset_s = stamp.offset_s
+            self.last_us = round((stamp.seconds - stamp.offset_s) * MICRO)
+        return self.last_us
+
+    def _named_us(self, stamp: Stamp) -> int | None:
+        """Return the instant of a stamp whose zone has the name that this stream's zone goes by then: CST is China's in
+        Asia/Shanghai.
+        """
+        if not stamp.zone_name:
+            return None
+        return next((time_us for time_us, name in self._passes(stamp.seconds) if name == stamp.zone_name), None)
+
+    def _passes(self, reading: float) -> list[tuple[int, str]]:
+        """Return the instants that a reading of the wall's clock may mean in this stream's zone, with what the zone is called then.
+
+        Missing: none without a zone, and beyond the years that Python's calendar has.
+        """
+        try:
+            local = dt.datetime.fromtimestamp(int(reading // 1), dt.UTC).replace(tzinfo=self._zone)
+            at = [local.replace(fold=fold) for fold in (0, 1)]
+            offsets = [(moment.utcoffset() or dt.timedelta()) // dt.timedelta(microseconds=1) for moment in at]
+            names = [moment.tzname() or "" for moment in at]
+        except (OverflowError, ValueError, OSError):
+            return []
+        return [(round(reading * MICRO) - offset, name) for offset, name in zip(offsets, names, strict=True)]

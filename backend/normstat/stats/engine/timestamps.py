@@ -1,0 +1,271 @@
+"""Times as the tools print them.
+
+12:53:20   12:53:20 PM IST   20时56分03秒   12.53.20   下午 12:53:20   1591016000       a clock or an epoch before a row
+2026-11-21 12:00:01                                     date and clock behind a row of vmstat -t
+2026-11-21T12:00:01+0000   11/21/26 12:00:01   21.11.2026 12:00:01   Time: 12:00:01      a line of iostat -t
+1795262401   Sat Nov 21 12:00:01 UTC 2026   November 21, 2026 12:00:01 PM UTC            a line of Solaris -T u, -T d
+zzz ***Sat Nov 21 12:00:01 UTC 2026   zzz <11/21/2026 12:00:01> Count:30     OSWatcher and ExaWatcher, before each call of the tool
+"""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+SECONDS_A_DAY: Final = 86400
+# Epochs of stat tools lie between 1990 and 2286; other numbers of nine or ten digits are no time.
+EPOCH_LEAST: Final = 631_152_000
+
+CLOCK: Final = re.compile(r"(\d{1,2})(?:[:时時點点](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?|([.,])(\d\d)\5(\d\d)[.,]?)", re.ASCII)
+KOREAN_CLOCK: Final = re.compile(r"(\d\d)시 (\d\d)분 (\d\d)초", re.ASCII)
+EPOCH: Final = re.compile(r"[0-9]{9,10}")
+# In the locales whose clock (%X of strftime) has twelve hours: English, Greek, Chinese, Japanese, Hindi, Korean.
+HALVES: Final = {
+    "am": 0, "pm": 12, "a.m.": 0, "p.m.": 12, "πμ": 0, "μμ": 12, "π.μ.": 0, "μ.μ.": 12, "上午": 0, "下午": 12, "午前": 0,
+    "午後": 12, "पूर्वाह्न": 0, "अपराह्न": 12, "오전": 0, "오후": 12,
+}  # fmt: skip
+DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
+ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
+WORDS_LINE: Final = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+"
+    r"(?:(?P<year1>\d{4})\s+)?(?:at\s+)?(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?"
+    r"(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?:\s+(?P<year2>\d{4}))?",
+    re.IGNORECASE | re.ASCII,
+)
+DAY_FIRST_LINE: Final = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<day>\d{1,2})\s+(?P<month>[a-z]{3,9})\.?\s+(?P<year1>\d{4})\s+"
+    r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?P<year2>)",
+    re.IGNORECASE | re.ASCII,
+)
+PREFIX: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t", re.ASCII)
+# Programs that call a tool every so often and write all of its output into one file.
+CALL_LINE: Final = re.compile(
+    r"zzz\s+(?:\*\*\*\s*(?P<words>.+?)(?:\s+Sample interval:.*)?|<(?P<day>\S+) (?P<clock>\S+)>.*)", re.ASCII
+)
+# What they write above the first call. Source: OSWbb 3 to 22 archives.
+RECORDER_LINE: Final = re.compile(
+    r"[A-Za-z]+ OSW(?:bb)? v\S+(?: \S+)?|(?:SNAP_INTERVAL|CPU_CORES|VCPUS|OSWBB_ARCHIVE_DEST|OSWBB)(?: .*)?", re.ASCII
+)
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# The zone names that RFC 822 fixes, and European and Japanese ones of one meaning only. Others ("CST" outside America, "IST") are
+# not guessed at: the caller names the zone.
+ZONE_HOURS: Final = {
+    "UTC": 0, "GMT": 0, "UT": 0, "Z": 0, "UCT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
+    "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
+}  # fmt: skip
+# Zones that %X of strftime puts behind a clock of twelve hours (en_IN, id_ID, and where such a locale is used elsewhere).
+CLOCK_ZONES: Final = frozenset({*ZONE_HOURS, "IST", "PKT", "NPT", "BST", "WIB", "WITA", "WIT", "HKT", "SGT", "PHT", "MSK"})
+
+
+@dataclass(frozen=True, slots=True)
+class ClockWords:
+    """A time before the columns of a row: `n_words` words; seconds of the day, or of the epoch when `is_epoch`."""
+
+    n_words: int
+    seconds: float
+    is_epoch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A time on its own: seconds since the epoch by the clock on the wall, or `is_clock_only` seconds of some day.
+
+    `offset_s` is the zone's distance from UTC, None when the text does not say; `zone_name` its name, "" where it has none or is a
+    number. `is_call`: a recorder wrote it before it called the tool.
+    """
+
+    seconds: float
+    is_clock_only: bool
+    offset_s: int | None
+    zone_name: str = field(default="", repr=False)
+    is_call: bool = field(default=False, repr=False)
+
+
+def parse_clock(text: str) -> float | None:
+    """Return seconds of the day, or None: "12:53:20" -> 46400.
+
+    >>> parse_clock("12:53:20"), parse_clock("20时56分03秒"), parse_clock("25:00:00"), parse_clock("12:53")
+    (46400.0, 75363.0, None, None)
+    """
+    if len(text) == 8 and text[2] == ":" == text[5] and text.isascii() and (text[:2] + text[3:5] + text[6:]).isdigit():
+        # By far the most frequent form.
+        whole = int(text[:2]) * 3600 + int(text[3:5]) * 60 + int(text[6:])
+        return float(whole) if text[:2] < "24" and text[3:5] < "60" and text[6:] < "61" else None
+    found = CLOCK.fullmatch(text)
+    if found is None:
+        return None
+    hours, minutes, seconds = int(found[1]), int(found[2] or found[6]), int(found[3] or found[7])
+    if hours > 23 or minutes > 59 or seconds > 60:
+        return None
+    return hours * 3600 + minutes * 60 + seconds + float(f"0.{found[4] or 0}")
+
+
+BLANKS: Final = re.compile(r"[ \t]+")
+
+
+def split_words(text: str, limit: int = 0) -> list[str]:
+    """Return the words of a line, parted by blanks and tabs only (a no-break space in a name is part of the name); at most
+    `limit` + 1 of them when it is given, the last with all that is left.
+    """
+    if text.isascii() and not limit:
+        return text.split()
+    text = text.strip(" \t")
+    return BLANKS.split(text, limit) if text else []
+
+
+def take_clock(words: Sequence[str]) -> ClockWords | None:
+    """Return the time that a row of mpstat or pidstat begins with, or None.
+
+    >>> take_clock(["03:15:06", "PM", "all"]), take_clock(["09:15:06", "AM", "IST", "all"]).n_words
+    (ClockWords(n_words=2, seconds=54906.0, is_epoch=False), 3)
+    """
+    if not words:
+        return None
+    if not words[0][:1].isdigit():
+        return _take_half_first(words)
+    if words[0].endswith("시") and len(words) > 2:
+        # Korean: three words, 12시 53분 20초.
+        found = KOREAN_CLOCK.fullmatch(" ".join(words[:3]))
+        seconds = None if found is None else parse_clock(":".join(found.groups()))
+        return None if seconds is None else ClockWords(3, seconds, is_epoch=False)
+    if EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
+        return ClockWords(1, float(words[0]), is_epoch=True)
+    seconds = parse_clock(words[0])
+    if seconds is None:
+        return None
+    half = HALVES.get(words[1].lower()) if len(words) > 1 else None
+    if half is None:
+        return ClockWords(1, seconds, is_epoch=False)
+    if not 1 <= seconds // 3600 <= 12:
+        return None
+    n_words = 3 if len(words) > 2 and words[2] in CLOCK_ZONES else 2
+    return ClockWords(n_words, seconds % 43200 + half * 3600, is_epoch=False)
+
+
+def _take_half_first(words: Sequence[str]) -> ClockWords | None:
+    """Return a clock with a word before it: 下午 08:56:03, and kl. 20.56 +0100, which is all that Norwegian sysstat prints."""
+    if (
+        words[0] == "kl."
+        and len(words) > 2
+        and re.fullmatch(r"\d\d\.\d\d", words[1], re.ASCII)
+        and parse_zone(words[2]) is not None
+    ):
+        minutes = parse_clock(f"{words[1]}.00")
+        return None if minutes is None else ClockWords(3, minutes, is_epoch=False)
+    half = HALVES.get(words[0].lower()) if words[0] and len(words) > 1 else None
+    seconds = parse_clock(words[1]) if half is not None else None
+    if half is None or seconds is None or not 1 <= seconds // 3600 <= 12:
+        return None
+    return ClockWords(2, seconds % 43200 + half * 3600, is_epoch=False)
+
+
+def parse_date(text: str) -> dt.date | None:
+    """Return the day that a locale's short date names; month before day (C and American) wherever that is possible.
+
+    >>> parse_date("11/21/26"), parse_date("27/07/10"), parse_date("21.11.2026"), parse_date("2026年11月20日")
+    (datetime.date(2026, 11, 21), datetime.date(2010, 7, 27), datetime.date(2026, 11, 21), datetime.date(2026, 11, 20))
+    """
+    found = DATE.fullmatch(text)
+    if found is None:
+        return None
+    if found[5]:
+        year, month, day = int(found[5]), int(found[6]), int(found[7])
+    elif len(found[1]) == 4:
+        year, month, day = int(found[1]), int(found[3]), int(found[4])
+    elif len(found[1]) <= 2 and len(found[4]) in (2, 4):
+        year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
+        first, second = int(found[1]), int(found[3])
+        month, day = (second, first) if found[2] == "." or first > 12 else (first, second)
+    else:
+        return None
+    try:
+        return dt.date(year, month, day)
+    except ValueError:
+        return None
+
+
+def day_seconds(day: dt.date) -> int:
+    """Return seconds from the epoch to the day's beginning."""
+    return (day.toordinal() - 719_163) * SECONDS_A_DAY
+
+
+def parse_zone(name: str) -> int | None:
+    """Return seconds that a zone is ahead of UTC; None for a name of several meanings.
+
+    >>> parse_zone("PDT"), parse_zone("+0530"), parse_zone("-03"), parse_zone("IST")
+    (-25200, 19800, -10800, None)
+    """
+    if name.upper() in ZONE_HOURS:
+        return ZONE_HOURS[name.upper()] * 3600
+    found = re.fullmatch(r"([-+])(\d\d):?(\d\d)?", name)
+    if found is None:
+        return None
+    return (1 if found[1] == "+" else -1) * (int(found[2]) * 3600 + int(found[3] or 0) * 60)
+
+
+def parse_stamp(text: str) -> Stamp | None:
+    """Return the time that a line is, or None when the line is no time.
+
+    >>> parse_stamp("1795262401"), parse_stamp("Time: 11:01:52")
+    (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=0), Stamp(seconds=39712.0, is_clock_only=True, offset_s=None))
+    >>> parse_stamp("zzz ***Sat Nov 21 12:00:01 CET 2026"), parse_stamp("zzz ***never")
+    (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=3600), None)
+    """
+    text = text.strip()
+    if not text or len(text) > 80:
+        return None
+    if text.startswith("zzz"):
+        found = CALL_LINE.fullmatch(text)
+        stamp = parse_stamp(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
+        return replace(stamp, is_call=True) if stamp is not None else None
+    if EPOCH.fullmatch(text) is not None:
+        return Stamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
+    iso = ISO_LINE.fullmatch(text)
+    if iso is not None:
+        return _joined(parse_date(iso[1]), parse_clock(iso[2]), iso[3] or "")
+    words = text.split()
+    if words[0].lower() == "time:":
+        clock = take_clock(words[1:])
+        fits = clock is not None and not clock.is_epoch and clock.n_words == len(words) - 1
+        return Stamp(clock.seconds, is_clock_only=True, offset_s=None) if clock is not None and fits else None
+    day = parse_date(words[0].rstrip(","))
+    if day is not None:
+        clock = take_clock(words[1:])
+        if clock is None or clock.is_epoch:
+            return None
+        rest = words[1 + clock.n_words :]
+        zone = rest[0] if len(rest) == 1 else ""
+        return _joined(day, clock.seconds, zone) if len(rest) < 2 and (not rest or parse_zone(zone) is not None) else None
+    return _stamp_in_words(text)
+
+
+def is_recorder_line(text: str) -> bool:
+    """Return whether a recorder wrote the line about itself.
+
+    >>> is_recorder_line("Linux OSWbb v8.1.2 web1"), is_recorder_line("SNAP_INTERVAL 30"), is_recorder_line("Linux 6.1.0 (web1)")
+    (True, True, False)
+    """
+    return len(text) < 400 and RECORDER_LINE.fullmatch(text.strip()) is not None
+
+
+def _stamp_in_words(text: str) -> Stamp | None:
+    found = WORDS_LINE.fullmatch(text) or DAY_FIRST_LINE.fullmatch(text)
+    if found is None or not (found["year1"] or found["year2"]):
+        return None
+    month = found["month"].lower()[:3]
+    clock = take_clock([found["clock"], *([found["half"]] if found["half"] else [])])
+    if month not in MONTHS or clock is None or clock.is_epoch:
+        return None
+    try:
+        day = dt.date(int(found["year1"] or found["year2"]), MONTHS.index(month) + 1, int(found["day"]))
+    except ValueError:
+        return None
+    return _joined(day, clock.seconds, found["zone"] or "")
+
+
+def _joined(day: dt.date | None, seconds: float | None, zone: str) -> Stamp | None:
+    if day is None or seconds is None:
+        return None
+    offset_s = parse_zone(zone) if zone else None
+    return Stamp(day_seconds(day) + seconds, is_clock_only=False, offset_s=offset_s, zone_name=zone if zone.isalpha() else "")

@@ -1,0 +1,186 @@
+"""df of Linux, Solaris and BSD: how full file systems are.
+
+    Filesystem     Type 1K-blocks     Used Available Use% Mounted on
+    /dev/vda       ext4 264212084 27805968  67695296  30% /
+    /dev/mapper/a-very-long-name-that-fills-the-line
+                   ext4  10000000  5000000   5000000  50% /data
+
+Keys of `[[layout.tables]]`: the first one with a column of the header is the table's.
+    stat      the stat of the rows
+    columns   words that only this table's header has: "1K-blocks", "Inodes"
+Keys of `[layout]`:
+    texts     columns that are no numbers (Type)
+    ends      first words of the column that holds the mount point, which may have blanks ("Mounted on")
+    columns   names of columns with blanks
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"Filesystem 1K-blocks Used Available Use% Mounted on\\n/dev/vda 264212084 27805968 67695296 30% /\\n"
+>>> block = read(require_spec("df_linux"), text, state={}, offset=0).blocks[0]
+>>> block.instances, [field.column for field in block.fields]
+(['/'], ['1K-blocks', 'Used', 'Available', 'Use%'])
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+LAYOUT_KEYS: Final = frozenset({"tables", "texts", "ends", "columns"})
+TABLE_KEYS: Final = frozenset({"stat", "columns"})
+NUMBER: Final = re.compile(r"-?\d{1,20}(?:[.,]\d{1,3})?[KMGTPEkmgtpe]?i?B?|-", re.ASCII)
+PERCENT: Final = re.compile(r"-?\d{1,3}%|-", re.ASCII)
+# Solaris without options: "/var (/dev/dsk/c0t0d0s3 ): 1234567 blocks 98765 files".
+SHORT: Final = re.compile(
+    r"(?P<mount>/\S{0,300}) +\((?P<device>[^()]{1,300})\):? *(?P<blocks>\d{1,18}) blocks +(?P<files>-?\d{1,18}) files", re.ASCII
+)
+MAX_COLUMNS: Final = 32
+# Words of a device that stands on a line of its own.
+MAX_DEVICE_WORDS: Final = 3
+MESSAGE: Final = re.compile(r"df: .*")
+BLOCKS: Final = re.compile(r"1(?P<unit>[kKMGTPE])B?-\w+")
+UNITS_OF_NUMBERS: Final = "iB"
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError or ValueError for a layout that makes no sense."""
+    layout = spec.layout
+    tables = layout["tables"]
+    names = {stat.name for stat in spec.stats}
+    if not layout.keys() <= LAYOUT_KEYS or not isinstance(tables, list):
+        raise ValueError("only tables, texts, ends and columns are known")
+    for table in tables:
+        if set(table) != TABLE_KEYS or table["stat"] not in names:
+            raise ValueError("tables: each has columns, and a stat of this spec")
+
+
+class DfReading(SnapshotReading):
+    """One call of the reader: `_header` are the columns between the device and the mount point, `_alone` a device on its own."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        super().load(own)
+        header = own.get("header")
+        self._header = [str(word) for word in header] if isinstance(header, list) else []
+        self._stat = str(own.get("stat", ""))
+        self._alone = own.get("alone") is True
+        self._unit = self._unit_of(self._header)
+        self._texts = _texts(self.spec, "texts")
+        self._ends = _texts(self.spec, "ends")
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {**super().save(), "header": self._header, "stat": self._stat, "alone": self._alone}
+
+    def begin_call(self) -> None:
+        """The tool is called again."""
+        super().begin_call()
+        self._header, self._alone = [], False
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """Return what the line is to the tool."""
+        header = self._split_header(text)
+        if header is not None:
+            self.end_report()
+            self._stat, self._header = header
+            self._unit, self._alone = self._unit_of(self._header), False
+            return LineKind.HEADER
+        if MESSAGE.fullmatch(text) is not None:
+            return LineKind.IGNORED
+        short = SHORT.fullmatch(text)
+        if short is not None:
+            return self._take_short(line, short)
+        if not self._header:
+            return None
+        return self._take_row(line, text.split())
+
+    def _split_header(self, text: str) -> tuple[str, list[str]] | None:
+        """Return the stat and the columns of a header. Missing: None when the line is none."""
+        words = text.split()
+        if not 3 <= len(words) <= MAX_COLUMNS or any(word.startswith("/") for word in words):
+            return None
+        end = next((number for number, word in enumerate(words) if word in self._ends), None)
+        if end is None or end < 2:
+            return None
+        for known in _texts(self.spec, "columns"):
+            # "Avail Capacity" stays two columns; "% iused" or "1024 blocks" are one.
+            parts = known.split()
+            for number in range(end - len(parts) + 1):
+                if words[number : number + len(parts)] == parts:
+                    words[number : number + len(parts)] = [known]
+                    end -= len(parts) - 1
+                    break
+        columns = words[1:end]
+        tables = self.spec.layout["tables"]
+        assert isinstance(tables, list)
+        for table in tables:
+            if not set(table["columns"]).isdisjoint(columns):
+                return (str(table["stat"]), columns) if len(set(columns)) == len(columns) else None
+        return None
+
+    @staticmethod
+    def _unit_of(header: Sequence[str]) -> str:
+        """Return the suffix that stands for one block. Missing: "" where the header names no such block."""
+        found = next(filter(None, map(BLOCKS.fullmatch, header)), None)
+        return found["unit"] if found is not None else ""
+
+    def _take_row(self, line: Line, words: Sequence[str]) -> LineKind | str:
+        header = self._header
+        was_alone, self._alone = self._alone, False
+        begin = self._find_numbers(words, least=0 if was_alone else 1)
+        if begin is None:
+            if not was_alone and len(words) <= MAX_DEVICE_WORDS and not any(map(NUMBER.fullmatch, words)):
+                # The device filled the line, the numbers come in the next one.
+                self._alone = True
+                return LineKind.HEADER
+            return f"no {len(header)} columns with a mount point behind them"
+        columns: list[str] = []
+        numbers: list[str] = []
+        for column, word in zip(header, words[begin : begin + len(header)], strict=True):
+            if column not in self._texts:
+                columns.append(column)
+                numbers.append(_plain(word, self._unit))
+        instance = " ".join(words[begin + len(header) :])
+        return self.put_row(self.stat(self._stat), columns, numbers, instance=instance, offset=line.offset)
+
+    def _find_numbers(self, words: Sequence[str], *, least: int) -> int | None:
+        """Return where the columns begin: behind a device, which may have blanks, and before a mount point.
+
+        Missing: None when there is no such place.
+        """
+        header = self._header
+        for begin in range(least, len(words) - len(header)):
+            end = begin + len(header)
+            fits = all(
+                column in self._texts or (PERCENT if "%" in word else NUMBER).fullmatch(word) is not None
+                for column, word in zip(header, words[begin:end], strict=True)
+            )
+            if fits and (words[end].startswith("/") or words[end] == "-"):
+                return begin
+            if begin - least > MAX_COLUMNS:
+                return None
+        return None
+
+    def _take_short(self, line: Line, found: re.Match[str]) -> LineKind | str:
+        stat = next((stat for stat in self.spec.stats if any(known.column == "blocks" for known in stat.fields)), None)
+        if stat is None:
+            return "df without options is not of this system"
+        words = [found["blocks"], found["files"]]
+        return self.put_row(stat, ["blocks", "files"], words, instance=found["mount"], offset=line.offset)
+
+
+def _plain(word: str, unit: str) -> str:
+    """Return the number without what its column says already: "12046M" below "1M-blocks"."""
+    if word == "-":
+        return word
+    number = word.rstrip(UNITS_OF_NUMBERS).rstrip("%")
+    return number.removesuffix(unit) if unit else number
+
+
+def _texts(spec: Spec, key: str) -> list[str]:
+    value = spec.layout.get(key, [])
+    return [str(item) for item in value] if isinstance(value, list) else []

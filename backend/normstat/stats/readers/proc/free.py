@@ -1,0 +1,117 @@
+"""free of procps and of busybox: rows of memory, swap space and their sum under one header.
+
+                   total        used        free      shared  buff/cache   available
+    Mem:        24684084     1244200    20421712      242376     3578992    23439884
+    Swap:              0           0           0
+
+                 total       used       free     shared    buffers     cached
+    Mem:       2054560    1983744      70816          0     160500    1200648
+    -/+ buffers/cache:     622596    1431964
+
+    SwapUse           0 CachUse     2051824  MemUse     1554232 MemFree    21957228
+
+Rows of three numbers hold the first three columns, the row of old releases the second and third. Without a suffix the unit is that
+of the option (-m, -g), KiB when there was none; with suffixes (-h) the numbers are fields of their own, in bytes.
+
+Layout keys: `rows` and `line`, the stats of the two forms.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"      total  used  free  shared  buff/cache   available\\nMem:     9     4     3       1           1           5\\n"
+>>> block = read(require_spec("free_linux"), text, state={}, offset=0).blocks[0]
+>>> block.instances, [field.key for field in block.fields][:3], [values.tolist() for values in block.values][:3]
+(['Mem'], ['total', 'used', 'free'], [[9], [4], [3]])
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+ROW: Final = re.compile(r"(?P<name>-/\+ buffers/cache|[^\W\d][^\s:]{0,30}) ?:\s+(?P<words>\S.*)")
+PAIR: Final = re.compile(r"(?P<name>(?:Swap|Cach|Mem)(?:Use|Free))\s+(?P<word>\S+)")
+SIZED: Final = re.compile(r"\d+(?:[.,]\d+)?(?:[KMGTPE]i?|B)", re.ASCII)
+NUMBER: Final = re.compile(r"\d")
+BUFFERS: Final = "-/+ buffers/cache"
+# The columns that rows of three numbers have, and the group of those with suffixes.
+SHORT_ROW: Final = 3
+HUMAN: Final = "human"
+# Headers have 6 columns, 7 with -w or in procps 3.2 and before ("shared buffers cached"), whatever the language.
+HEADER_SIZES: Final = (6, 7)
+MAX_HEADER: Final = 400
+INDENT: Final = " " * 8
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError or ValueError for a layout that names no stats of the spec."""
+    names = {stat.name for stat in spec.stats}
+    if {spec.layout["rows"], spec.layout["line"]} - names or set(spec.layout) - {"rows", "line"}:
+        raise ValueError("rows and line: two stats of the spec are needed")
+
+
+class FreeReading(LineReading):
+    """One call of the reader. `_header` are the columns of the present report."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        header = own.get("header")
+        self._header = list(map(str, header)) if isinstance(header, list) else []
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {"header": self._header}
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return what the line is, or the reason why it cannot be read."""
+        text = line.text.strip()
+        if not text:
+            return LineKind.IGNORED
+        pairs = list(PAIR.finditer(text))
+        if pairs:
+            return self._take_pairs(text, pairs, line.offset)
+        words = text.split()
+        if len(text) <= MAX_HEADER and self._is_header(line.text, words):
+            self._header = words
+            self.begin_report()
+            return LineKind.HEADER
+        row = ROW.fullmatch(text)
+        if row is not None:
+            return self._take_row(row["name"], row["words"].split(), line.offset)
+        return LineKind.TIMESTAMP if self.see_time_line(text) else "no line that free is known to print"
+
+    def _is_header(self, text: str, words: Sequence[str]) -> bool:
+        """Return whether the words are columns: English ones, or those of another language where the header stands."""
+        if len(words) not in HEADER_SIZES or any(NUMBER.search(word) or ":" in word for word in words):
+            return False
+        return text.startswith(INDENT) or words[:SHORT_ROW] == ["total", "used", "free"]
+
+    def _take_row(self, name: str, words: Sequence[str], offset: int) -> LineKind | str:
+        header = self._header
+        if not header:
+            return "a row before any header"
+        if name == BUFFERS:
+            columns = header[1:SHORT_ROW]
+        elif len(words) == SHORT_ROW:
+            columns = header[:SHORT_ROW]
+        else:
+            columns = header
+        if len(words) != len(columns):
+            return f"{len(words)} values for {len(columns)} columns"
+        return self._add(str(self.spec.layout["rows"]), columns, words, name, offset)
+
+    def _take_pairs(self, text: str, pairs: Sequence[re.Match[str]], offset: int) -> LineKind | str:
+        """Return the one line of free -L."""
+        if PAIR.sub("", text).strip():
+            return "no line that free is known to print"
+        self.begin_report()
+        names = [pair["name"] for pair in pairs]
+        if len(set(names)) != len(names):
+            return "a name stands twice in the line"
+        return self._add(str(self.spec.layout["line"]), names, [pair["word"] for pair in pairs], "", offset)
+
+    def _add(self, stat: str, columns: Sequence[str], words: Sequence[str], instance: str, offset: int) -> LineKind | str:
+        pairs = [(HUMAN if SIZED.fullmatch(word) else "", column) for column, word in zip(columns, words, strict=True)]
+        return self.add_row(self.stat(stat), pairs, words, instance=instance, offset=offset) or LineKind.SAMPLE

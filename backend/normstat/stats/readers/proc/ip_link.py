@@ -1,0 +1,120 @@
+"""ip -s link (and ip -s addr) of iproute2: a few lines for each interface, headers with the columns of each direction.
+
+    2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1400 qdisc pfifo_fast state UP mode DEFAULT group default qlen 1000
+        link/ether 02:fc:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+        RX:  bytes packets errors dropped  missed   mcast
+        1687369235   40050      0       0       0       0
+        TX:  bytes packets errors dropped carrier collsns
+           2228377   23618      0       0       0       0
+
+All numbers of an interface are one row; a column is the direction and the name, "RX bytes"; with -s -s there are "RX length" of the
+header "RX errors:" and others. Virtual functions ("vf 0") are rows of their own, "eth0 vf 0".
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"1: lo: <LOOPBACK,UP> mtu 65536\\n    RX: bytes packets\\n    588948574 505641\\n    TX: bytes packets\\n    5 6\\n"
+>>> block = read(require_spec("ip_s_link_linux"), text, state={}, offset=0, is_final=True).blocks[0]
+>>> block.instances, [field.column for field in block.fields]
+(['lo'], ['mtu', 'RX bytes', 'RX packets', 'TX bytes', 'TX packets'])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.number_formats import SUFFIXES
+from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+INTERFACE: Final = re.compile(
+    r"(?P<index>\d{1,9}): (?P<name>[^\s:]\S{0,60}?)(?:@\S{1,60})?: <[^<>]{0,300}>(?P<rest>.{0,400})", re.ASCII
+)
+SETTING: Final = re.compile(r" (?P<name>mtu|qlen) (?P<number>\d{1,12})(?=\s|$)", re.ASCII)
+HEADER: Final = re.compile(r"(?P<side>RX|TX)(?: errors)?: +(?P<names>[a-z_]\w{0,20}(?: +[a-z_]\w{0,20}){0,20})", re.ASCII)
+NUMBERS: Final = re.compile(r"\d{1,20}(?:\.\d{1,3})?(?:[kKMGTPE]i?)?(?:\s+\d{1,20}(?:\.\d{1,3})?(?:[kKMGTPE]i?)?){0,20}", re.ASCII)
+FUNCTION: Final = re.compile(r"vf (?P<number>\d{1,5})\b.{0,400}", re.ASCII)
+# What else is told of an interface: addresses, kinds, settings.
+OTHER: Final = re.compile(r"[a-z].{0,2000}")
+
+
+def check(spec: Spec) -> None:
+    """Raise ValueError unless there is one stat and no layout."""
+    if spec.layout or len(spec.stats) != 1:
+        raise ValueError("one stat and an empty layout are needed")
+
+
+class LinkReading(SnapshotReading):
+    """One call of the reader: `_columns` are those of the header before, `_index` is the number of the interface before."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        super().load(own)
+        columns = own.get("columns")
+        self._columns = [str(column) for column in columns] if isinstance(columns, list) else []
+        self._name = str(own.get("name", ""))
+        self._instance = str(own.get("instance", ""))
+        index = own.get("index")
+        self._index = index if isinstance(index, int) else 0
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        own = {"columns": self._columns, "name": self._name, "instance": self._instance, "index": self._index}
+        return {**super().save(), **own}
+
+    def end_report(self) -> None:
+        """The report is whole."""
+        super().end_report()
+        self._index = 0
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """Return what the line is to the tool."""
+        interface = INTERFACE.fullmatch(text)
+        if interface is not None:
+            return self._take_interface(line, interface)
+        if not self._name:
+            return None
+        header = HEADER.fullmatch(text)
+        if header is not None:
+            side = header["side"]
+            self._columns = [f"{side} {name}" for name in header["names"].split()]
+            return LineKind.HEADER
+        if NUMBERS.fullmatch(text) is not None:
+            return self._take_numbers(line, text.split())
+        function = FUNCTION.fullmatch(text)
+        if function is not None:
+            self._instance, self._columns = f"{self._name} vf {function['number']}", []
+            return LineKind.HEADER
+        return LineKind.IGNORED if OTHER.fullmatch(text) is not None else None
+
+    def _take_interface(self, line: Line, found: re.Match[str]) -> LineKind | str:
+        # The kernel numbers its interfaces, and lists them in that order.
+        index = int(found["index"])
+        if index <= self._index:
+            self.end_report()
+        self._index = index
+        self.flush()
+        self._name = self._instance = found["name"]
+        self._columns = []
+        settings = {setting["name"]: setting["number"] for setting in SETTING.finditer(found["rest"])}
+        if not settings:
+            return LineKind.HEADER
+        stat = self.spec.stats[0]
+        refused = self.gather(stat, list(settings), list(settings.values()), instance=self._instance, offset=line.offset)
+        return refused or LineKind.SAMPLE
+
+    def _take_numbers(self, line: Line, words: list[str]) -> LineKind | str:
+        columns, self._columns = self._columns, []
+        if len(words) != len(columns):
+            return f"{len(words)} numbers for {len(columns)} columns"
+        stat = self.spec.stats[0]
+        if self.has_gathered(stat.name, self._instance, columns):
+            return f"the columns of {self._instance} come twice"
+        # "-iec" prints powers of 1024; the field's suffixes are those of "-h", powers of 1000.
+        numbers = [_binary(word) if word.endswith("i") else word for word in words]
+        return self.gather(stat, columns, numbers, instance=self._instance, offset=line.offset) or LineKind.SAMPLE
+
+
+def _binary(word: str) -> str:
+    value = float(word[:-2]) * 1024.0 ** (SUFFIXES.index(word[-2].upper()) + 1)
+    return f"{value:.3f}".rstrip("0").rstrip(".")

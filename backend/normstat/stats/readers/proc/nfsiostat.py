@@ -1,0 +1,184 @@
+"""nfsiostat of nfs-utils: blocks of lines for every mounted file system.
+
+    nas:/export mounted on /srv:
+
+               ops/s       rpc bklog
+              73.187           0.000
+
+    read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)
+                       0.000           0.000           9.096        0 (0.0%)           2.158           2.225
+
+             12 VFS opens
+
+Titles hold blanks and are parted by more of them, or by tabs (1.2 and before). A number with a share behind it gives two values.
+The first report is about the time since the file system was mounted.
+
+Layout keys: `mount`, `operation` and `counts`, the stats of the three forms; [layout.lines]: a regular expression of each line of
+counts, whose groups are numbered -> the columns of the groups.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> result = read(require_spec("nfsiostat_linux"), __doc__.split("\\n\\n", 1)[1].encode(), state={}, offset=0, is_final=True)
+>>> [(block.stat.name, block.instances) for block in result.since_boot]
+[('nfsiostat_linux', ['/srv']), ('nfsiostat_linux_op', ['/srv read']), ('nfsiostat_linux_counts', ['/srv'])]
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.number_formats import read_number
+from normstat.stats.pattern import compile_pattern
+from normstat.stats.records import LineKind, State, Timing
+from normstat.stats.spec import Spec
+
+MOUNT: Final = re.compile(r"(?P<export>\S.{0,1000}?) mounted on (?P<mount>/.{0,1000}):")
+OPERATION: Final = re.compile(r"(?P<name>[a-z_]{1,30}):\s+(?P<titles>ops?/s\s.*)")
+TITLES: Final = re.compile(r"[ \t]*(?:\t[ \t]*|[ ]{2,})")
+HEAD: Final = re.compile(r"ops?/s\s+rpc bklog")
+CELL: Final = re.compile(r"\([^()]*\)|[^\s()]+")
+NUMBER: Final = re.compile(r"[\d(-]")
+MAX_SEEN: Final = 4096
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    names = {stat.name for stat in spec.stats}
+    layout = spec.layout
+    if {layout["mount"], layout["operation"], layout["counts"]} - names or set(layout) - {"mount", "operation", "counts", "lines"}:
+        raise ValueError("mount, operation and counts: three stats of the spec are needed")
+    _lines(spec)
+
+
+def _lines(spec: Spec) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    raw = spec.layout["lines"]
+    if not isinstance(raw, dict):
+        raise TypeError("lines: a table is needed")
+    return tuple((compile_pattern(spec, str(pattern)), tuple(map(str, columns))) for pattern, columns in raw.items())
+
+
+class NfsReading(LineReading):
+    """One call of the reader.
+
+    `_mount` is the present file system, `_titles` the columns of the row to come and `_operation` its name; `_seen` the file
+    systems of this report; `_counts` the counts gathered since the line `_counts_at`.
+    """
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        self._lines = _lines(spec)
+        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        self._mount = str(own.get("mount", ""))
+        self._operation = str(own.get("operation", ""))
+        titles, seen, counts = own.get("titles"), own.get("seen"), own.get("counts")
+        self._titles = list(map(str, titles)) if isinstance(titles, list) else []
+        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
+        self._counts = {str(key): str(word) for key, word in counts.items()} if isinstance(counts, dict) else {}
+        counts_at = own.get("counts_at")
+        self._counts_at = counts_at if isinstance(counts_at, int) else 0
+        self._is_first = own.get("is_first", True) is True
+
+    def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true behind a gap)
+        """The first report is over, or it is not known to be the present one."""
+        self.load({"is_first": False})
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {
+            "mount": self._mount,
+            "operation": self._operation,
+            "titles": self._titles,
+            "seen": sorted(self._seen),
+            "counts": self._counts,
+            "counts_at": self._counts_at,
+            "is_first": self._is_first,
+        }
+
+    def begin_call(self) -> None:
+        """The tool is called again."""
+        self._flush()
+        self._seen.clear()
+        self._is_first = True
+        self._mount = ""
+
+    def finish(self) -> None:
+        """The last counts are whole."""
+        self._flush()
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return what the line is, or the reason why it cannot be read."""
+        text = line.text.strip()
+        if not text:
+            return LineKind.IGNORED
+        mount = MOUNT.fullmatch(text)
+        if mount is not None:
+            self._begin_mount(mount["mount"])
+            return LineKind.HEADER
+        operation = OPERATION.fullmatch(text)
+        if operation is not None or HEAD.fullmatch(text):
+            if not self._mount:
+                return "a header of no file system"
+            self._operation = operation["name"] if operation is not None else ""
+            self._titles = [title for title in TITLES.split(operation["titles"] if operation is not None else text) if title]
+            return LineKind.HEADER
+        if self._titles and NUMBER.match(text):
+            return self._take_row(text, line.offset)
+        for pattern, columns in self._lines:
+            found = pattern.fullmatch(text)
+            if found is not None and self._mount:
+                return self._take_counts(dict(zip(columns, found.groups(), strict=False)), line.offset)
+        return LineKind.TIMESTAMP if self.see_time_line(text) else "no line that nfsiostat is known to print"
+
+    def _begin_mount(self, mount: str) -> None:
+        self._flush()
+        if mount in self._seen or len(self._seen) >= MAX_SEEN:
+            self._seen.clear()
+            self._is_first = False
+        if not self._seen:
+            self.begin_report()
+        self._seen.add(mount)
+        self._mount, self._titles, self._operation = mount, [], ""
+
+    def _take_row(self, text: str, offset: int) -> LineKind | str:
+        titles, self._titles = self._titles, []
+        cells = CELL.findall(text)
+        columns, words = [], []
+        for title in titles:
+            if not cells or cells[0].startswith("("):
+                break
+            columns.append(title)
+            words.append(cells.pop(0))
+            if cells and cells[0].startswith("("):
+                columns.append(f"{title}%")
+                words.append(cells.pop(0).strip("()").strip())
+        if cells or len([column for column in columns if column in titles]) != len(titles):
+            return f"the numbers do not fit the {len(titles)} titles"
+        stat = self.stat(str(self.spec.layout["operation" if self._operation else "mount"]))
+        instance = f"{self._mount} {self._operation}".strip()
+        reason = self.add_row(stat, columns, words, instance=instance, offset=offset, is_since_boot=self._is_first)
+        return reason or (LineKind.SINCE_BOOT if self._is_first else LineKind.SAMPLE)
+
+    def _take_counts(self, counts: dict[str, str], offset: int) -> LineKind | str:
+        """Return a line of counts: those of a file system are one row."""
+        fields = {field.column: field for field in self.stat(str(self.spec.layout["counts"])).fields}
+        for column, word in counts.items():
+            if column in fields and read_number(word, fields[column]) is None:
+                return f"{word}: no number that {column} can hold"
+        if not self._counts:
+            self._counts_at = offset
+        self._counts |= counts
+        return LineKind.SINCE_BOOT if self._is_first else LineKind.SAMPLE
+
+    def _flush(self) -> None:
+        counts, self._counts = self._counts, {}
+        if counts:
+            self.add_row(
+                self.stat(str(self.spec.layout["counts"])),
+                list(counts),
+                list(counts.values()),
+                instance=self._mount,
+                offset=self._counts_at,
+                is_since_boot=self._is_first,
+            )

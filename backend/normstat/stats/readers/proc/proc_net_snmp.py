@@ -1,0 +1,78 @@
+"""/proc/net/netstat and /proc/net/snmp: a line with the names of a protocol's counters, then one with their numbers.
+
+    Ip: Forwarding DefaultTTL InReceives InHdrErrors
+    Ip: 1 64 545746 0
+
+All counters of a snapshot are one row; a column is the protocol and the name, as nstat(8) has it: "IpInReceives".
+
+Keys of `[layout]`:
+    others    protocols whose counters are a row of another stat than the first, with the name of that stat
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"Ip: Forwarding InReceives\\nIp: 1 545746\\nUdp: InErrors\\nUdp: 0\\n"
+>>> block = read(require_spec("proc_net_snmp"), text, state={}, offset=0, is_final=True).blocks[0]
+>>> [field.column for field in block.fields], [column.tolist() for column in block.values]
+(['IpForwarding', 'IpInReceives', 'UdpInErrors'], [[1], [545746], [0]])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+LINE: Final = re.compile(r"(?P<protocol>[A-Z]\w{0,30}): +(?P<words>\S.*)", re.ASCII)
+NAME: Final = re.compile(r"[A-Za-z]\w{0,60}", re.ASCII)
+NUMBER: Final = re.compile(r"-?\d{1,20}", re.ASCII)
+MAX_NAMES: Final = 1024
+
+
+def check(spec: Spec) -> None:
+    """Raise ValueError unless `others` names stats of the spec."""
+    others = spec.layout.get("others", {})
+    if not spec.layout.keys() <= {"others"} or not isinstance(others, dict):
+        raise ValueError("only others is known, a table")
+    if not set(others.values()) <= {stat.name for stat in spec.stats}:
+        raise ValueError("others: not all are stats of this spec")
+
+
+class MibReading(SnapshotReading):
+    """One call of the reader: `_names` are those of the line before, of the protocol `_protocol`."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        super().load(own)
+        names = own.get("names")
+        self._names = [str(name) for name in names] if isinstance(names, list) else []
+        self._protocol = str(own.get("protocol", ""))
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {**super().save(), "names": self._names, "protocol": self._protocol}
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """Return what the line is to the tool."""
+        found = LINE.fullmatch(text)
+        if found is None:
+            return None
+        words = found["words"].split()
+        if len(words) > MAX_NAMES:
+            return f"more than {MAX_NAMES} words"
+        if NAME.fullmatch(words[0]) is not None:
+            if not all(map(NAME.fullmatch, words)) or len(set(words)) != len(words):
+                return "not a list of different names"
+            self._names, self._protocol = words, found["protocol"]
+            return LineKind.HEADER
+        names, self._names = self._names, []
+        if not names or found["protocol"] != self._protocol:
+            return "numbers without a line of their names before them"
+        if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
+            return f"{len(words)} words for {len(names)} names"
+        columns = [self._protocol + name for name in names]
+        others = self.spec.layout.get("others")
+        name = others.get(self._protocol) if isinstance(others, dict) else None
+        stat = self.spec.stats[0] if name is None else self.stat(str(name))
+        return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE

@@ -1,0 +1,95 @@
+"""Pressure stall information, /proc/pressure/* and the *.pressure files of cgroups.
+
+    ==> /proc/pressure/io <==
+    some avg10=0.68 avg60=1.05 avg300=1.53 total=27957477
+    full avg10=0.62 avg60=0.76 avg300=1.25 total=19754378
+
+The instance is "io.some"; "system.slice/io.some" for a cgroup; "some" where nothing names the file.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"some avg10=7.14 avg60=11.19 avg300=10.79 total=355883044\\n"
+>>> block = read(require_spec("psi_linux"), text, state={}, offset=0).blocks[0]
+>>> block.instances, [field.key for field in block.fields], block.values[3].tolist()
+(['some'], ['avg10', 'avg60', 'avg300', 'total'], [355883044])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+# `grep . /proc/pressure/*` puts the name of the file before the line.
+LINE: Final = re.compile(
+    r"(?:(?P<file>[\w./@:-]{1,300}?):? *)?\b(?P<level>some|full)(?P<pairs>(?: [a-z]\w{0,40}=[^\s=]{1,40}){1,40})", re.ASCII
+)
+# A line that is nothing but the resource or its file.
+NAME: Final = re.compile(r"[^\w/]*(?P<file>(?:/[\w./@:-]{1,300}/)?(?:cpu|io|memory|irq)(?:\.pressure)?)[^\w/]*", re.ASCII)
+CGROUPS: Final = "/sys/fs/cgroup/"
+FILE_END: Final = ".pressure"
+MAX_SEEN: Final = 4096
+
+
+def check(spec: Spec) -> None:
+    """Raise ValueError for a spec of more than one stat; the layout has no keys."""
+    if spec.layout or len(spec.stats) != 1:
+        raise ValueError("one stat and an empty layout are needed")
+
+
+class PressureReading(SnapshotReading):
+    """One call of the reader. A report ends where an instance comes again."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        super().load(own)
+        seen = own.get("seen")
+        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {**super().save(), "seen": sorted(self._seen)}
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """Return what the line is to the tool."""
+        found = LINE.fullmatch(text)
+        if found is None:
+            named = NAME.fullmatch(text)
+            if named is None:
+                return None
+            self.file = named["file"]
+            return LineKind.HEADER
+        pairs = [pair.partition("=") for pair in found["pairs"].split()]
+        columns, words = [name for name, _, _ in pairs], [word for _, _, word in pairs]
+        if len(set(columns)) != len(columns):
+            return "a name stands twice in the line"
+        stat = self.spec.stats[0]
+        name = resource_of(found["file"] or self.file)
+        instance = f"{name}.{found['level']}" if name else found["level"]
+        if instance in self._seen or len(self._seen) >= MAX_SEEN:
+            self.end_report()
+        self._seen.add(instance)
+        return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
+
+    def end_report(self) -> None:
+        """The report is whole."""
+        super().end_report()
+        self._seen.clear()
+
+    def begin_call(self) -> None:
+        """The tool is called again."""
+        super().begin_call()
+        self.file = ""
+
+
+def resource_of(path: str) -> str:
+    """Return what a file of pressure is about.
+
+    >>> resource_of("/proc/pressure/cpu"), resource_of("/sys/fs/cgroup/system.slice/io.pressure"), resource_of("memory.pressure")
+    ('cpu', 'system.slice/io', 'memory')
+    """
+    if path.startswith(CGROUPS):
+        return path.removeprefix(CGROUPS).removesuffix(FILE_END)
+    return path.rpartition("/")[2].removesuffix(FILE_END)

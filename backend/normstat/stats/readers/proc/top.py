@@ -1,0 +1,330 @@
+"""top -b of procps, of busybox and of Solaris: lines of named numbers, then a table of processes.
+
+    top - 23:06:21 up 2 min,  2 users,  load average: 0.55, 0.24, 0.09
+    Tasks: 245 total,   1 running, 244 sleeping,   0 stopped,   0 zombie
+    %Cpu(s):  3.1 us,  3.1 sy,  0.0 ni, 93.8 id,  0.0 wa,  0.0 hi,  0.0 si,  0.0 st
+    MiB Mem :   3903.6 total,   2378.7 free,    320.2 used,   1204.7 buff/cache
+
+        PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND
+          1 root      20   0  104364  13208   8636 S   0.0   0.3   0:06.01 systemd
+
+Keys of `[layout]`:
+    heads      regular expressions of the line that begins a report; groups `clock`, and others that are columns of `head_stat`
+    begins     regular expression of the lines that begin a report, where the head stands below
+    head_stat  the stat of those columns
+    process    the stat of the rows under the header that holds PID
+    texts      columns of processes that are no numbers
+    times      columns of processes that are times of CPU, kept in seconds
+    sizes      columns of processes that are KiB when they have no suffix
+    old_cpu    true when the first report of a call has no %CPU of now: its rows are about the time since boot, but for what is
+               present in any report (all columns but those of `shares`)
+    shares     columns of processes that are about an interval
+Keys of `[[layout.summaries]]`:
+    stat       the stat of the line's numbers
+    pattern    regular expression of the line; group `items` holds the numbers, `instance` what they are about, `unit` their unit
+    prefix     what stands before the name of each column; `{unit}` is the group
+    units      a suffix and what `{unit}` is then
+    old        true when the first report of a call tells of the time since boot
+    several    true when the line may hold several of them ("%Cpu0 : ...   %Cpu1 : ...")
+    renamed    other names of numbers, where a release says it in another way
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"top - 23:06:21 up 2 min,  2 users,  load average: 0.55, 0.24, 0.09\\n%Cpu(s):  3.1 us,  3.1 sy\\n"
+>>> result = read(require_spec("top_linux"), text, state={}, offset=0, is_final=True)
+>>> [(block.stat.name, list(block.instances)) for block in (*result.blocks, *result.since_boot)]
+[('top_linux_tasks', ['']), ('top_linux_cpu', ['Cpu(s)'])]
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of, split_items
+from normstat.stats.engine.lines import ABSENT, Line
+from normstat.stats.engine.number_formats import SUFFIXES
+from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReading
+from normstat.stats.engine.timeline import MICRO, SET_BACK_LIMIT_S
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Stamp, split_words, take_clock
+from normstat.stats.pattern import compile_pattern, join_patterns
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
+from normstat.stats.spec import Spec
+
+PID: Final = "PID"
+STATE: Final = "STAT"
+PARTED_STATE: Final = re.compile(r"\b([RSDZTWIX]W?) ([<N]) ", re.ASCII)
+GLUED_SHARE: Final = re.compile(r"(\b\d{1,6}[mgt])(\d{1,6}%)", re.ASCII)
+SUFFIXED: Final = re.compile(r"\d{1,18}(?:[.,]\d{1,3})?[KMGTP]", re.ASCII)
+MAX_COLUMNS: Final = 100
+LAYOUT_KEYS: Final = frozenset(
+    {"heads", "begins", "head_stat", "process", "texts", "times", "sizes", "shares", "old_cpu", "summaries"}
+)
+SUMMARY_KEYS: Final = frozenset({"stat", "pattern", "prefix", "units", "old", "several", "renamed"})
+NUMBER: Final = re.compile(r"[-+]?\d{1,18}(?:[.,]\d{1,6})?%?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A kind of line above the processes; the module's docstring explains the keys."""
+
+    stat: str
+    pattern: re.Pattern[str]
+    prefix: str
+    units: Mapping[str, str]
+    is_old: bool
+    is_several: bool
+    renamed: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TopLayout:
+    """The layout of a spec in typed form."""
+
+    head: re.Pattern[str]
+    begin: re.Pattern[str] | None
+    head_stat: str
+    process: str
+    texts: frozenset[str]
+    times: frozenset[str]
+    sizes: frozenset[str]
+    shares: frozenset[str]
+    has_old_cpu: bool
+    summaries: tuple[Summary, ...]
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    layout = build_layout(spec)
+    names = {stat.name for stat in spec.stats}
+    wanted = {layout.head_stat, layout.process, *(summary.stat for summary in layout.summaries)}
+    if not wanted <= names:
+        message = f"{sorted(wanted - names)}: no stats of this spec"
+        raise ValueError(message)
+
+
+def build_layout(spec: Spec) -> TopLayout:
+    """Return the layout of a spec.
+
+    Raises: KeyError, TypeError, ValueError or re.error for one that makes no sense.
+    """
+    raw = spec.layout
+    if not raw.keys() <= LAYOUT_KEYS:
+        message = f"{sorted(raw.keys() - LAYOUT_KEYS)}: not known"
+        raise ValueError(message)
+    summaries = raw["summaries"]
+    if not isinstance(summaries, list):
+        raise TypeError("summaries: a list is needed")
+    return TopLayout(
+        head=_heads(spec),
+        begin=compile_pattern(spec, str(raw["begins"]), re.ASCII) if "begins" in raw else None,
+        head_stat=str(raw["head_stat"]),
+        process=str(raw["process"]),
+        texts=frozenset(_texts(raw, "texts")),
+        times=frozenset(_texts(raw, "times")),
+        sizes=frozenset(_texts(raw, "sizes")),
+        shares=frozenset(_texts(raw, "shares")),
+        has_old_cpu=raw.get("old_cpu") is True,
+        summaries=tuple(_summary(spec, item) for item in summaries),
+    )
+
+
+def _heads(spec: Spec) -> re.Pattern[str]:
+    found = join_patterns(spec, _texts(spec.layout, "heads"), re.ASCII)
+    if found is None:
+        raise ValueError("heads: at least one is needed")
+    return found
+
+
+def _texts(raw: Mapping[str, object], key: str) -> list[str]:
+    value = raw.get(key, [])
+    if not isinstance(value, list):
+        message = f"{key}: a list is needed"
+        raise TypeError(message)
+    return [str(item) for item in value]
+
+
+def _summary(spec: Spec, raw: Mapping[str, object]) -> Summary:
+    if not raw.keys() <= SUMMARY_KEYS:
+        message = f"summaries: {sorted(raw.keys() - SUMMARY_KEYS)}: not known"
+        raise ValueError(message)
+    units, renamed = raw.get("units", {}), raw.get("renamed", {})
+    if not isinstance(units, dict) or not isinstance(renamed, dict):
+        raise TypeError("summaries: units and renamed are tables")
+    return Summary(
+        stat=str(raw["stat"]),
+        pattern=compile_pattern(spec, str(raw["pattern"]), re.ASCII),
+        prefix=str(raw.get("prefix", "")),
+        units={str(key): str(value) for key, value in units.items()},
+        is_old=raw.get("old") is True,
+        is_several=raw.get("several") is True,
+        renamed={str(key): str(value) for key, value in renamed.items()},
+    )
+
+
+class TopReading(SnapshotReading):
+    """One call of the reader: `_header` are the columns of the processes, `_clock` the clock of the report before."""
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        self._layout = build_layout(spec)
+        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        super().load(own)
+        header, clock, clock_us = own.get("header"), own.get("clock"), own.get("clock_us")
+        self._header = [str(word) for word in header] if isinstance(header, list) else []
+        self._clock = float(clock) if isinstance(clock, int | float) else None
+        self._clock_us = clock_us if isinstance(clock_us, int) else NO_TIME
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {**super().save(), "header": self._header, "clock": self._clock, "clock_us": self._clock_us}
+
+    def begin_call(self) -> None:
+        """The tool is called again."""
+        super().begin_call()
+        self._clock = None
+
+    def end_report(self) -> None:
+        """The report is whole."""
+        super().end_report()
+        self._header = []
+
+    def take_blank(self) -> None:
+        """The lines above the processes are over."""
+        self.flush()
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """Return what the line is to the tool."""
+        if self._header:
+            found = self._take_process(line, text)
+            if found is not None:
+                return found
+        layout = self._layout
+        head = layout.head.fullmatch(text)
+        if (layout.begin.match(text) if layout.begin is not None else head) is not None:
+            self.end_report()
+        if head is not None:
+            return self._take_head(line, head)
+        for summary in self._layout.summaries:
+            if summary.pattern.match(text) is not None:
+                return self._take_summary(line, text, summary)
+        words = text.split()
+        if PID in words and 3 < len(words) <= MAX_COLUMNS and not any(map(NUMBER.fullmatch, words)):
+            self.flush()
+            self._header = words
+            return LineKind.HEADER
+        return None
+
+    def _take_head(self, line: Line, head: re.Match[str]) -> LineKind | str:
+        found = {key: value for key, value in head.groupdict().items() if value is not None}
+        clock_text = found.pop("clock", None)
+        clock = take_clock(clock_text.split()) if clock_text is not None else None
+        if clock is not None and not clock.is_epoch:
+            self._see_clock(clock.seconds)
+        columns, words = list(found), [word.replace(",", ".") for word in found.values()]
+        stat = self.stat(self._layout.head_stat)
+        return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE
+
+    def _see_clock(self, seconds: float) -> None:
+        """The report is of this time of the day. A time from elsewhere for the first report of a call holds, and the clock then
+        tells how much later the others are: the two may be of different zones.
+        """
+        if self._clock is None and self.stamped_us != NO_TIME:
+            self._clock_us = self.stamped_us
+        elif self._clock is not None and self._clock_us != NO_TIME:
+            step = (seconds - self._clock) % SECONDS_A_DAY
+            self._clock_us += round((step if step < SECONDS_A_DAY - SET_BACK_LIMIT_S else step - SECONDS_A_DAY) * MICRO)
+            self.see_instant(self._clock_us)
+        else:
+            self.see_stamp(Stamp(seconds, is_clock_only=True, offset_s=None))
+            self._clock_us = self.stamped_us
+        self._clock = seconds
+
+    def _take_summary(self, line: Line, text: str, summary: Summary) -> LineKind | str:
+        marks = list(summary.pattern.finditer(text)) if summary.is_several else [summary.pattern.match(text)]
+        rows: list[tuple[str, list[str], list[str]]] = []
+        for number, mark in enumerate(marks):
+            assert mark is not None
+            following = marks[number + 1] if number + 1 < len(marks) else None
+            items = split_items(text[mark.end() : following.start() if following is not None else len(text)])
+            if items is None:
+                return "not a list of numbers with their names"
+            groups = mark.groupdict()
+            columns = []
+            for item in items:
+                unit = groups.get("unit") or summary.units.get(item.unit, item.unit)
+                label = summary.renamed.get(item.label, item.label)
+                name = label if label.startswith("{unit}") else summary.prefix + label
+                columns.append(name.replace("{unit}", unit).strip())
+            if len(set(columns)) != len(columns):
+                return "a name stands twice in the line"
+            rows.append((groups.get("instance") or "", columns, [_with_unit(item.number, item.unit, summary) for item in items]))
+        stat = self.stat(summary.stat)
+        for _, columns, words in rows:
+            refused = self.refusal(stat, columns, words)
+            if refused is not None:
+                return refused
+        for instance, columns, words in rows:
+            if instance:
+                self.want_report()
+                is_old = summary.is_old and self.n_reports == 1
+                self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
+            elif summary.is_old and self.n_reports < 2:
+                self.want_report()
+                self.add_row(stat, columns, words, offset=line.offset, is_since_boot=self.n_reports == 1)
+            else:
+                self.gather(stat, columns, words, offset=line.offset)
+        return LineKind.SAMPLE
+
+    def _take_process(self, line: Line, text: str) -> LineKind | str | None:
+        header = self._header
+        if STATE in header:
+            # Busybox has a place each for state, swapped out and nice; a large share touches the size before it.
+            text = PARTED_STATE.sub(r"\1\2 ", GLUED_SHARE.sub(r"\1 \2", text, count=1), count=1)
+        words = split_words(text, len(header) - 1)
+        if len(words) != len(header):
+            return None
+        layout = self._layout
+        at = header.index(PID)
+        if not words[at].isdigit():
+            return None
+        columns: list[str] = []
+        numbers: list[str] = []
+        for column, word in zip(header, words, strict=True):
+            if column in layout.texts or column == PID:
+                continue
+            number = self._number(column, word)
+            if number is None:
+                return f"column {column}: {word[:40]!r} is no number"
+            columns.append(column)
+            numbers.append(number)
+        self.want_report()
+        instance = f"{words[at]}/{command_name(words[-1])}" if header[-1] in layout.texts else words[at]
+        is_old = layout.has_old_cpu and self.n_reports == 1
+        refused = self._add(line, columns, numbers, instance, is_old=is_old)
+        if refused is None and is_old:
+            kept = [number for number, column in enumerate(columns) if column not in layout.shares]
+            self._add(line, [columns[number] for number in kept], [numbers[number] for number in kept], instance, is_old=False)
+        return refused or LineKind.SAMPLE
+
+    def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> str | None:
+        if not columns:
+            return NO_VALUES
+        stat = self.stat(self._layout.process)
+        return self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
+
+    def _number(self, column: str, word: str) -> str | None:
+        """Return the word as a plain number. Missing: "" where top had no room for it, None when it is none."""
+        if word in ("?", "rt", "RT", ABSENT):
+            return ""
+        if column in self._layout.times:
+            return seconds_of(word)
+        if column in self._layout.sizes:
+            return kib_of(word)
+        return word.rstrip("%") if (SUFFIXED if word[-1] in SUFFIXES else NUMBER).fullmatch(word) is not None else None
+
+
+def _with_unit(number: str, unit: str, summary: Summary) -> str:
+    return number if unit == "%" or unit in summary.units else number + unit

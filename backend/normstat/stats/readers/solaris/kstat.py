@@ -1,0 +1,109 @@
+"""kstat of Solaris and illumos: `kstat -p`, a statistic a line, and the form for people.
+
+cpu_stat:0:cpu_stat0:idle       2325343762
+cpu_stat:0:cpu_stat0:class      misc
+
+module: cpu_stat                        instance: 0
+name:   cpu_stat0                       class:    misc
+        idle                            2325343762
+
+The instance is the whole name, MODULE:INSTANCE:NAME:STATISTIC. Texts are no samples. A report ends where its first name comes
+again.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
+>>> block = read(require_spec("kstat_solaris"), excerpt, state={}, offset=0, is_final=True).blocks[0]
+>>> block.instances, block.values[0].tolist()
+(['cpu_stat:0:cpu_stat0:idle'], [2325343762.0])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.report_numbers import spell_out
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+NAME: Final = re.compile(r"[^:\s]{1,100}:\d{1,10}:[^\t]{1,200}:[^:\t]{1,200}", re.ASCII)
+MODULE: Final = re.compile(r"module:\s+(?P<module>\S{1,100})\s+instance:\s+(?P<instance>\d{1,10})\s*", re.ASCII)
+GROUP: Final = re.compile(r"name:\s+(?P<name>\S.{0,200}?)\s+class:\s+\S+\s*", re.ASCII)
+NUMBER: Final = re.compile(r"-?\d{1,20}(?:[.,]\d{1,12})?", re.ASCII)
+EXPONENT: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?[eE][-+]?\d{1,2}", re.ASCII)
+MAX_LINE_LENGTH: Final = 1000
+COLUMNS: Final = ("value",)
+
+
+def check(spec: Spec) -> None:
+    """Raise ValueError unless there is one stat and no layout."""
+    if spec.layout or len(spec.stats) != 1:
+        raise ValueError("one stat and an empty layout are needed")
+
+
+class KstatReading(LineReading):
+    """One call of the reader: `_first` is the name that began the report, `_group` the one that statistics stand under."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        self._first = str(own.get("first", ""))
+        self._module = str(own.get("module", ""))
+        self._group = str(own.get("group", ""))
+
+    def load_behind_gap(self, own: State) -> None:
+        """The first name is still true; the group that lines belong to is not."""
+        self.load({"first": own.get("first", "")})
+
+    def save(self) -> State:
+        """Return what `load` takes."""
+        return {"first": self._first, "module": self._module, "group": self._group}
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return a statistic, the beginning of a group, or a time."""
+        text = line.text.strip(" \t")
+        if not text:
+            self._group = ""
+            return LineKind.IGNORED
+        if len(text) > MAX_LINE_LENGTH:
+            return "no line that kstat is known to print"
+        if self.see_time_line(text):
+            self._first = ""
+            return LineKind.TIMESTAMP
+        if (module := MODULE.fullmatch(text)) is not None:
+            self._module, self._group = f"{module['module']}:{module['instance']}", ""
+            return LineKind.HEADER
+        if self._module and (group := GROUP.fullmatch(text)) is not None:
+            self._group = f"{self._module}:{group['name']}"
+            return LineKind.HEADER
+        name, value = _split(text)
+        if self._group and value and line.text[:1] in " \t":
+            return self._add_statistic(f"{self._group}:{name}", value, line.offset)
+        if NAME.fullmatch(name) is None:
+            return "no line that kstat is known to print"
+        return self._add_statistic(name, value, line.offset)
+
+    def _add_statistic(self, name: str, value: str, offset: int) -> LineKind | str:
+        if EXPONENT.fullmatch(value):
+            value = spell_out(value)
+        if NUMBER.fullmatch(value) is None:
+            # A text, or nothing.
+            return LineKind.IGNORED
+        if name == self._first or not self._first:
+            self.begin_report()
+            self._first = name
+        return self.add_row(self.spec.stats[0], COLUMNS, [value], instance=name, offset=offset) or LineKind.SAMPLE
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Name and value: parted by a tab, by several blanks, or by the only blank that there is.
+
+    >>> _split("sderr:0:sd0,err:Soft Errors\\t0"), _split("a:0:b:c 7"), _split("a:0:b:Product ST 18"), _split("a:0:b:c d    1 2")
+    (('sderr:0:sd0,err:Soft Errors', '0'), ('a:0:b:c', '7'), ('a:0:b:Product ST 18', ''), ('a:0:b:c d', '1 2'))
+    """
+    name, tab, value = text.partition("\t")
+    if tab:
+        return name.rstrip(" "), value.strip(" \t")
+    name, blanks, value = text.partition("  ")
+    if not blanks and text.count(" ") == 1:
+        name, _, value = text.partition(" ")
+    return name, value.lstrip(" ")

@@ -1,0 +1,380 @@
+"""Reports of lockstat and plockstat: sections with a table of locks and callers, distributions of times, stacks of callers.
+
+    Adaptive mutex hold: 68 events in 1.026 seconds (66 events/sec)
+    -------------------------------------------------------------------------------
+    Count indv cuml rcnt     nsec Lock                   Caller
+       32  47%  47% 0.00     1631 0xfffff800686f50d8     tcp_do_segment+0x284b
+
+          nsec ------ Time Distribution ------ count     Stack
+          1024 |@@@@@@@@@@                     11        tcp_input+0xf54
+
+A row's instance is "SECTION: LOCK CALLER"; without a section's title it is "LOCK CALLER". Pairs that come again in the same section
+differ in their stacks only, and are numbered (" #2").
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b'''Adaptive mutex spin: 3318 events
+... Count indv cuml rcnt spin Lock Caller
+... 601 18% 18% 1.00 1 flock_lock cleanlocks+0x10
+... '''
+>>> result = read(require_spec("lockstat"), text, state={}, offset=0)
+>>> [(block.stat.name, list(block.instances)) for block in result.blocks]
+[('lockstat', ['Adaptive mutex spin: flock_lock cleanlocks+0x10']), ('lockstat_section', ['Adaptive mutex spin'])]
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.report_numbers import Repeats
+from normstat.stats.histogram import bucket_instance
+from normstat.stats.pattern import compile_pattern
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Shape, Spec, Stat
+
+RULE: Final = re.compile(r"\s*-{5,}\s*")
+# What people write where they left something out.
+LEFT_OUT: Final = re.compile(r"\s*(?:\[?\.\.\.[^\]]*\]?|\u2026|\[\u2026\])\s*")
+HEADER: Final = re.compile(
+    r"\s*(?P<count>Count|ops/s)(?P<shares>\s+(?P<share>indv|genr)\s+cuml\s+rcnt)?(?:\s+(?P<unit>[a-z]+|\(N/A\)))?"
+    r"\s+(?P<lock>(?:Hottest )?[A-Z]\S*)\s+(?P<caller>(?:Hottest )?Caller)\s*",
+    re.ASCII,
+)
+TITLE: Final = re.compile(
+    r"\s*(?P<title>[A-Z][^:|]{2,60}): (?P<events>\d{1,18}) events"
+    r"(?: in (?P<seconds>\d+\.\d+) seconds \((?P<rate>\d{1,18}) events/sec\))?\s*",
+    re.ASCII,
+)
+# A title that was wrapped; the rest of it stands in the next line.
+TITLE_BEGIN: Final = re.compile(r"\s*[A-Z][^:|]{2,60}: \d+ events in(?: \d+\.\d+(?: seconds(?: \(\d+)?)?)?\s*", re.ASCII)
+TITLE_ONLY: Final = re.compile(
+    r"(?:(?:Adaptive )?[Mm]utex|(?:Spin|Thread) lock|R/W reader|R/W writer) (?:hold|block|spin|unsuccessful spin)"
+    r"|Profiling interrupt"
+)
+WIDE_GAP: Final = re.compile(r"\s{2,}")
+# lockstat -D 0 prints nothing but this.
+TOTAL_ONLY: Final = re.compile(
+    r"\s*(?P<events>\d{1,18}) (?P<title>[A-Z][a-zA-Z/ ]{2,60}"
+    r" (?:spin|block|hold|writer|readers|wanted|interrupt|detected|failure))",
+    re.ASCII,
+)
+DISTRIBUTION: Final = re.compile(r"\s*(?:[a-z]+|\(N/A\))\s+-+ Time Distribution -+\s+(?:count|ops/s)(?:\s+Stack)?\s*")
+BUCKET: Final = re.compile(
+    r"\s*(?P<low>\d{1,19})\s{0,20}\|[@ ]{0,60}\|?\s{0,40}(?P<count>\d{1,18})(?:\s+(?P<frame>\S+))?\s*", re.ASCII
+)
+FRAME: Final = re.compile(r"\s*(?P<frame>[^\s|]+)\s*")
+SHARE: Final = re.compile(r"([0-9]{1,18})%")
+NUMBER: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,6})?")
+NO_SHARE: Final = "----"
+BUCKET_COLUMNS: Final = ("count", "low", "high")
+NOT_OURS: Final = "not a line of this tool"
+# No line of a table is longer, but a report that was squeezed into one may be.
+MAX_LINE: Final = 1000
+MAX_REPORT: Final = 65_536
+MAX_FRAMES: Final = 256
+MAX_SECTIONS: Final = 256
+
+
+@dataclass(slots=True)
+class Record:
+    """The row that a distribution or a stack belongs to; `words` are its count and mean."""
+
+    instance: str
+    section: str
+    lock: str
+    caller: str
+    words: list[str]
+    offset: int
+    frames: list[str] = field(default_factory=list)
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError or ValueError for a layout that makes no sense."""
+    known = {stat.name: stat.shape for stat in spec.stats}
+    for role, shape in (("rows", Shape.TABLE), ("sections", Shape.TABLE), ("histogram", Shape.HISTOGRAM), ("stacks", Shape.STACKS)):
+        name = str(spec.layout[role])
+        if role == "sections" and not name:
+            continue
+        if known.get(name) is not shape:
+            message = f"{role}: {name!r} is no stat of this spec with the shape {shape}"
+            raise ValueError(message)
+    compile_pattern(spec, str(spec.layout["messages"]))
+
+
+class Reading(LineReading):
+    """One call of the reader."""
+
+    def load(self, own: State) -> None:
+        """Section, columns, the record whose stack is not whole yet, names that came up."""
+        layout = self.spec.layout
+        self._messages = compile_pattern(self.spec, str(layout["messages"]))
+        self._rows, self._histogram, self._stacks = (self.stat(str(layout[key])) for key in ("rows", "histogram", "stacks"))
+        self._sections: Stat | None = self.stat(str(layout["sections"])) if layout["sections"] else None
+        self._section = str(own.get("section", ""))
+        self._begun = str(own.get("begun", ""))
+        self._begun_at = int(str(own.get("begun_at", 0)))
+        columns = own.get("columns")
+        self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
+        titles = own.get("titles")
+        self._titles = [str(item) for item in titles] if isinstance(titles, list) else []
+        self._is_open = own.get("is_open") is True
+        self._in_distribution = own.get("in_distribution") is True
+        self._repeats = Repeats(own.get("repeats"))
+        record = own.get("record")
+        self._record = Record(*record) if isinstance(record, list) else None
+
+    def save(self) -> State:
+        """Return the same as JSON values."""
+        record = self._record
+        return {
+            "section": self._section,
+            "begun": self._begun,
+            "begun_at": self._begun_at,
+            "columns": self._columns,
+            "titles": self._titles,
+            "is_open": self._is_open,
+            "in_distribution": self._in_distribution,
+            "repeats": self._repeats.to_state(),
+            "record": None
+            if record is None
+            else [record.instance, record.section, record.lock, record.caller, record.words, record.offset, record.frames],
+        }
+
+    def begin_call(self) -> None:
+        """The next report begins."""
+        self._close_record()
+        self._is_open = False
+
+    def finish(self) -> None:
+        """The last stack is whole."""
+        self._close_record()
+
+    def is_whole(self, line: Line) -> bool:
+        """Return a rule has no numbers to lose."""
+        return RULE.fullmatch(line.text) is not None or LEFT_OUT.fullmatch(line.text) is not None
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return what the line is in its section."""
+        text = line.text
+        if len(text) > MAX_LINE:
+            return LineKind.SAMPLE if self._take_one_line(line) else NOT_OURS
+        if self._begun:
+            begun, self._begun = self._begun, ""
+            found = TITLE.fullmatch(f"{begun} {text.strip()}")
+            if found is not None:
+                return self._take_title(found, self._begun_at)
+        if not text.strip() or LEFT_OUT.fullmatch(text) is not None:
+            return LineKind.IGNORED
+        if RULE.fullmatch(text) is not None:
+            self._close_record()
+            return LineKind.IGNORED
+        return self._take_words(line)
+
+    def _take_words(self, line: Line) -> LineKind | str:
+        text = line.text
+        if (found := HEADER.fullmatch(text)) is not None:
+            return self._take_header(found)
+        if (found := TITLE.fullmatch(text)) is not None:
+            return self._take_title(found, line.offset)
+        if DISTRIBUTION.fullmatch(text) is not None:
+            self._in_distribution = True
+            return LineKind.HEADER
+        taken = self._take_bucket(line) if self._in_distribution else None
+        if taken is None and self._columns and text.split(maxsplit=1)[0].isdecimal():
+            taken = self._take_row(line)
+        return self._take_other(line) if taken is None else taken
+
+    def _take_other(self, line: Line) -> LineKind | str:
+        text = line.text
+        if TITLE_ONLY.fullmatch(text.strip()) is not None:
+            self._begin_section(text.strip())
+            return LineKind.HEADER
+        if TITLE_BEGIN.fullmatch(text) is not None:
+            self._begun, self._begun_at = text.strip(), line.offset
+            return LineKind.HEADER
+        if self.see_time_line(text):
+            self._close_record()
+            self._is_open = False
+            return LineKind.TIMESTAMP
+        found = TOTAL_ONLY.fullmatch(text)
+        if found is not None and self._sections is not None:
+            return self._take_title(found, line.offset)
+        if self._take_one_line(line):
+            return LineKind.SAMPLE
+        return LineKind.IGNORED if self._messages.fullmatch(text.strip()) is not None else NOT_OURS
+
+    # Titles and headers.
+
+    def _open_report(self) -> None:
+        if not self._is_open:
+            self.begin_report()
+            self._is_open = True
+            self._titles.clear()
+            self._repeats.clear()
+
+    def _begin_section(self, title: str) -> None:
+        self._close_record()
+        if title in self._titles or len(self._titles) >= MAX_SECTIONS:
+            # A tool prints each section once: this is the next report.
+            self._is_open = False
+        self._open_report()
+        self._titles.append(title)
+        self._section, self._columns = title, []
+
+    def _take_title(self, found: re.Match[str], offset: int) -> LineKind | str:
+        self._begin_section(found["title"])
+        if self._sections is None:
+            return LineKind.HEADER
+        words = {"events": found["events"]}
+        groups = found.groupdict()
+        if groups.get("seconds"):
+            words |= {"seconds": groups["seconds"], "events/sec": groups["rate"]}
+        reason = self.add_row(self._sections, list(words), list(words.values()), instance=self._section, offset=offset)
+        return reason or LineKind.SAMPLE
+
+    def _take_header(self, found: re.Match[str]) -> LineKind:
+        self._close_record()
+        self._open_report()
+        columns = [found["count"]]
+        if found["shares"]:
+            columns += [found["share"], "cuml", "rcnt"]
+        if found["unit"]:
+            columns.append(found["unit"])
+        self._columns = columns
+        return LineKind.HEADER
+
+    # Rows.
+
+    def _take_row(self, line: Line) -> LineKind | str:
+        self._close_record()
+        n_values = len(self._columns)
+        words = line.text.split()
+        if len(words) > n_values + 2:
+            # Names may have blanks (threads of FreeBSD), but not two of them.
+            *numbers, rest = line.text.strip().split(maxsplit=n_values)
+            names = WIDE_GAP.split(rest)
+            words = [*numbers, *names] if len(names) == 2 else words
+        if len(words) != n_values + 2:
+            found = TOTAL_ONLY.fullmatch(line.text)
+            if found is not None and self._sections is not None:
+                return self._take_title(found, line.offset)
+            return f"{len(words)} words under a header of {n_values + 2} columns"
+        return self._add(words, line.offset)
+
+    def _add(self, words: list[str], offset: int) -> LineKind | str:
+        *numbers, lock, caller = words
+        for at, column in enumerate(self._columns):
+            if column in ("indv", "genr", "cuml"):
+                share = SHARE.fullmatch(numbers[at])
+                if share is None and numbers[at] != NO_SHARE:
+                    return f"column {column}: {numbers[at][:40]!r} is no percentage"
+                numbers[at] = share[1] if share is not None else NO_SHARE
+        name = f"{self._section}: {lock} {caller}" if self._section else f"{lock} {caller}"
+        if self._columns.count("(N/A)"):
+            return "times without a unit"
+        instance = self._repeats.name(name)
+        missing = frozenset({NO_SHARE})
+        reason = self.add_row(self._rows, self._columns, numbers, instance=instance, offset=offset, missing=missing)
+        if reason is not None:
+            return reason
+        values = [numbers[0], *numbers[4 if len(self._columns) > 3 else 1 :]]
+        self._record = Record(instance, self._section, lock, caller, values, offset)
+        return LineKind.SAMPLE
+
+    # What follows a row.
+
+    def _take_bucket(self, line: Line) -> LineKind | str | None:
+        found = BUCKET.fullmatch(line.text)
+        record = self._record
+        if found is None:
+            found = FRAME.fullmatch(line.text)
+            if found is None:
+                return None
+            return "a frame of no row's stack" if record is None else self._add_frame(record, found["frame"])
+        if record is None:
+            return "a bucket of no row's distribution"
+        high = int(found["low"])
+        # The tool labels a bucket with its upper end: what lasted 1024 ns is counted under 2048.
+        words = [found["count"], f"{high // 2}.0", f"{high}.0"]
+        instance = bucket_instance(record.instance, found["low"])
+        reason = self.add_row(self._histogram, BUCKET_COLUMNS, words, instance=instance, offset=line.offset)
+        if reason is not None:
+            return reason
+        if found["frame"]:
+            return self._add_frame(record, found["frame"])
+        return LineKind.SAMPLE
+
+    def _add_frame(self, record: Record, frame: str) -> LineKind | str:
+        if len(record.frames) >= MAX_FRAMES:
+            return f"a stack of more than {MAX_FRAMES} frames"
+        record.frames.append(frame)
+        return LineKind.SAMPLE
+
+    def _close_record(self) -> None:
+        """The row's stack, if it has one, is whole: root first, the lock last."""
+        record, self._record, self._in_distribution = self._record, None, False
+        if record is None or not record.frames:
+            return
+        frames = list(reversed(record.frames))
+        if record.caller not in frames:
+            frames.append(record.caller)
+        path = [*([record.section] if record.section else []), *frames, record.lock]
+        instance = ";".join(frame.replace(";", ":") for frame in path)
+        columns = [column for column in self._columns if column not in ("indv", "genr", "cuml", "rcnt")]
+        if len(columns) == len(record.words):
+            self.add_row(self._stacks, columns, record.words, instance=instance, offset=record.offset)
+
+    # A whole report in one line, as mails and web pages squeeze it.
+
+    def _take_one_line(self, line: Line) -> bool:
+        is_report = len(line.text) <= MAX_REPORT and " events " in line.text and " Lock " in line.text
+        words = line.text.split() if is_report else []
+        parts = _split_sections(words)
+        for title, header, rows in parts:
+            found = TITLE.fullmatch(" ".join(title))
+            columns = HEADER.fullmatch(" ".join(header))
+            assert found is not None
+            assert columns is not None
+            self._take_title(found, line.offset)
+            self._take_header(columns)
+            for row in rows:
+                self._add(row, line.offset)
+        self._close_record()
+        return bool(parts)
+
+
+def _split_sections(words: list[str]) -> list[tuple[list[str], list[str], list[list[str]]]]:
+    """Return the sections of a report that stands in one line: words of the title, of the header, of each row.
+
+    A command may stand before the first title. Missing: empty when any word is left over.
+    """
+    sections: list[tuple[list[str], list[str], list[list[str]]]] = []
+    numbered = (number - 2 for number, word in enumerate(words) if word == "events")
+    at = next(numbered, -1)
+    while at >= 0 and not words[at][:1].isupper():
+        at -= 1
+    while 0 <= at < len(words):
+        header_at = next((number for number in range(at, min(at + 16, len(words))) if words[number] in ("Count", "ops/s")), 0)
+        rule_at = next((number for number in range(header_at, min(header_at + 12, len(words))) if RULE.fullmatch(words[number])), 0)
+        title, header = words[at:header_at], words[header_at:rule_at]
+        columns = HEADER.fullmatch(" ".join(header))
+        if not header_at or not rule_at or TITLE.fullmatch(" ".join(title)) is None or columns is None or not columns["shares"]:
+            return []
+        n_words = 6 + bool(columns["unit"])
+        rows = []
+        at = rule_at + 1
+        while at < len(words) and not RULE.fullmatch(words[at]):
+            row = words[at : at + n_words]
+            if len(row) < n_words or not _is_row(row, n_words - 2):
+                return []
+            rows.append(row)
+            at += n_words
+        sections.append((title, header, rows))
+        at += 1
+    return sections
+
+
+def _is_row(words: list[str], n_values: int) -> bool:
+    shares = all(SHARE.fullmatch(word) or word == NO_SHARE for word in words[1:3])
+    return shares and all(NUMBER.fullmatch(words[at]) for at in (0, *range(3, n_values)))

@@ -1,0 +1,119 @@
+"""live_test.se of the SE toolkit: what the rules of Virtual Adrian say of a host, subsystem by subsystem.
+
+Overall current state is red at: Wed Jul 29 00:12:32 1998
+
+Subsystem     State     Action
+Disk          white     No activity
+  c1t10d0     white
+Mutex         red       MP Kernel overloaded
+  Serious mutex contention, use the lockstat(1M) command to diagnose the cause
+  [cpu0 350 green] [cpu9 637 red  ]
+
+States are numbers: white 0, blue 1, green 2, amber 3, red 4, black 5. A report that was squeezed into one line is read as well, as
+long as no word for a state is left over.
+
+Keys of `[layout]`: `states` and `mutex` are the stats of the states and of the CPUs, `subsystems` the names of the subsystems.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> excerpt = " ".join(__doc__.split("\\n\\n", 3)[1:3]).encode() + b"\\n"
+>>> blocks = read(require_spec("livetest_solaris"), excerpt, state={}, offset=0, is_final=True).blocks
+>>> [(block.instances, [values.tolist() for values in block.values]) for block in blocks]
+[(['Overall', 'Disk', 'Disk/c1t10d0', 'Mutex'], [[4, 0, 0, 4]]), (['cpu0', 'cpu9'], [[350, 637], [2, 4]])]
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.pattern import compile_once
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+STATES: Final = ("white", "blue", "green", "amber", "red", "black")
+STATE: Final = "|".join(STATES)
+LEFT_OVER: Final = re.compile(rf"(?<!\S)(?:{STATE})(?!\S)")
+OVERALL: Final = "Overall"
+MAX_SUBSYSTEMS: Final = 100
+LAYOUT_KEYS: Final = frozenset({"states", "mutex", "subsystems"})
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    wrong = {str(spec.layout[key]) for key in ("states", "mutex")} - {stat.name for stat in spec.stats}
+    if wrong or set(spec.layout) != LAYOUT_KEYS or not _are_few(spec.layout["subsystems"]):
+        message = f"states, mutex and at most {MAX_SUBSYSTEMS} subsystems are needed; no stats of this spec: {sorted(wrong)}"
+        raise ValueError(message)
+
+
+def _are_few(subsystems: object) -> bool:
+    # Each is tried at each word of a line.
+    return isinstance(subsystems, list) and len(subsystems) <= MAX_SUBSYSTEMS
+
+
+class LiveTestReading(LineReading):
+    """One call of the reader: `_subsystem` is the one that devices stand under, "" before the first of a report."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        subsystems = self.spec.layout["subsystems"]
+        names = (
+            "|".join(r"\s+".join(map(re.escape, str(name).split())) for name in subsystems) if isinstance(subsystems, list) else ""
+        )
+        self._part = compile_once(
+            rf"Overall current state is (?P<overall>{STATE}) at:\s+(?P<date>\w+ \w+\s+\d+ [\d:]+(?: \w+)? \d{{4}})(?!\S)"
+            rf"|(?<!\S)(?P<header>Subsystem\s+State\s+Action)(?!\S)"
+            rf"|(?<!\S)(?P<subsystem>{names})\s+(?P<state>{STATE})(?!\S)"
+            rf"|(?<!\S)(?P<device>[A-Za-z]+\d\w*)\s+(?P<device_state>{STATE})(?!\S)"
+            rf"|\[(?P<cpu>cpu\d+)\s+(?P<smtx>\d{{1,15}})\s+(?P<cpu_state>{STATE})\s*\]",
+            re.ASCII,
+        )
+        self._is_in_report = own.get("in_report") is True
+        self._subsystem = str(own.get("subsystem", ""))
+
+    def save(self) -> State:
+        """Return what `load` takes."""
+        return {"in_report": self._is_in_report, "subsystem": self._subsystem}
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return the parts of a line, one after another."""
+        if not line.text.strip(" \t"):
+            return LineKind.IGNORED
+        parts = list(self._part.finditer(line.text))
+        if LEFT_OVER.search(self._part.sub(" ", line.text)) is not None:
+            return "a state whose subsystem is not known"
+        if not self._is_in_report and (not parts or parts[0]["overall"] is None):
+            return "a line before any report"
+        if not parts:
+            # The explanation of a state.
+            return LineKind.IGNORED
+        kinds = [self._take_part(part, line.offset) for part in parts]
+        return next((kind for kind in kinds if kind is LineKind.SAMPLE), kinds[0])
+
+    def _take_part(self, part: re.Match[str], offset: int) -> LineKind:
+        if part["header"] is not None:
+            return LineKind.HEADER
+        if part["cpu"] is not None:
+            mutex = self.stat(str(self.spec.layout["mutex"]))
+            self.add_row(mutex, ("smtx", "state"), (part["smtx"], _code(part["cpu_state"])), instance=part["cpu"], offset=offset)
+            return LineKind.SAMPLE
+        if part["overall"] is not None:
+            stamp = parse_stamp(part["date"])
+            if stamp is not None:
+                self.see_stamp(stamp)
+            self.begin_report()
+            self._is_in_report, self._subsystem = True, ""
+            name, state = OVERALL, part["overall"]
+        elif part["subsystem"] is not None:
+            name = self._subsystem = " ".join(part["subsystem"].split())
+            state = part["state"]
+        else:
+            name = f"{self._subsystem}/{part['device']}" if self._subsystem else part["device"]
+            state = part["device_state"]
+        self.add_row(self.stat(str(self.spec.layout["states"])), ("state",), (_code(state),), instance=name, offset=offset)
+        return LineKind.SAMPLE
+
+
+def _code(state: str) -> str:
+    return str(STATES.index(state))

@@ -1,0 +1,187 @@
+"""zpool iostat -w and -r: for each pool or device a table of distributions, the buckets below each other.
+
+tank         total_wait     disk_wait
+latency      read  write   read  write
+----------  -----  -----  -----  -----
+1us             0     12      0      3
+2us             0  94.7K      0      0
+--------------------------------------
+
+Keys of `[[layout.tables]]`: `stat`, and `title`, the word that the line with the names of the columns begins with. A column is a
+distribution of its own, "tank total_wait read"; its samples are added when the table is over.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
+>>> block = read(require_spec("zpool_iostat_histogram"), excerpt, state={}, offset=0, is_final=True).since_boot[0]
+>>> block.instances[2:4], block.values[0].tolist()[2:4]
+(['tank total_wait write{1us}', 'tank total_wait write{2us}'], [12.0, 96972.8])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.histogram import bucket_instance
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+OMIT_OPTION: Final = "y"
+RULE: Final = frozenset("- \t")
+# The words above the columns; each stands over two, but those that stand in the line below themselves.
+GROUP: Final = re.compile(r"(?:total|disk|syncq|asyncq)_wait|a?sync_(?:read|write)|scrub|trim|rebuild")
+ALONE: Final = frozenset({"scrub", "trim", "rebuild"})
+PAIRS: Final = (("read", "write"), ("ind", "agg"))
+LABEL: Final = re.compile(r"(?P<number>[0-9]{1,15})(?P<unit>ns|us|ms|s|[KMGTP]|)")
+COUNT: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,2})?[KMGTPE]?|-")
+COLUMNS: Final = ("count", "low", "high")
+MAX_ROWS: Final = 128
+MAX_WORDS: Final = 64
+MAX_NAME_LENGTH: Final = 1000
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    wrong = set(_tables(spec).values()) - {stat.name for stat in spec.stats}
+    if wrong or set(spec.layout) != {"tables"}:
+        message = f"tables.stat: no stats of this spec: {sorted(wrong)}"
+        raise ValueError(message)
+
+
+def _tables(spec: Spec) -> dict[str, str]:
+    raw = spec.layout["tables"]
+    if not isinstance(raw, list):
+        raise TypeError("tables: a list is needed")
+    return {str(table["title"]): str(table["stat"]) for table in raw}
+
+
+class ZpoolHistogramReading(LineReading):
+    """One call of the reader: `_columns` of the present table, and its rows so far as [label, words]."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        words = self.command.split()[1:]
+        self._omits = any(word.startswith("-") and not word.startswith("--") and OMIT_OPTION in word for word in words)
+        self._reports = Reports(own.get("reports"))
+        self._title = str(own.get("title", ""))
+        self._name = str(own.get("name", ""))
+        offset = own.get("offset")
+        self._offset_of = offset if isinstance(offset, int) else 0
+        self._groups = _texts(own.get("groups"))
+        self._columns = _texts(own.get("columns"))
+        rows = own.get("rows")
+        self._rows = [_texts(row) for row in rows] if isinstance(rows, list) else []
+
+    def load_behind_gap(self, own: State) -> None:
+        """The present table lacks rows."""
+        self.load({})
+        self._reports = reports_behind_gap(own.get("reports"))
+
+    def save(self) -> State:
+        """Return what `load` takes."""
+        return {
+            "reports": self._reports.to_state(),
+            "title": self._title,
+            "name": self._name,
+            "offset": self._offset_of,
+            "groups": self._groups,
+            "columns": self._columns,
+            "rows": self._rows,
+        }
+
+    def finish(self) -> None:
+        """The last table is over."""
+        self._flush()
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return a line of groups, of columns, a rule, a time or a row."""
+        text = line.text
+        if not text.strip(" \t"):
+            return LineKind.IGNORED
+        if RULE.issuperset(text):
+            return LineKind.HEADER
+        words = split_words(text) if len(text) < MAX_NAME_LENGTH else []
+        if not 0 < len(words) <= MAX_WORDS:
+            return "no line that zpool is known to print"
+        if words[0] in _tables(self.spec) and self._take_columns(words[1:]):
+            self._title = words[0]
+            return LineKind.HEADER
+        begin = next((at for at, word in enumerate(words) if GROUP.fullmatch(word)), 0)
+        if begin and all(GROUP.fullmatch(word) for word in words[begin:]):
+            self._flush()
+            self._name, self._groups, self._columns = " ".join(words[:begin]), words[begin:], []
+            self._offset_of = line.offset
+            return LineKind.HEADER
+        stamp = parse_stamp(text)
+        if stamp is not None:
+            self._flush()
+            self.see_stamp(stamp)
+            self._reports.see_stamp(self.command)
+            return LineKind.TIMESTAMP
+        return self._take_row(words)
+
+    def _take_columns(self, words: list[str]) -> bool:
+        """Find the group of each column; False when the two lines do not fit together."""
+        columns: list[str] = []
+        rest = list(words)
+        for group in self._groups:
+            pair = rest[:2]
+            if tuple(pair) not in PAIRS:
+                return False
+            columns += [f"{group} {word}" for word in pair]
+            rest = rest[2:]
+        if not self._groups or not ALONE.issuperset(rest):
+            return False
+        self._columns = columns + rest
+        return True
+
+    def _take_row(self, words: list[str]) -> LineKind | str:
+        if not self._columns:
+            return "a line before any header"
+        if len(words) != len(self._columns) + 1:
+            return f"{len(words) - 1} values for {len(self._columns)} columns"
+        if LABEL.fullmatch(words[0]) is None or not all(COUNT.fullmatch(word) for word in words[1:]):
+            return "no bucket with counts"
+        if len(self._rows) >= MAX_ROWS:
+            return "more buckets than zpool has"
+        self._rows.append(words)
+        return self._kind()
+
+    def _kind(self) -> LineKind:
+        # A table that goes on is of the present report, another one may begin the next.
+        number = self._reports.number
+        is_first = not number or (number == 1 and not self._is_next())
+        return LineKind.SAMPLE if self._omits or not is_first else LineKind.SINCE_BOOT
+
+    def _is_next(self) -> bool:
+        return not self._reports.is_open or f"{self._title} {self._name}" in self._reports.seen
+
+    def _flush(self) -> None:
+        """The table is over: each of its columns is a distribution."""
+        if not self._rows:
+            return
+        if self._reports.see(f"{self._title} {self._name}"):
+            self.begin_report()
+        is_since_boot = self._reports.is_first and not self._omits
+        stat = self.stat(_tables(self.spec)[self._title])
+        for at, column in enumerate(self._columns, start=1):
+            for row in self._rows:
+                instance = bucket_instance(f"{self._name} {column}", row[0])
+                words = (row[at], *_bounds(row[0]))
+                self.add_row(stat, COLUMNS, words, instance=instance, offset=self._offset_of, is_since_boot=is_since_boot)
+        self._rows = []
+
+
+def _bounds(label: str) -> tuple[str, str]:
+    """Low and high end of a bucket: a time is the end of its bucket, a size the beginning.
+
+    >>> _bounds("1us"), _bounds("512"), _bounds("4K")
+    (('-', '1us'), ('512', '-'), ('4K', '-'))
+    """
+    return (ABSENT, label) if label.endswith("s") else (label, ABSENT)
+
+
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

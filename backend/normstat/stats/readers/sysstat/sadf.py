@@ -1,0 +1,226 @@
+"""sadf -d and sadf -p of sysstat: activity files as lines of text for other programs.
+
+    # hostname;interval;timestamp;IFACE;rxpck/s;txpck/s
+    web1;600;2026-11-21 12:00:01 UTC;lo;0.00;0.00
+    web1;-1;2026-11-21 12:05:10 UTC;LINUX-RESTART   (2 CPU)
+
+    web1    600     2026-11-21 12:00:01 UTC lo      rxpck/s 0.00
+    web1    600     2026-11-21 12:00:01 UTC lo      txpck/s 0.00
+
+Layout keys: `tables` and `unknown`, as of the reader `columns` (the lines of sadf -d are headers and rows like any others).
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"# hostname;interval;timestamp;IFACE;rxpck/s;txpck/s\\nweb1;600;2026-11-21 12:00:01 UTC;lo;1.00;2.00\\n"
+>>> block = read(require_spec("sadf_linux"), text, state={}, offset=0).blocks[0]
+>>> block.stat.name, block.instances, [values.tolist() for values in block.values]
+('sadf_linux_net_dev', ['lo'], [[1.0], [2.0]])
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from normstat.errors import shorten
+from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.header import Header, HeaderLine, find_header
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.row import ABSENT, join_instance
+from normstat.stats.engine.timestamps import ClockWords, parse_stamp
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
+from normstat.stats.spec import Spec, Stat
+
+LEAD: Final = ("hostname", "interval", "timestamp")
+N_LEAD: Final = len(LEAD)
+RESTART: Final = "LINUX-RESTART"
+COMMENT: Final = "COM "
+# The header of USB devices names its columns in another order than their values come (rndr_stats.c, all releases).
+ROW_ORDER: Final = {"manufact": ("BUS", "idvendor", "idprod", "maxpower", "manufact", "product")}
+# A header with this mark is that of sadf -d -h: all activities in one line, some as often as there are devices.
+REPEATED: Final = "[...]"
+# The columns of text that name nothing.
+NOT_NAMES: Final = frozenset({"status"})
+# No item has more values than these; it bounds the state that a broken stream can make.
+MAX_VALUES: Final = 2000
+MAX_HEADER: Final = 20_000
+NO_CLOCK: Final = ClockWords(0, 0.0, is_epoch=False)
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    build_layout(spec)
+
+
+@dataclass(slots=True)
+class Item:
+    """What sadf -p said so far of one item at one time: `key` is what its lines have in common."""
+
+    key: tuple[str, ...]
+    offset: int
+    time_us: int
+    values: dict[str, str] = field(default_factory=dict)
+
+
+class SadfReading(LineReading):
+    """One call of the reader."""
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        self._layout = build_layout(spec)
+        tables = self._layout.tables
+        # The columns that hold text.
+        self._texts = frozenset().union(*(table.instance | table.labels for table in tables)) | {"manufact", "product"}
+        self._known = [
+            (stat, any(table.instance for table in tables if table.stat == stat.name), self._names_of(stat)) for stat in spec.stats
+        ]
+        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
+
+    def _names_of(self, stat: Stat) -> frozenset[str]:
+        return frozenset(name for one in stat.fields for name in (one.column, *one.aliases)) | self._texts
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        self._columns: tuple[str, ...] = ()
+        self._header: Header | None = None
+        self._item: Item | None = None
+        header, item = own.get("header"), own.get("item")
+        if isinstance(header, list):
+            self._set_header(tuple(map(str, header)))
+        if isinstance(item, list) and len(item) == 4:
+            key, at, time_us, values = item
+            self._item = Item(tuple(map(str, key)), int(at), int(time_us), {str(name): str(word) for name, word in values})
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        item = self._item
+        own: State = {"header": list(self._columns)}
+        if item is not None:
+            own["item"] = [list(item.key), item.offset, item.time_us, list(item.values.items())]
+        return own
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return what the line is, or the reason why it cannot be read."""
+        text = line.text.strip()
+        if not text:
+            return LineKind.IGNORED
+        if text.lstrip("# ").startswith("hostname;interval;timestamp"):
+            self._flush()
+            return self._take_header(text.lstrip("# "))
+        mark = ";" if ";" in text else "\t"
+        cells = text.split(mark)
+        if len(cells) > N_LEAD and cells[N_LEAD].startswith(RESTART):
+            self._flush()
+            return LineKind.STATE_CHANGE
+        if len(cells) > N_LEAD and cells[N_LEAD].startswith(COMMENT):
+            return LineKind.IGNORED
+        if mark == ";":
+            return self._take_row(cells, line.offset)
+        if len(cells) == N_LEAD + 3:
+            return self._take_value(cells, line.offset)
+        return "no line that sadf is known to print"
+
+    def finish(self) -> None:
+        """The last item is whole."""
+        self._flush()
+
+    def _take_header(self, text: str) -> LineKind | str:
+        if len(text) > MAX_HEADER or REPEATED in text:
+            self._set_header(())
+            return (
+                "a header of sadf -h, which repeats columns by a number that it does not tell" if REPEATED in text else "too long"
+            )
+        self._set_header(tuple(text.split(";")[N_LEAD:]))
+        return LineKind.HEADER if self._header is not None else "a header without a column that sadf is known to print"
+
+    def _set_header(self, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        # The tables are laid out like those of sar, whose headers bear a clock.
+        order = ROW_ORDER.get(columns[0], columns) if columns else ()
+        self._header = find_header(self.spec, self._layout, HeaderLine(order, NO_CLOCK, has_clock=True)) if order else None
+
+    def _take_row(self, cells: list[str], offset: int) -> LineKind | str:
+        header = self._header
+        if header is None or header.stat is None:
+            return "a row under no header that is known"
+        names = self._row_names(header, len(cells) - N_LEAD)
+        if len(cells) - N_LEAD != len(names):
+            return f"{len(cells) - N_LEAD} values for {len(names)} columns"
+        words = cells[N_LEAD:]
+        places = range(header.value_at[0], len(names)) if len(names) != len(header.words) else header.value_at
+        if any(" " in words[at] for at in places):
+            return "a blank in a number"
+        time_us = self._time_us(cells[2])
+        reason = self.add_row(
+            header.stat,
+            [names[at] for at in places],
+            [words[at] for at in places],
+            instance=join_instance([" ".join(words[at].split()) for at in header.instance_at]),
+            time_us=time_us,
+            offset=offset,
+        )
+        return reason or LineKind.SAMPLE
+
+    def _row_names(self, header: Header, n_cells: int) -> list[str]:
+        """Return the names of the row's cells. INTR;CPU* stands for as many CPUs as were asked for, and does not say which."""
+        names = list(header.words)
+        if names[-1:] == ["CPU*"] and n_cells > len(names):
+            names = [*names[:-1], *(f"CPU*{number}" for number in range(n_cells - len(names) + 1))]
+        return names
+
+    def _take_value(self, cells: list[str], offset: int) -> LineKind | str:
+        """Return a line of sadf -p: one value of an item."""
+        *key, name, word = cells
+        item = self._item
+        names = list(item.values) if item is not None and item.key == tuple(key) and name not in item.values else None
+        if names is None or self._stat_of(key[N_LEAD], [*names, name]) is None:
+            # Another item, or another table about the same one ("-").
+            self._flush()
+            item, names = None, []
+        stat = self._stat_of(key[N_LEAD], [*names, name])
+        if stat is None or len(names) >= MAX_VALUES:
+            return f"{shorten(name, 40)}: no value that sadf is known to print"
+        if item is None:
+            item = self._item = Item(tuple(key), offset, self._time_us(key[2]))
+        if name in self._texts:
+            item.values[name] = " ".join(word.split())
+            return LineKind.SAMPLE
+        known = next((one for one in stat.fields if name == one.column or name in one.aliases), None)
+        if (known is not None and read_number(word, known) is None) or " " in word or not word:
+            return f"{name}: {shorten(word, 40)} is no number that it can hold"
+        item.values[name] = word
+        return LineKind.SAMPLE
+
+    def _stat_of(self, item: str, names: list[str]) -> Stat | None:
+        """Return the first stat that has all of these columns, and items if there is one."""
+        for stat, has_items, known in self._known:
+            if has_items == (item != ABSENT) and all(
+                name in known or any(family.matches(name) for family in stat.families) for name in names
+            ):
+                return stat
+        return None
+
+    def _flush(self) -> None:
+        """The item that sadf -p told of is whole."""
+        item, self._item = self._item, None
+        stat = self._stat_of(item.key[N_LEAD], list(item.values)) if item is not None else None
+        if item is None or stat is None:
+            return
+        numbers = {name: word for name, word in item.values.items() if name not in self._texts}
+        texts = [word for name, word in item.values.items() if name in self._texts and name not in NOT_NAMES]
+        if numbers:
+            self.add_row(
+                stat,
+                list(numbers),
+                list(numbers.values()),
+                instance=join_instance([item.key[N_LEAD], *texts]),
+                time_us=item.time_us,
+                offset=item.offset,
+            )
+
+    def _time_us(self, text: str) -> int:
+        """Return the instant of a timestamp. Missing: NO_TIME for one in a zone whose name has several meanings, unless one is
+        known.
+        """
+        stamp = parse_stamp(text)
+        if stamp is None and self.has_zone:
+            stamp = parse_stamp(" ".join(text.split()[:2]))
+        return self.timeline.stamp_us(stamp) if stamp is not None else NO_TIME

@@ -1,0 +1,375 @@
+"""The general reader: rows under headers. Most *stat tools need no other.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b'''procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+...  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+...  1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1 2026-11-21 12:00:00
+...  3  0      0 402200 267968 846360    0    0    44     0  381  615  2  2 96  0  0 2026-11-21 12:00:01
+... '''
+>>> result = read(require_spec("vmstat_linux"), text, state={}, offset=0)
+>>> [len(block) for block in result.blocks], [len(block) for block in result.since_boot], result.n_taken == len(text)
+([1], [1], True)
+>>> block = result.blocks[0]
+>>> block.fields[0].key, block.values[0].tolist(), block.time_us.tolist()
+('procs_r', [3], [1795262401000000])
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from normstat.stats.engine.block import BlockBuilder, BulkRows
+from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
+from normstat.stats.engine.column_layout import SinceBoot, TimeStyle, build_layout
+from normstat.stats.engine.header import Header
+from normstat.stats.engine.heading import CONTROL, Heading, known_headers
+from normstat.stats.engine.ledger import Ledger
+from normstat.stats.engine.reader_state import LATER, Memory, omits_since_boot
+from normstat.stats.engine.row import Words, instance_of, read_row, split_row
+from normstat.stats.engine.row_times import Instants
+from normstat.stats.engine.timestamps import PREFIX, ClockWords, is_recorder_line, parse_stamp, split_words, take_clock
+from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State, Timing
+from normstat.stats.spec import Field, Spec
+
+LINE_LIMIT: Final = 1 << 20
+# A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
+BULK_LEAST: Final = 3000
+GROUP_LINE_LIMIT: Final = 1000
+# A piece with more kinds of headers than these is no tool's output; each kind costs a pass over all of its lines.
+BULK_HEADERS: Final = 12
+# Colours, which sysstat prints when told to.
+COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
+TOO_LONG: Final = "line longer than 1 MiB"
+CONTROLLED: Final = "control characters: not the text of a tool"
+CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    build_layout(spec)
+
+
+class Reading:
+    """One call of the reader: goes through the lines in their order and gathers what they say."""
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        self._spec = spec
+        known = known_headers(spec)
+        self._layout = known.layout
+        self._memory = Memory(state, len(self._layout.tables), timing, omits_since_boot=omits_since_boot(self._layout, command))
+        self._ledger = Ledger(self._memory.line_no)
+        self._offset = offset
+        self._instants = Instants(state, timing)
+        # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
+        self._builders: dict[tuple[bool, int], BlockBuilder] = {}
+        self._heading = Heading(known, self._memory)
+        self._plain: dict[int, PlainRows | None] = {}
+        self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
+        self._is_behind_blank = False
+
+    def read(self, data: bytes, *, is_final: bool) -> ReadResult:
+        """Read all whole lines of the data, and the last one if it is final."""
+        return self._result(self._take_all(data, is_final=is_final))
+
+    def _result(self, n_taken: int) -> ReadResult:
+        """Return everything gathered."""
+        self._memory.line_no = self._ledger.line_no
+        state = self._memory.to_state() | self._instants.to_state()
+        blocks: list[SampleBlock] = []
+        since_boot: list[SampleBlock] = []
+        for (is_since_boot, _), builder in self._builders.items():
+            (since_boot if is_since_boot else blocks).append(builder.build())
+        return ReadResult(
+            blocks=tuple(blocks),
+            since_boot=tuple(since_boot),
+            rejected=tuple(self._ledger.rejected),
+            accounts=self._ledger.close(),
+            state=state,
+            n_taken=n_taken,
+        )
+
+    def _take_all(self, data: bytes, *, is_final: bool) -> int:
+        """Read all whole lines of the data; give the number of bytes that are accounted for."""
+        begin = 0
+        if self._memory.is_in_long_line:
+            begin = self._skip_long_line(data)
+        end = data.rfind(b"\n", begin) + 1
+        if end > begin:
+            self._take_lines(data[begin:end], begin)
+            begin = end
+        if len(data) - begin > LINE_LIMIT:
+            self._ledger.reject(data[begin : begin + LINE_LIMIT], self._offset + begin, len(data) - begin, TOO_LONG)
+            self._memory.is_in_long_line = not is_final
+            return len(data)
+        if is_final and begin < len(data):
+            self._take_last(data[begin:], begin)
+            return len(data)
+        return begin
+
+    def _take_lines(self, data: bytes, begin: int) -> None:
+        """Read whole lines: rows that are plain in bulk, everything else one by one."""
+        if len(data) < BULK_LEAST or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
+            for line in data[:-1].split(b"\n"):
+                self._take_line(line, begin, len(line) + 1)
+                begin += len(line) + 1
+            return
+        index = LineIndex(data, LINE_LIMIT)
+        # Two lists of numbers: as many pairs would make the garbage collector look at all that there is.
+        starts, ends = index.line_start.tolist(), index.line_end.tolist()
+        at = 0
+        while at < index.n_lines:
+            rows = self._plain_rows(index)
+            if rows is not None and rows.number[at] >= 0:
+                stop = int(rows.next_other[at])
+                if self._take_run(rows, at, stop):
+                    self._ledger.book(LineKind.SAMPLE, ends[stop - 1] + 1 - starts[at], stop - at)
+                    at = stop
+                    continue
+            else:
+                stop = at + 1
+            for start, end in zip(starts[at:stop], ends[at:stop], strict=True):
+                self._take_line(data[start:end], begin + start, end - start + 1)
+            at = stop
+        self._close_runs(index, begin)
+
+    def _skip_long_line(self, data: bytes) -> int:
+        """Book what is still to come of a line that is too long."""
+        newline = data.find(b"\n")
+        n_bytes = len(data) if newline < 0 else newline + 1
+        self._ledger.book_rest(n_bytes)
+        self._memory.is_in_long_line = newline < 0
+        return n_bytes
+
+    def _take_last(self, line: bytes, at: int) -> None:
+        """A last line without a newline: taken only where nothing can be missing from its end."""
+        header = self._heading.header
+        is_blank = not COLOUR.sub(b"", line).strip(b" \t\r")
+        is_whole = (
+            is_blank
+            or header is None
+            or (
+                not header.has_last_text
+                and header.value_at[-1:] == (len(header.words) - 1,)
+                and len(line) >= len(self._memory.header_line.rstrip())
+            )
+        )
+        if is_whole:
+            self._take_line(line, at, len(line))
+        else:
+            self._ledger.reject(line, self._offset + at, len(line), CUT_OFF)
+
+    def _take_line(self, line: bytes, at: int, n_bytes: int) -> None:
+        """Find out what one line is, and books it."""
+        if n_bytes > LINE_LIMIT:
+            self._ledger.reject(line, self._offset + at, n_bytes, TOO_LONG)
+            return
+        if line.endswith(b"\r"):
+            line = line[:-1]
+        if b"\x1b" in line:
+            line = COLOUR.sub(b"", line)
+        self._is_behind_blank = self._memory.is_behind_blank
+        self._memory.is_behind_blank = not line.strip(b" \t")
+        if self._memory.is_behind_blank:
+            self._ledger.book(self._take_blank(), n_bytes)
+            return
+        again = self._heading.take_again(line)
+        if again is not None:
+            self._see_header(again.clock)
+            self._ledger.book(LineKind.HEADER, n_bytes)
+            return
+        found = CONTROLLED if CONTROL.search(line) is not None else self._take_text(line, self._offset + at)
+        if isinstance(found, LineKind):
+            self._ledger.book(found, n_bytes)
+        else:
+            self._memory.n_header_rows += 1
+            self._ledger.reject(line, self._offset + at, n_bytes, found)
+
+    def _take_text(self, line: bytes, offset: int) -> LineKind | str:
+        """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
+        text = line.decode("utf-8", "backslashreplace")
+        self._instants.prefix_us = NO_TIME
+        prefix = PREFIX.match(text) if text[4:5] == "-" else None
+        if prefix is not None:
+            text = text[prefix.end() :]
+            self._instants.take_prefix(prefix)
+        header = self._heading.header
+        kind, reason = self._take_row(header, text, offset) if header is not None else (None, None)
+        kind = kind or self._take_other(text)
+        if kind is not None:
+            return kind
+        return reason or ("a line before any header" if header is None else f"no line that {self._spec.tool} is known to print")
+
+    def _take_row(self, header: Header, text: str, offset: int) -> tuple[LineKind | None, str | None]:
+        """Read a row; give its kind, or None and perhaps a reason."""
+        memory = self._memory
+        name, memory.name_line = memory.name_line, ""
+        words = split_row(header, f"{name} {text}", memory.header_line) if name else None
+        if not isinstance(words, Words):
+            # What stood on a line of its own was no name.
+            words = split_row(header, text, memory.header_line)
+        if not isinstance(words, Words):
+            return None, words
+        if header.stat is None:
+            return LineKind.IGNORED, None
+        if not self._heading.knows_decimals():
+            self._heading.learn_decimals(words)
+        fields: Sequence[Field] | None = self._heading.fields
+        row = read_row(header, self._heading.fields, words.words)
+        if isinstance(row, str):
+            fields = self._heading.sized_fields(words)
+            row = read_row(header, fields, words.words) if fields is not None else row
+        if isinstance(row, str) or fields is None:
+            return None, str(row)
+        if row.missing and row.printed is not None and self._is_known_line(text):
+            return None, None
+        instance = instance_of(header, words.words)
+        if header.table.time is not TimeStyle.LEADING:
+            memory.see_row(self._heading.table, header, instance)
+        is_since_boot = memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
+        self._builder(header, fields, is_since_boot=is_since_boot).add(row, self._row_us(words), instance, offset)
+        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
+
+    def _is_known_line(self, text: str) -> bool:
+        """Return whether the layout knows the line for something that is no row, however many words it has."""
+        layout = self._layout
+        return any(pattern is not None and pattern.search(text) for pattern in (layout.messages, layout.ignored))
+
+    def _plain_rows(self, index: LineIndex) -> PlainRows | None:
+        """Return the plain rows of the present header in the text, while its rows need no look at each."""
+        header = self._heading.header
+        if header is None or header.stat is None:
+            return None
+        memory = self._memory
+        if not memory.omits_since_boot and not header.table.has_counters:
+            if self._layout.since_boot is SinceBoot.FIRST and memory.n_reports[self._heading.table] != LATER:
+                return None
+            if self._layout.since_boot is SinceBoot.SAME_CLOCK and memory.is_single and memory.header_clock_s is not None:
+                return None
+        key = id(self._heading.fields)
+        if key not in self._plain:
+            if not self._heading.knows_decimals() or len(self._plain) >= BULK_HEADERS:
+                return None
+            self._plain[key] = find_plain_rows(index, header, self._heading.fields)
+        return self._plain[key]
+
+    def _take_run(self, rows: PlainRows, at: int, end: int) -> bool:
+        """Take the plain rows that lines `at` up to `end` are; False, and nothing taken, when each must be looked at."""
+        header = self._heading.header
+        assert header is not None
+        first = int(rows.number[at])
+        n_rows = end - at
+        if rows.clocks is not None:
+            times = []
+            last: ClockWords | None = None
+            time_us = NO_TIME
+            for clock in rows.clocks[first : first + n_rows]:
+                if clock is not last:
+                    time_us = self._instants.clock_us(clock)
+                    last = clock
+                times.append(time_us)
+        elif header.table.time is TimeStyle.LEADING:
+            times = [self._memory.row_us(self._heading.table)] * n_rows
+        else:
+            stamps = self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
+            if stamps is None:
+                return False
+            times = stamps
+            if rows.moments is not None:
+                times = self._instants.moments_us(header.zone_name, rows.moments[first : first + n_rows])
+        self._memory.is_behind_blank = False
+        self._memory.name_line = ""
+        runs = self._runs.get(id(self._heading.fields))
+        if runs is None:
+            runs = self._runs[id(self._heading.fields)] = []
+            self._builder(header, self._heading.fields, is_since_boot=False)
+        runs.append((first, n_rows, times))
+        return True
+
+    def _close_runs(self, index: LineIndex, begin: int) -> None:
+        """Turn the runs of plain rows into blocks."""
+        for key, runs in self._runs.items():
+            rows = self._plain[key]
+            assert rows is not None
+            chosen = np.concatenate([np.arange(first, first + n_rows) for first, n_rows, _ in runs])
+            self._builders[False, key].add_bulk(
+                BulkRows(
+                    time_us=np.array([time for _, _, times in runs for time in times], dtype=np.int64),
+                    instances=[name for first, n_rows, _ in runs for name in rows.instances[first : first + n_rows]],
+                    values=[column[chosen] for column in rows.values],
+                    line_offset=index.line_start[rows.line[chosen]] + (self._offset + begin),
+                )
+            )
+
+    def _builder(self, header: Header, fields: Sequence[Field], *, is_since_boot: bool) -> BlockBuilder:
+        assert header.stat is not None
+        key = (is_since_boot, id(fields))
+        if key not in self._builders:
+            self._builders[key] = BlockBuilder(header.stat, tuple(fields))
+        return self._builders[key]
+
+    def _row_us(self, words: Words) -> int:
+        if words.clock is not None:
+            return self._instants.clock_us(words.clock)
+        if words.moment is not None:
+            return self._instants.moment_us(words.zone_name, words.moment)
+        prefix_us = self._instants.prefix_us
+        return self._memory.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
+
+    def _take_blank(self) -> LineKind:
+        """Return a blank line, which in some tools ends a table."""
+        self._memory.name_line = ""
+        if self._layout.has_blank_end:
+            self._heading.drop()
+        return LineKind.IGNORED
+
+    def _take_other(self, text: str) -> LineKind | None:
+        """Return what a line is that is no row."""
+        layout = self._layout
+        if layout.messages is not None and layout.messages.search(text):
+            self._memory.see_change()
+            self._see_restart(text)
+            return LineKind.STATE_CHANGE
+        if layout.ignored is not None and layout.ignored.search(text):
+            return LineKind.IGNORED
+        if layout.banner is not None and (banner := layout.banner.search(text)):
+            self._begin_run(banner)
+            return LineKind.HEADER
+        if layout.group_line is not None and layout.group_line.search(text):
+            self._memory.group_line = text[-GROUP_LINE_LIMIT:]
+            return LineKind.HEADER
+        line = self._heading.take(text, may_be_unknown=self._is_behind_blank)
+        if line is not None:
+            self._see_header(line.clock)
+            return LineKind.HEADER
+        stamp = parse_stamp(text)
+        if stamp is not None:
+            if stamp.is_call:
+                # A new call of the tool: its first report is about the time since boot, and its header comes.
+                self._memory.begin_run()
+                self._heading.drop()
+                self._instants.begin_sections()
+            self._memory.see_stamp(self._instants.timeline.stamp_us(stamp))
+            return LineKind.TIMESTAMP
+        if is_recorder_line(text):
+            return LineKind.IGNORED
+        return LineKind.HEADER if self._heading.take_name(text) else None
+
+    def _begin_run(self, banner: re.Match[str]) -> None:
+        self._memory.begin_run()
+        self._heading.drop()
+        self._instants.see_banner(banner.groupdict().get("date") or "")
+
+    def _see_restart(self, text: str) -> None:
+        """The host was started again: the tables that come tell of the time since then."""
+        self._instants.begin_sections()
+        clock = take_clock(split_words(text, 4))
+        if self._layout.has_sections and clock is not None and not clock.is_epoch:
+            self._instants.timeline.see_clock(clock.seconds)
+
+    def _see_header(self, clock: ClockWords | None) -> None:
+        self._memory.see_header(self._layout, self._heading.table)
+        if clock is not None and not clock.is_epoch:
+            self._instants.see_header(clock, self._heading.section if self._layout.has_sections else None)

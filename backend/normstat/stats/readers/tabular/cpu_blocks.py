@@ -1,0 +1,221 @@
+"""Tables with bars in which every CPU has a column: intrstat and trapstat. As many CPUs as there is room for stand side by
+side, the others in further blocks below.
+
+      device |      cpu0 %tim      cpu1 %tim
+-------------+------------------------------
+    e1000g#0 |         0  0.0       239  0.2
+
+Keys of `[[layout.tables]]`:
+    stat      the stat of its rows
+    left      the words of the header before the first bar
+    rows      regular expression of what stands before the first bar of a row (its words joined by single blanks): the instance
+    gathers   true when one row of a report may go on in other blocks; it is a sample when the report is over
+
+A share of time ("%tim") belongs to the column before it, and has its name; one without a column before it is that of the whole row.
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> result = read(require_spec("intrstat_solaris"), __doc__.split("\\n\\n")[1].encode() + b"\\n", state={}, offset=0, is_final=True)
+>>> [(block.instances, [field.column for field in block.fields]) for block in result.blocks]
+[(['e1000g#0'], ['cpu0', 'cpu0 %tim', 'cpu1', 'cpu1 %tim'])]
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.errors import shorten
+from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.pattern import compile_pattern
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+RULE: Final = frozenset("-=+ \t")
+BAR: Final = "|"
+SHARE: Final = "%tim"
+WHOLE_ROW: Final = "total"
+COUNT_WORD: Final = re.compile(r"[0-9]{1,18}|-")
+SHARE_WORD: Final = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,6})?|-")
+# Of a report that is not over, as characters of its words; what comes beyond is refused.
+MAX_PENDING: Final = 1 << 18
+MAX_COLUMNS: Final = 2048
+MAX_NAME_LENGTH: Final = 1000
+TABLE_KEYS: Final = {"stat", "left", "rows", "gathers"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One kind of table; the module's docstring explains the keys."""
+
+    stat: str
+    left: tuple[str, ...]
+    rows: re.Pattern[str]
+    is_gathered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A row that may go on in another block: the place of its first line, its words by column."""
+
+    offset: int
+    words: dict[str, str]
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    wrong = {table.stat for table in _tables(spec)} - {stat.name for stat in spec.stats}
+    if wrong or set(spec.layout) != {"tables"}:
+        message = f"tables.stat: no stats of this spec: {sorted(wrong)}"
+        raise ValueError(message)
+
+
+def _tables(spec: Spec) -> list[Table]:
+    raw = spec.layout["tables"]
+    if not isinstance(raw, list) or not raw:
+        raise TypeError("tables: at least one is needed")
+    return [_table(spec, table) for table in raw]
+
+
+def _table(spec: Spec, raw: Mapping[str, object]) -> Table:
+    left = raw["left"]
+    if not isinstance(left, list) or set(raw) - TABLE_KEYS:
+        message = f"tables: left must be a list; unknown: {sorted(set(raw) - TABLE_KEYS)}"
+        raise TypeError(message)
+    return Table(str(raw["stat"]), tuple(map(str, left)), compile_pattern(spec, str(raw["rows"])), raw.get("gathers") is True)
+
+
+def _columns(segments: list[str]) -> list[str]:
+    """Return the names of the columns behind the first bar."""
+    columns = []
+    for segment in segments:
+        name = WHOLE_ROW
+        for word in segment.split():
+            columns.append(f"{name} {word}" if word == SHARE else word)
+            name = WHOLE_ROW if word == SHARE else word
+    return columns
+
+
+class CpuBlocksReading(LineReading):
+    """One call of the reader."""
+
+    def load(self, own: State) -> None:
+        """The present block, and the rows of the report that is not over."""
+        self._tables = _tables(self.spec)
+        self._reports = Reports(own.get("reports"))
+        self._table: Table | None = None
+        self._columns: list[str] = []
+        self._pending: dict[str, Pending] = {}
+        self._n_pending = 0
+        header = own.get("header")
+        if isinstance(header, list) and len(header) == 2:
+            self._table = self._tables[int(header[0])]
+            self._columns = [str(column) for column in header[1]]
+        pending = own.get("pending")
+        for name, (offset, words) in pending.items() if isinstance(pending, dict) else ():
+            self._pending[name] = Pending(int(offset), dict(words))
+            self._n_pending += _size(words)
+
+    def load_behind_gap(self, own: State) -> None:
+        """The header is still true; what was gathered lacks its end."""
+        self.load({**own, "pending": {}})
+        self._reports = reports_behind_gap(own.get("reports"))
+
+    def save(self) -> State:
+        """Return what `load` takes."""
+        return {
+            "reports": self._reports.to_state(),
+            "header": [self._tables.index(self._table), self._columns] if self._table is not None else None,
+            "pending": {name: [row.offset, row.words] for name, row in self._pending.items()},
+        }
+
+    def finish(self) -> None:
+        """The last report is over."""
+        self._flush()
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return a header, a rule, a time or a row."""
+        text = line.text
+        if not text.strip(" \t"):
+            return LineKind.IGNORED
+        if "+" in text and RULE.issuperset(text):
+            return LineKind.HEADER
+        left, bar, rest = text.partition(BAR)
+        if bar and len(rest) <= MAX_PENDING:
+            name = " ".join(left.split())
+            if self._take_header(name, rest):
+                return LineKind.HEADER
+            return self._take_row(name, rest, line.offset)
+        stamp = parse_stamp(text)
+        if stamp is not None:
+            self._flush()
+            self._reports.close()
+            self.see_stamp(stamp)
+            return LineKind.TIMESTAMP
+        return f"no line that {self.spec.tool} is known to print"
+
+    def _take_header(self, left: str, rest: str) -> bool:
+        table = next((table for table in self._tables if left == " ".join(table.left)), None)
+        if table is None:
+            return False
+        columns = _columns(rest.split(BAR))[:MAX_COLUMNS]
+        names = [f"{table.stat} {column}" for column in columns] if table.is_gathered else []
+        if table is not self._table or not self._reports.is_open or not self._reports.seen.isdisjoint(names):
+            # The same CPU again, or another kind of table: what was gathered is whole.
+            self._flush()
+            if names:
+                self._reports.close()
+        for name in names:
+            if self._reports.see(name):
+                self.begin_report()
+        self._table, self._columns = table, columns
+        return True
+
+    def _take_row(self, name: str, rest: str, offset: int) -> LineKind | str:
+        table, columns = self._table, self._columns
+        if table is None:
+            return "a line before any header"
+        words = rest.replace(BAR, " ").split()
+        if len(name) > MAX_NAME_LENGTH or not table.rows.fullmatch(name):
+            return f"{shorten(name, 40)} is not what a row of this table begins with"
+        if len(words) != len(columns):
+            return f"{len(words)} values for {len(columns)} columns"
+        if table.is_gathered:
+            return self._gather(name, dict(zip(columns, words, strict=True)), offset)
+        if self._reports.see(name):
+            self.begin_report()
+        return self.add_row(self.stat(table.stat), columns, words, instance=name, offset=offset) or LineKind.SAMPLE
+
+    def _gather(self, name: str, words: dict[str, str], offset: int) -> LineKind | str:
+        for column, word in words.items():
+            if (SHARE_WORD if column.endswith(SHARE) else COUNT_WORD).fullmatch(word) is None:
+                return f"column {column}: {shorten(word, 40)} is no number that it can hold"
+        row = self._pending.get(name)
+        if row is not None and not row.words.keys().isdisjoint(words):
+            return "a row that the table has already"
+        self._n_pending += _size(words)
+        if self._n_pending > MAX_PENDING:
+            self._n_pending -= _size(words)
+            return "more rows than a report of this tool has"
+        if row is None:
+            self._pending[name] = Pending(offset, words)
+        else:
+            row.words.update(words)
+        return LineKind.SAMPLE
+
+    def _flush(self) -> None:
+        """The report is over: its rows are samples now."""
+        columns = list(dict.fromkeys(column for row in self._pending.values() for column in row.words))
+        table = self._table
+        for name, row in self._pending.items():
+            assert table is not None
+            words = [row.words.get(column, ABSENT) for column in columns]
+            self.add_row(self.stat(table.stat), columns, words, instance=name, offset=row.offset)
+        self._pending.clear()
+        self._n_pending = 0
+
+
+def _size(words: Mapping[str, str]) -> int:
+    return sum(len(column) + len(word) for column, word in words.items())

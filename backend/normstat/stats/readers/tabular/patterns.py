@@ -1,0 +1,221 @@
+"""Lines that regular expressions take apart: files of /proc, and tools that print a few lines of fixed form.
+
+       8       0 sda 14200 3361 892828 5058 18736 13416 715384 12604 0 24940 17663 0 0 0 0 0 0
+    MemTotal:        3997272 kB
+    TCP:   7 (estab 0, closed 2, orphaned 0, timewait 2)
+
+Keys of `[layout]`:
+    ignored    regular expressions of lines that say nothing
+    headers    regular expressions of lines that only name columns
+Keys of `[[layout.rows]]`:
+    stat       the stat of the line
+    pattern    regular expression of the line without the blanks at its ends. Its groups are columns by their names, but for
+               `numbers`, several numbers between blanks; `key` and `value`, a column and its number; and those of `instance`
+    columns    the names of `numbers`, in their order
+    least      how many numbers there are at least; as many as `columns` when it is left out
+    names      the columns of groups whose names are not those of the columns
+    instance   the instance with groups in braces: "{device}"
+    gathered   true when the numbers belong to a row together with those of other lines
+    seconds    groups that are times of the form days, hours:minutes, kept in seconds
+    clock      the group that is the clock of the report
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> block = read(require_spec("proc_loadavg"), b"0.00 0.01 0.03 2/111 2039\\n", state={}, offset=0).blocks[0]
+>>> [field.key for field in block.fields], [column.tolist() for column in block.values]
+(['load_1m', 'load_5m', 'load_15m', 'running', 'total', 'last_pid'], [[0.0], [0.01], [0.03], [2], [111], [2039]])
+"""
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.stats.engine.labelled_numbers import span_seconds
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.pattern import compile_pattern, join_patterns
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
+from normstat.stats.spec import Spec
+
+LAYOUT_KEYS: Final = frozenset({"ignored", "headers", "rows"})
+ROW_KEYS: Final = frozenset({"stat", "pattern", "columns", "least", "names", "instance", "gathered", "seconds", "clock"})
+INSTANCE_GROUP: Final = re.compile(r"\{(\w+)\}")
+CLOCK: Final = re.compile(
+    r"(?P<hours>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?(?: ?(?P<half>[aApP])[mM])?", re.ASCII
+)
+MAX_SEEN: Final = 65_536
+# No line of this reader's tools is longer; patterns need not look at others.
+MAX_LINE_LENGTH: Final = 1 << 19
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """One kind of line; the module's docstring explains the keys."""
+
+    stat: str
+    pattern: re.Pattern[str]
+    columns: tuple[str, ...]
+    least: int
+    names: Mapping[str, str]
+    instance: str
+    is_gathered: bool
+    seconds: frozenset[str]
+    clock: str
+
+    @functools.cached_property
+    def silent(self) -> frozenset[str]:
+        """Groups that are no columns by themselves."""
+        return frozenset({"numbers", "key", "value", self.clock, *INSTANCE_GROUP.findall(self.instance)})
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    if not spec.layout.keys() <= LAYOUT_KEYS:
+        message = f"{sorted(spec.layout.keys() - LAYOUT_KEYS)}: not known"
+        raise ValueError(message)
+    rows = _rows(spec)
+    names = {stat.name for stat in spec.stats}
+    for row in rows:
+        groups = row.pattern.groupindex.keys()
+        wanted = {*row.names, *row.seconds, *INSTANCE_GROUP.findall(row.instance), *([row.clock] if row.clock else [])}
+        if row.stat not in names or not wanted <= groups:
+            message = f"rows: {row.stat!r} is no stat of this spec, or {sorted(wanted - groups)} are no groups"
+            raise ValueError(message)
+        if ("numbers" in groups) != bool(row.columns) or ("key" in groups) != ("value" in groups):
+            raise ValueError("rows: `numbers` goes with `columns`, `key` with `value`")
+    _pattern(spec, "ignored")
+    _pattern(spec, "headers")
+
+
+def _rows(spec: Spec) -> tuple[RowLayout, ...]:
+    raw = spec.layout["rows"]
+    if not isinstance(raw, list) or not raw:
+        raise TypeError("rows: a list is needed")
+    return tuple(_row(spec, item) for item in raw)
+
+
+def _row(spec: Spec, raw: Mapping[str, object]) -> RowLayout:
+    if not raw.keys() <= ROW_KEYS:
+        message = f"rows: {sorted(raw.keys() - ROW_KEYS)}: not known"
+        raise ValueError(message)
+    names, least = raw.get("names", {}), raw.get("least")
+    columns = tuple(_texts(raw, "columns"))
+    if not isinstance(names, dict) or not isinstance(least, int | None):
+        raise TypeError("rows: names is a table, least a number")
+    return RowLayout(
+        stat=str(raw["stat"]),
+        pattern=compile_pattern(spec, str(raw["pattern"]), re.ASCII),
+        columns=columns,
+        least=len(columns) if least is None else least,
+        names={str(key): str(value) for key, value in names.items()},
+        instance=str(raw.get("instance", "")),
+        is_gathered=raw.get("gathered") is True,
+        seconds=frozenset(_texts(raw, "seconds")),
+        clock=str(raw.get("clock", "")),
+    )
+
+
+def _texts(raw: Mapping[str, object], key: str) -> list[str]:
+    value = raw.get(key, [])
+    if not isinstance(value, list):
+        message = f"{key}: a list is needed"
+        raise TypeError(message)
+    return [str(item) for item in value]
+
+
+def _pattern(spec: Spec, key: str) -> re.Pattern[str] | None:
+    return join_patterns(spec, _texts(spec.layout, key), re.ASCII)
+
+
+class PatternReading(SnapshotReading):
+    """One call of the reader. A report ends where a row of the same stat and instance comes again."""
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        self._rows = _rows(spec)
+        self._ignored = _pattern(spec, "ignored")
+        self._headers = _pattern(spec, "headers")
+        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        super().load(own)
+        seen = own.get("seen")
+        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {**super().save(), "seen": sorted(self._seen)}
+
+    def end_report(self) -> None:
+        """The report is whole."""
+        super().end_report()
+        self._seen.clear()
+
+    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+        """Return what the line is to the tool."""
+        if len(text) > MAX_LINE_LENGTH:
+            return f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}"
+        for row in self._rows:
+            found = row.pattern.fullmatch(text)
+            if found is not None:
+                return self._take_row(line, row, found)
+        if self._headers is not None and self._headers.fullmatch(text) is not None:
+            return LineKind.HEADER
+        if self._ignored is not None and self._ignored.fullmatch(text) is not None:
+            return LineKind.IGNORED
+        return None
+
+    def _take_row(self, line: Line, row: RowLayout, found: re.Match[str]) -> LineKind | str:
+        groups = {key: value for key, value in found.groupdict().items() if value is not None}
+        cells = _cells(row, groups)
+        if isinstance(cells, str):
+            return cells
+        columns, words = [column for column, _ in cells], [word for _, word in cells]
+        stat = self.stat(row.stat)
+        instance = INSTANCE_GROUP.sub(lambda mark: groups.get(mark[1], ""), row.instance).strip()
+        if row.clock:
+            self._see_clock(groups.get(row.clock, ""))
+        if row.is_gathered:
+            return self.gather(stat, columns, words, instance=instance, offset=line.offset) or LineKind.SAMPLE
+        place = f"{row.stat}\t{instance}"
+        if place in self._seen or len(self._seen) >= MAX_SEEN:
+            self.end_report()
+        self._seen.add(place)
+        return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
+
+    def _see_clock(self, text: str) -> None:
+        """A clock in the line begins a report, and dates it unless a stamp before it does."""
+        found = CLOCK.fullmatch(text)
+        self.end_report()
+        if found is not None and self.stamped_us == NO_TIME:
+            hours = int(found["hours"]) % 12 + 12 * (found["half"] in "pP") if found["half"] else int(found["hours"])
+            seconds = hours * 3600 + int(found["minutes"]) * 60 + int(found["seconds"] or 0)
+            self.see_stamp(Stamp(float(seconds), is_clock_only=True, offset_s=None))
+
+
+def _cells(row: RowLayout, groups: Mapping[str, str]) -> list[tuple[str, str]] | str:
+    """Return the columns with their words, or why a word cannot be read."""
+    cells: list[tuple[str, str]] = []
+    for group, value in groups.items():
+        if group == "numbers":
+            words = value.split()
+            if len(words) < row.least:
+                return f"{len(words)} numbers, at least {row.least} expected"
+            cells.extend(zip(_column_names(row.columns, len(words)), words, strict=True))
+        elif group == "key":
+            cells.append((value, groups["value"]))
+        elif group not in row.silent:
+            word = span_seconds(value) if group in row.seconds else value
+            if word is None:
+                return f"{value[:40]!r} is no time"
+            cells.append((row.names.get(group, group), word))
+    return cells
+
+
+@functools.cache
+def _column_names(columns: tuple[str, ...], n_numbers: int) -> tuple[str, ...]:
+    """Return the names of that many numbers; those behind the known ones are numbered, for a kernel that has more."""
+    return (*columns[:n_numbers], *(f"column_{number + 1}" for number in range(len(columns), n_numbers)))

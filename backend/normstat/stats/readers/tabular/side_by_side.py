@@ -1,0 +1,176 @@
+"""iostat of Solaris without -x: disks stand side by side, terminals before them, the CPU's shares behind them.
+
+   tty        sd0           sd1           cpu
+ tin tout kps tps serv  kps tps serv  us sy dt id
+   0  234   5   1   12    0   0    0   2  1  0 97
+
+Keys of `[layout]`:
+    host, side   the stats of what is about the whole host, and of what stands side by side
+    lead, tail   the word above the columns before and behind ("tty", "cpu")
+    before       the columns before ("tin", "tout")
+    behind       the columns behind ("us", "sy", "wt|dt|st" for either, "id")
+    sides        the columns of one side, one list for each form of call
+    messages     regular expression of lines that tell of a change; the report behind one is about the time since boot again
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> excerpt = __doc__.split("\\n\\n")[1].encode() + b"\\n"
+>>> result = read(require_spec("iostat_default_solaris"), excerpt, state={}, offset=0, is_final=True)
+>>> sorted((block.stat.name, block.instances, block.values[0].tolist()) for block in result.since_boot)
+[('iostat_solaris_disk', ['sd0', 'sd1'], [5, 0]), ('iostat_solaris_host', [''], [0])]
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.pattern import compile_pattern
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Spec
+
+LAYOUT_KEYS: Final = frozenset({"host", "side", "lead", "tail", "before", "behind", "sides", "messages"})
+# The name of a disk; one without a number ("rpool") is only taken between the words above the other columns.
+DISK: Final = re.compile(r"[A-Za-z][\w.,/:@-]{0,100}", re.ASCII)
+NUMBERED: Final = re.compile(r"[A-Za-z][A-Za-z_.,-]*\d[\w.,/:@-]{0,100}", re.ASCII)
+MAX_COLUMNS: Final = 512
+NUMBER: Final = re.compile(r"-?\d{1,15}(?:[.,]\d{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which columns the rows have: those before, those of each side, how many sides, those behind."""
+
+    before: tuple[str, ...]
+    side: tuple[str, ...]
+    n_sides: int
+    behind: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.side) * self.n_sides + len(self.behind)
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    wrong = {str(spec.layout[key]) for key in ("host", "side")} - {stat.name for stat in spec.stats}
+    if wrong or set(spec.layout) != LAYOUT_KEYS:
+        message = f"all of {sorted(LAYOUT_KEYS)} are needed; no stats of this spec: {sorted(wrong)}"
+        raise ValueError(message)
+    sides = spec.layout["sides"]
+    if not all(isinstance(spec.layout[key], list) for key in ("before", "behind")) or not isinstance(sides, list):
+        raise TypeError("before, behind and sides must be lists")
+    if not all(_texts(side) for side in sides):
+        raise ValueError("sides: a list of columns for each")
+    compile_pattern(spec, str(spec.layout["messages"]))
+
+
+class SideBySideReading(LineReading):
+    """One call of the reader: `_names` are those of the line above the present header or the next one."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        layout = self.spec.layout
+        self._messages = compile_pattern(self.spec, str(layout["messages"]))
+        self._reports = Reports(own.get("reports"))
+        self._names = _texts(own.get("names"))
+        self._are_names_new = own.get("new") is True
+        self._header = _texts(own.get("header"))
+        self._shape = self._find_shape(self._header)
+
+    def load_behind_gap(self, own: State) -> None:
+        """The header is still true; the first report is over."""
+        self.load(own)
+        self._reports = reports_behind_gap(own.get("reports"))
+
+    def save(self) -> State:
+        """Return what `load` takes."""
+        return {"reports": self._reports.to_state(), "names": self._names, "new": self._are_names_new, "header": self._header}
+
+    def take_line(self, line: Line) -> LineKind | str:
+        """Return names, a header, a time, a message or a row."""
+        text = line.text
+        if not text.strip(" \t"):
+            return LineKind.IGNORED
+        if self._messages.fullmatch(text):
+            self._reports = Reports()
+            return LineKind.STATE_CHANGE
+        words = split_words(text)
+        if len(words) > MAX_COLUMNS:
+            return f"{len(words)} values"
+        shape = self._find_shape(words)
+        if shape is not None:
+            self._shape, self._header = shape, words
+            # The names above another header are not the names of these.
+            is_named = self._are_names_new and len(self._names) == shape.n_sides
+            self._names = self._names if is_named else [str(number) for number in range(shape.n_sides)]
+            self._are_names_new = False
+            return LineKind.HEADER
+        if self._take_names(words):
+            return LineKind.HEADER
+        stamp = parse_stamp(text)
+        if stamp is not None:
+            self.see_stamp(stamp)
+            self._reports.see_stamp(self.command)
+            return LineKind.TIMESTAMP
+        return self._take_row(words, line.offset)
+
+    def _find_shape(self, words: Sequence[str]) -> Shape | None:
+        """Return the columns that the words are the header of. Missing: None when they are none, or none with sides."""
+        wanted_before = _texts(self.spec.layout["before"])
+        before = tuple(wanted_before) if list(words[: len(wanted_before)]) == wanted_before else ()
+        rest = list(words[len(before) :])
+        wanted = [item.split("|") for item in _texts(self.spec.layout["behind"])]
+        behind = tuple(rest[-len(wanted) :])
+        if len(behind) != len(wanted) or not all(word in some for word, some in zip(behind, wanted, strict=True)):
+            behind = ()
+        middle = rest[: len(rest) - len(behind)]
+        sides = self.spec.layout["sides"]
+        for side in map(_texts, sides if isinstance(sides, list) else []):
+            n_sides, left = divmod(len(middle), len(side))
+            if n_sides and not left and middle == side * n_sides:
+                return Shape(before, tuple(side), n_sides, behind)
+        return None
+
+    def _take_names(self, words: list[str]) -> bool:
+        has_lead, has_tail = words[0] == self.spec.layout["lead"], words[-1] == self.spec.layout["tail"]
+        names = words[has_lead : len(words) - has_tail]
+        pattern = DISK if has_lead or has_tail else NUMBERED
+        if not all(pattern.fullmatch(name) for name in names):
+            return False
+        self._names, self._are_names_new = names, True
+        return True
+
+    def _take_row(self, words: list[str], offset: int) -> LineKind | str:
+        shape = self._shape
+        if shape is None:
+            return "a line before any header"
+        if len(words) != len(shape):
+            return f"{len(words)} values for {len(shape)} columns"
+        wrong = next((word for word in words if NUMBER.fullmatch(word) is None), None)
+        if wrong is not None:
+            return f"{wrong[:40]!r} is no number"
+        # One row is a whole report: a second one begins the next.
+        if self._reports.see("row"):
+            self.begin_report()
+        is_since_boot = self._reports.is_first
+        n_before, n_side = len(shape.before), len(shape.side)
+        rows = []
+        if shape.before or shape.behind:
+            behind = words[len(words) - len(shape.behind) :] if shape.behind else []
+            rows.append(("host", (*shape.before, *shape.behind), [*words[:n_before], *behind], ""))
+        for number, name in enumerate(self._names):
+            begin = n_before + number * n_side
+            rows.append(("side", shape.side, words[begin : begin + n_side], name))
+        for key, columns, some, instance in rows:
+            stat = self.stat(str(self.spec.layout[key]))
+            reason = self.add_row(stat, columns, some, instance=instance, offset=offset, is_since_boot=is_since_boot)
+            if reason is not None:
+                return reason
+        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
+
+
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

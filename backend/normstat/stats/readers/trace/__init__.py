@@ -1,0 +1,1 @@
+"""Readers of tracers: dtrace, bpftrace, bcc, systemtap, strace."""

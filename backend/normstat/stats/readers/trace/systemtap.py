@@ -1,0 +1,71 @@
+"""The reader of SystemTap: distributions of @hist_log and @hist_linear, tables and counted keys as scripts print them.
+
+value |-------------------------------------------------- count
+   16 |                                                   0
+   32 |@@                                                 2
+
+                  SYSCALL      COUNT
+             gettimeofday       1857
+
+__vma_link 97
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> text = b"value |---------- count\\n   32 |@@        2\\n"
+>>> result = read(require_spec("systemtap"), text, state={}, offset=0, is_final=True)
+>>> result.blocks[0].instances, result.blocks[0].values[0].tolist()
+(['{32}'], [2])
+"""
+
+import re
+from typing import Final
+
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.trace.trace_layout import build_trace_layout
+from normstat.stats.engine.trace.trace_lines import is_integer, is_number
+from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReading
+from normstat.stats.records import LineKind
+from normstat.stats.spec import Spec
+
+DISTRIBUTION: Final = re.compile(r" *value \|-+ count")
+BUCKET: Final = re.compile(r" *([<>]?=? ?-?\d{1,19}) *\|[@ ]*(-?\d{1,19})")
+SKIPPED: Final = re.compile(r" *~")
+KEY_ROW: Final = re.compile(r" *(\S(?:.{0,400}?\S)?) +(-?[0-9]{1,19})")
+
+
+def check(spec: Spec) -> None:
+    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
+    build_trace_layout(spec)
+
+
+class Reading(TraceReading):
+    """One call of the reader."""
+
+    def take(self, line: Line) -> LineKind | str:
+        """Return what the line is, by its form and by what was held back."""
+        if DISTRIBUTION.fullmatch(line.text) is not None:
+            return self._take_distribution()
+        if self.bucket_key is not None:
+            found = BUCKET.fullmatch(line.text)
+            if found is not None:
+                return self.add_bucket(found[1], found[2], line.offset)
+            if SKIPPED.fullmatch(line.text) is not None:
+                # Buckets that are all zero.
+                return LineKind.IGNORED
+            self.bucket_key = None
+        kind = self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line) or self.take_pairs(line, least=2)
+        return kind or self.take_row(line) or self.take_pairs(line) or self._take_count(line) or self.take_title(line)
+
+    def _take_distribution(self) -> LineKind | str:
+        """Return the key of a distribution is the text above it."""
+        texts = self.take_texts()
+        return self.begin_histogram(" ".join(texts[-1].text.split()).rstrip(" :,") if texts else "")
+
+    def _take_count(self, line: Line) -> LineKind | str | None:
+        """Return a counted key under no header. Numbers in the key but the last are not told from values: such rows are not
+        taken.
+        """
+        found = KEY_ROW.fullmatch(line.text)
+        if found is None or not is_integer(found[2]) or any(map(is_number, found[1].split())):
+            return None
+        return self.hold_row(HeldRow(self.use_title(), " ".join(found[1].split()), found[2], line.offset))

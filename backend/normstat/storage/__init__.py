@@ -1,0 +1,5 @@
+"""PostgreSQL and TimescaleDB: tables, sessions and the bulk path into them.
+
+Responsible for: every statement that writes, the schema and its migrations, retention, backup. Never: reading tool output,
+statistics. Entry points: `session`, `samples`, `schema.models`.
+"""

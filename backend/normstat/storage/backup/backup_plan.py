@@ -1,0 +1,363 @@
+"""Which pieces a backup has, under the snapshot of its connection, and whether those of an older one are still right.
+
+A mark tells that a piece did not change, without a look at its rows. Samples of a stat, a day and some hosts: by the streams that
+reach into that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by how far the streams were
+acknowledged; they are never changed. When the mark is another one, the fingerprint counts the rows and sums up which lines of which
+streams they are. Tables that have neither are copied every time; they are small.
+
+Agents can state any offset, gap or time. So the number of pieces, and the memory of this plan, follow from the bytes that are kept
+and from the days that have samples.
+"""
+
+import bisect
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from psycopg import sql
+
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Storage
+from normstat.storage.backup.backup_files import Connection
+from normstat.storage.schema.baseline_models import Profile, ProfileJob, ProfilePiece
+from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, Rollup, RollupMark, Session
+from normstat.storage.schema.retention_models import StoreIdentity
+from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound
+
+PUBLIC: Final = "public"
+BASE_TYPES: Final[Mapping[str, str]] = {
+    "time": "timestamptz",
+    "line_offset": "bigint",
+    "host_id": "integer",
+    "instance_id": "integer",
+    "stream_id": "integer",
+    "printed": "text",
+}
+DAY: Final = timedelta(days=1)
+# So many hosts share a piece: a day of a stat of all of them may be too much to begin again.
+HOSTS_PER_PIECE: Final = 64
+STREAMS_PER_PIECE: Final = 64
+# Of the kept bytes of each stream, gaps not counted.
+WINDOW_BYTES: Final = 256 << 20
+# Of a stream that spans more days than this only those are looked at on which its host has samples.
+MAX_DAYS: Final = 400
+# Beyond every offset: the column is an int8.
+MAX_OFFSET: Final = 2**63 - 1
+# Derived from samples, of this database alone, or of no use in another one.
+LEFT_OUT: Final = frozenset(
+    model.__tablename__
+    for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, KnownBrowser, StoreIdentity)
+)
+LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
+
+STREAMS: Final = """
+    SELECT s.id, s.host_id, s.spec, s.stat_names, s.first_sample_at, s.last_sample_at, s.acked_offset, s.n_gap_bytes,
+        coalesce(c.n_replaced, 0), coalesce(c.kept_from, 0)
+    FROM streams AS s LEFT JOIN stream_changes AS c ON c.stream_id = s.id
+    ORDER BY s.id
+"""
+GAPS: Final = "SELECT start_offset, end_offset FROM gaps WHERE stream_id = %s ORDER BY start_offset"
+# Stream by stream along the index: sorting all of them together would write gigabytes to the disk.
+CHUNKS: Final = """
+    SELECT {columns}
+    FROM unnest({ids}::int8[], {starts}::int8[], {ends}::int8[]) AS w(id, window_start, window_end)
+    CROSS JOIN LATERAL (
+        SELECT * FROM chunks
+        WHERE stream_id = w.id AND start_offset >= w.window_start AND start_offset < w.window_end
+        ORDER BY start_offset
+    ) AS c
+"""
+MARKS: Final = "SELECT stat, kept_from, marked_at FROM retention_marks"
+FIELDS: Final = """
+    SELECT s.name, f.key, f.definition ->> 'storage'
+    FROM stats AS s JOIN stat_fields AS f ON f.stat_id = s.id
+    ORDER BY s.name, f.position
+"""
+NEXT_SAMPLE: Final = "SELECT min(time) FROM {table} WHERE host_id = %s AND time >= %s AND time <= %s"
+FINGERPRINT: Final = """
+    SELECT count(*), coalesce(sum(line_offset), 0), coalesce(sum(stream_id::int8), 0), coalesce(sum(instance_id::int8), 0)
+    FROM {table}
+    WHERE host_id = ANY({hosts}) AND time >= {start} AND time < {end}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A piece that the backup must have. `hosts`, `start` and `end` are there for samples.
+
+    `replaced` tells apart rows that are of the same lines and were read by different versions of a spec.
+    """
+
+    key: str
+    schema: str
+    table: str
+    columns: list[str]
+    query: sql.Composed
+    mark: str
+    replaced: str = ""
+    hosts: Sequence[int] = ()
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRow:
+    """What is known of a stream."""
+
+    id: int
+    host_id: int
+    stats: tuple[str, ...]
+    first: datetime | None
+    last: datetime | None
+    acked: int
+    n_lost: int
+    n_replaced: int
+    kept_from: int
+
+    @property
+    def first_day(self) -> date:
+        """The day of its first sample; it must have one."""
+        assert self.first is not None
+        return self.first.date()
+
+    @property
+    def last_day(self) -> date:
+        """The day of its last sample; it must have one."""
+        assert self.last is not None
+        return self.last.date()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its samples are so far apart that not every day between is looked at."""
+        return (self.last_day - self.first_day).days > MAX_DAYS
+
+
+@dataclass(frozen=True, slots=True)
+class ByteWindow:
+    """Bytes of a stream from `start` on, up to `end` or, in the last window, to its end."""
+
+    stream: StreamRow
+    start: int
+    end: int | None
+
+    @property
+    def mark(self) -> list[int]:
+        """What changes when the bytes of the window do."""
+        stream = self.stream
+        return [stream.id, stream.acked if self.end is None else min(stream.acked, self.end), max(stream.kept_from, self.start)]
+
+
+class Plan:
+    """All pieces, under the snapshot that the connection's transaction has."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.stats: dict[str, dict[str, str]] = {}
+        for name, key, storage in connection.execute(FIELDS).fetchall():
+            types = self.stats.setdefault(str(name), dict(BASE_TYPES))
+            types[str(key)] = SQL_TYPES[Storage(str(storage))]
+        self._marks = {str(stat): (kept_from, marked_at) for stat, kept_from, marked_at in connection.execute(MARKS).fetchall()}
+        self._streams = [_to_stream(row) for row in connection.execute(STREAMS).fetchall()]
+
+    @property
+    def tables(self) -> list[str]:
+        """All tables but those of samples, in the order in which they can be filled."""
+        return [table.name for table in Base.metadata.sorted_tables if table.name not in LEFT_OUT]
+
+    def wishes(self) -> Iterator[Wish]:
+        """Yield all pieces: first the large ones, last those that are copied every time."""
+        for name in sorted(self.stats):
+            yield from self._samples(name)
+        yield from self._chunks()
+        for name in self.tables:
+            if name != Chunk.__tablename__:
+                yield self._whole(name)
+
+    def _whole(self, name: str) -> Wish:
+        table = Base.metadata.tables[name]
+        columns = [column.name for column in table.columns if (name, column.name) not in LEFT_OUT_COLUMNS]
+        query = sql.SQL("SELECT {columns} FROM {table} ORDER BY {key}").format(
+            columns=_names(columns),
+            table=sql.Identifier(PUBLIC, name),
+            key=_names([column.name for column in table.primary_key.columns]),
+        )
+        return Wish(f"tables/{name}", PUBLIC, name, columns, query, mark="")
+
+    def _chunks(self) -> Iterator[Wish]:
+        found: dict[tuple[int, int], list[ByteWindow]] = {}
+        for stream in self._streams:
+            edges = self._window_edges(stream)
+            for number, (start, end) in enumerate(itertools.zip_longest(edges, edges[1:])):
+                if end is None or end > stream.kept_from:
+                    found.setdefault((stream.id // STREAMS_PER_PIECE, number), []).append(ByteWindow(stream, start, end))
+        columns = [column.name for column in Base.metadata.tables[Chunk.__tablename__].columns]
+        for (group, number), windows in sorted(found.items(), key=lambda item: item[0]):
+            query = sql.SQL(CHUNKS).format(
+                columns=sql.SQL(", ").join(sql.Identifier("c", name) for name in columns),
+                ids=sql.Literal([window.stream.id for window in windows]),
+                starts=sql.Literal([window.start for window in windows]),
+                ends=sql.Literal([MAX_OFFSET if window.end is None else window.end for window in windows]),
+            )
+            mark = _hash([window.mark for window in windows])
+            yield Wish(f"chunks/{group}-{number}", PUBLIC, Chunk.__tablename__, columns, query, mark=mark)
+
+    def _window_edges(self, stream: StreamRow) -> list[int]:
+        """Return the offsets at which its windows begin: 0, and one behind every WINDOW_BYTES that are kept. None without bytes."""
+        if not stream.acked:
+            return []
+        n_windows = -(-(stream.acked - stream.n_lost) // WINDOW_BYTES)
+        edges = [number * WINDOW_BYTES for number in range(max(1, n_windows))]
+        if stream.n_lost and len(edges) > 1:
+            # A cursor of the server: there may be as many gaps as bytes.
+            with self._connection.cursor("gaps") as cursor:
+                gaps = ((int(str(start)), int(str(end))) for start, end in cursor.execute(GAPS, [stream.id]))
+                edges = list(_pass_gaps(edges, gaps))
+        return edges
+
+    def _samples(self, name: str) -> Iterator[Wish]:
+        groups: dict[int, list[StreamRow]] = {}
+        for stream in self._streams:
+            if name in stream.stats and stream.first is not None and stream.last is not None:
+                groups.setdefault(stream.host_id // HOSTS_PER_PIECE, []).append(stream)
+        for group, streams in sorted(groups.items()):
+            for day, of_day in self._streams_by_day(name, streams):
+                yield self._day(name, group, day, of_day)
+
+    def _streams_by_day(self, name: str, streams: Sequence[StreamRow]) -> Iterator[tuple[date, list[StreamRow]]]:
+        """Yield the days that may have samples, each with the streams that reach into it, in the order of `streams`."""
+        host_days = self._find_host_days(name, [stream for stream in streams if stream.is_long])
+        spans = [(stream.first_day, stream.last_day) for stream in streams if not stream.is_long]
+        days = sorted({*_days_within(spans), *itertools.chain.from_iterable(host_days.values())})
+        coming = sorted(range(len(streams)), key=lambda place: streams[place].first_day, reverse=True)
+        reaching: list[int] = []
+        for day in days:
+            while coming and streams[coming[-1]].first_day <= day:
+                bisect.insort(reaching, coming.pop())
+            reaching = [place for place in reaching if streams[place].last_day >= day]
+            here = [streams[place] for place in reaching]
+            of_day = [stream for stream in here if not stream.is_long or day in host_days[stream.host_id]]
+            if of_day:
+                yield day, of_day
+
+    def _day(self, name: str, group: int, day: date, streams: list[StreamRow]) -> Wish:
+        start = _start_of(day)
+        end = END_OF_TIME if day == date.max else start + DAY
+        hosts = sorted({stream.host_id for stream in streams})
+        columns = list(self.stats[name])
+        kept_from, marked_at = self._marks.get(name, (None, None))
+        is_cut = isinstance(kept_from, datetime) and start < kept_from
+        mark = _hash(
+            [
+                sorted(self.stats[name].items()),
+                [[stream.id, stream.acked, stream.n_replaced] for stream in streams],
+                str(marked_at) if is_cut else "",
+            ]
+        )
+        # In tables from before 0005 NULL means what '' means.
+        shown = [sql.SQL("coalesce(printed, '')") if key == "printed" else sql.Identifier(key) for key in columns]
+        query = sql.SQL("SELECT {columns} FROM {table} WHERE host_id = ANY({hosts}) AND time >= {start} AND time < {end}").format(
+            columns=sql.SQL(", ").join(shown),
+            table=table_of(name),
+            hosts=sql.Literal(hosts),
+            start=sql.Literal(start),
+            end=time_bound(end),
+        )
+        key = f"samples/{name}/{day:%Y}/{day.isoformat()}-{group}"
+        replaced = _hash([[stream.id, stream.n_replaced] for stream in streams if stream.n_replaced])
+        return Wish(key, SCHEMA, name, columns, query, mark=mark, replaced=replaced, hosts=hosts, start=start, end=end)
+
+    def _find_host_days(self, name: str, streams: Sequence[StreamRow]) -> dict[int, frozenset[date]]:
+        """Return the days on which the hosts of these streams have samples, within the time of the streams; looked up once a
+        host.
+        """
+        spans: dict[int, tuple[datetime, datetime]] = {}
+        for stream in streams:
+            assert stream.first is not None
+            assert stream.last is not None
+            first, last = spans.get(stream.host_id, (stream.first, stream.last))
+            spans[stream.host_id] = (min(first, stream.first), max(last, stream.last))
+        return {host_id: frozenset(self._find_days(name, host_id, *span)) for host_id, span in spans.items()}
+
+    def _find_days(self, name: str, host_id: int, first: datetime, last: datetime) -> Iterator[date]:
+        query = sql.SQL(NEXT_SAMPLE).format(table=table_of(name))
+        cursor = first
+        while True:
+            row = self._connection.execute(query, [host_id, cursor, last]).fetchone()
+            found = None if row is None else row[0]
+            if not isinstance(found, datetime):
+                return
+            day = found.astimezone(UTC).date()
+            yield day
+            if day >= last.date():
+                return
+            cursor = _start_of(day) + DAY
+
+
+def read_fingerprint(connection: Connection, wish: Wish) -> tuple[int, str]:
+    """Return how many rows of samples the piece has, and which they are."""
+    assert wish.end is not None
+    query = sql.SQL(FINGERPRINT).format(
+        table=table_of(wish.table), hosts=sql.Literal(list(wish.hosts)), start=sql.Literal(wish.start), end=time_bound(wish.end)
+    )
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return int(str(row[0])), " ".join([*map(str, row), wish.replaced])
+
+
+def _to_stream(row: Sequence[object]) -> StreamRow:
+    id_, host_id, spec, stat_names, first, last, acked, n_lost, n_replaced, kept_from = row
+    assert isinstance(stat_names, list)
+    # A program that did not note the names yet may have written the samples.
+    known = load_catalogue().specs.get(str(spec))
+    names = [str(name) for name in stat_names] or ([stat.name for stat in known.stats] if known is not None else [])
+    return StreamRow(
+        id=int(str(id_)),
+        host_id=int(str(host_id)),
+        stats=tuple(names),
+        first=first if isinstance(first, datetime) else None,
+        last=last if isinstance(last, datetime) else None,
+        acked=int(str(acked)),
+        n_lost=int(str(n_lost)),
+        n_replaced=int(str(n_replaced)),
+        kept_from=int(str(kept_from)),
+    )
+
+
+def _pass_gaps(kept_edges: Sequence[int], gaps: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """Turn edges, counted in kept bytes and ascending, into offsets; `gaps` are [start, end) offsets, ascending.
+
+    An edge that falls on a gap is before it, so that it stays where it is when the gap is the last thing that came.
+    """
+    n_lost = 0
+    coming = iter(gaps)
+    gap = next(coming, None)
+    for edge in kept_edges:
+        while gap is not None and gap[0] < edge + n_lost:
+            n_lost += gap[1] - gap[0]
+            gap = next(coming, None)
+        yield edge + n_lost
+
+
+def _days_within(spans: Iterable[tuple[date, date]]) -> Iterator[date]:
+    """Yield every day that one of the spans holds, once, in order; both ends of a span are part of it."""
+    following = 0
+    for first, last in sorted(spans):
+        for number in range(max(following, first.toordinal()), last.toordinal() + 1):
+            yield date.fromordinal(number)
+        following = max(following, last.toordinal() + 1)
+
+
+def _start_of(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def _names(columns: Sequence[str]) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, columns))
+
+
+def _hash(facts: object) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]

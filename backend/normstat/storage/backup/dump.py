@@ -1,0 +1,237 @@
+"""Copies a database into a folder: all of it as one snapshot has it, and of that only what the folder does not have yet.
+
+A transaction holds the snapshot open; each piece is read in a short transaction that shares it, so that no lock is kept for long
+and only vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece it is checked
+that its chunks are still the same, and if not, all begins again under a new snapshot, with the pieces that are done.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import structlog
+from psycopg import IsolationLevel, sql
+
+from normstat import __version__
+from normstat.errors import Conflict
+from normstat.storage.backup.backup_files import SUFFIX, Connection, write_copy
+from normstat.storage.backup.backup_plan import Plan, Wish, read_fingerprint
+from normstat.storage.backup.journal import Journal, locked_folder
+from normstat.storage.backup.manifest import FORMAT, Manifest, Piece, write_manifest
+from normstat.storage.hypertables import TableFile, read_edition, read_files
+from normstat.storage.session import connect_arguments
+from normstat.storage.stat_tables import SCHEMA
+
+log = structlog.get_logger()
+
+MAX_SNAPSHOTS: Final = 20
+# So much of copying is lost at most when the process dies, or when chunks move.
+CHECK_S: Final = 5.0
+SEQUENCES: Final = """
+    SELECT c.relname, coalesce(pg_sequence_last_value(pg_get_serial_sequence(quote_ident(c.relname), 'id')::regclass), 0)
+    FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attname = 'id' AND a.attidentity <> ''
+    ORDER BY c.relname
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a backup or a restore is. `n_kept` of the pieces that are done were there already."""
+
+    n_pieces: int = 0
+    n_done: int = 0
+    n_kept: int = 0
+    n_rows: int = 0
+    n_bytes: int = 0
+
+
+Watch = Callable[[Progress], None]
+
+
+class Moved(Exception):
+    """The rows of a table are in other files than under the snapshot, which may not see them any more."""
+
+
+def back_up(database_url: str, folder: Path, watch: Watch) -> Manifest:
+    """Bring the backup in the folder up to the database as it is now.
+
+    Raises: BadRequest or Conflict when the folder cannot be used; Conflict when chunks are moved again and again
+    """
+    with locked_folder(folder):
+        for _ in range(MAX_SNAPSHOTS):
+            with _Dump(database_url, folder, watch) as dump, contextlib.suppress(Moved):
+                return dump.run()
+            log.info("backup_begins_again", reason="chunks were compressed or dropped meanwhile")
+    raise Conflict("Chunks were compressed or dropped all the time; what was copied is kept; run the backup again later")
+
+
+class _Dump:
+    """One snapshot of the database, and what of it is copied."""
+
+    def __init__(self, database_url: str, folder: Path, watch: Watch) -> None:
+        self._folder = folder
+        self._watch = watch
+        self._stack = contextlib.ExitStack()
+        # One holds the snapshot, one reads what it shows, one sees what there is since.
+        self._holder, self._reader, self._looker = (self._stack.enter_context(connect(database_url)) for _ in range(3))
+        self._looker.autocommit = True
+        for connection in (self._holder, self._reader):
+            connection.isolation_level = IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+        self._snapshot = ""
+        # The table whose pieces are being copied, the files that the snapshot knows of it, those of them that pieces need, and the
+        # pieces that are noted when these files turn out to be there still.
+        self._table = ""
+        self._files: frozenset[TableFile] = frozenset()
+        self._needed: set[TableFile] = set()
+        self._unchecked: list[Piece] = []
+        self._checked_s = time.monotonic()
+
+    def __enter__(self) -> "_Dump":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def run(self) -> Manifest:
+        """Copy everything.
+
+        Raises: Moved
+        """
+        with self._holder.transaction():
+            row = self._holder.execute("SELECT pg_export_snapshot(), id FROM store_identity").fetchone()
+            assert row is not None
+            self._snapshot, store = str(row[0]), str(row[1])
+            taken_at = datetime.now(UTC)
+            journal = Journal(self._folder, store)
+            self._stack.callback(journal.close)
+            with self._sees_snapshot():
+                plan = Plan(self._reader)
+                wishes = list(plan.wishes())
+                numbers = {str(name): int(str(number)) for name, number in self._reader.execute(SEQUENCES).fetchall()}
+                revision = self._reader.execute("SELECT version_num FROM alembic_version").fetchone()
+            pieces = self._copy_all(wishes, journal)
+        assert revision is not None
+        manifest = Manifest(
+            format=FORMAT,
+            program=__version__,
+            revision=str(revision[0]),
+            store=store,
+            kind=read_edition(self._looker),
+            taken_at=taken_at.isoformat(),
+            tables=plan.tables,
+            sequences=numbers,
+            stats=plan.stats,
+            pieces=pieces,
+        )
+        write_manifest(self._folder, manifest)
+        journal.remove()
+        _remove_others(self._folder, {piece.file for piece in pieces})
+        return manifest
+
+    def _copy_all(self, wishes: list[Wish], journal: Journal) -> list[Piece]:
+        pieces = []
+        progress = Progress(n_pieces=len(wishes))
+        self._watch(progress)
+        for wish in wishes:
+            if wish.table != self._table or time.monotonic() - self._checked_s > CHECK_S:
+                self._check(journal)
+            known = journal.known.get(wish.key)
+            if known is not None and not self._is_there(known):
+                known = None
+            piece = self._take(wish, known)
+            progress = replace(progress, n_done=progress.n_done + 1)
+            if piece is not None:
+                is_kept = known is not None and piece.file == known.file
+                if piece != known:
+                    self._unchecked.append(piece)
+                pieces.append(piece)
+                progress = replace(
+                    progress,
+                    n_kept=progress.n_kept + is_kept,
+                    n_rows=progress.n_rows + piece.n_rows,
+                    n_bytes=progress.n_bytes + (0 if is_kept else piece.n_bytes),
+                )
+            self._watch(progress)
+        self._check(journal)
+        return pieces
+
+    def _check(self, journal: Journal) -> None:
+        """Note the pieces that were copied, when the files that they come from are still there.
+
+        Raises: Moved
+        """
+        if self._needed:
+            if not self._needed <= read_files(self._looker, SCHEMA, self._table):
+                raise Moved
+            self._needed.clear()
+        for piece in self._unchecked:
+            journal.add(piece)
+        self._unchecked.clear()
+        self._checked_s = time.monotonic()
+
+    def _take(self, wish: Wish, known: Piece | None) -> Piece | None:
+        """Return the piece as the snapshot has it. Missing: None when it has no rows."""
+        if known is not None and wish.mark and known.mark == wish.mark:
+            return known
+        if wish.start is None or wish.end is None:
+            with self._sees_snapshot():
+                return self._copy(wish, fingerprint="")
+        with self._sees_snapshot():
+            if wish.table != self._table:
+                self._table, self._files = wish.table, read_files(self._reader, SCHEMA, wish.table)
+            self._needed |= {file for file in self._files if file.reaches(wish.start, wish.end)}
+            n_rows, fingerprint = read_fingerprint(self._reader, wish)
+            piece: Piece | None = None
+            if known is not None and known.fingerprint == fingerprint:
+                piece = replace(known, mark=wish.mark)
+            elif n_rows:
+                piece = self._copy(wish, fingerprint=fingerprint)
+        if piece is not None and piece.n_rows != n_rows:
+            raise Moved
+        return piece
+
+    def _copy(self, wish: Wish, *, fingerprint: str) -> Piece:
+        written = write_copy(self._reader, wish.query, self._folder, wish.key)
+        return Piece(
+            key=wish.key,
+            schema=wish.schema,
+            table=wish.table,
+            columns=wish.columns,
+            file=written.name,
+            n_rows=written.n_rows,
+            n_bytes=written.n_bytes,
+            sha256=written.sha256,
+            mark=wish.mark,
+            fingerprint=fingerprint,
+        )
+
+    def _is_there(self, piece: Piece) -> bool:
+        path = self._folder / piece.file
+        return path.is_file() and path.stat().st_size == piece.n_bytes
+
+    @contextlib.contextmanager
+    def _sees_snapshot(self) -> Iterator[None]:
+        with self._reader.transaction():
+            self._reader.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(self._snapshot))
+            yield
+
+
+def connect(database_url: str) -> Connection:
+    """Return a connection for work that takes as long as it takes."""
+    arguments = connect_arguments(database_url)
+    unlimited = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0"
+    return psycopg.connect(**{**arguments, "options": f"{arguments['options']} {unlimited}"})  # type: ignore[arg-type]
+
+
+def _remove_others(folder: Path, names: set[str]) -> None:
+    """Remove files of pieces that the manifest does not name any more, and those that were begun."""
+    for path in [*folder.rglob(f"*{SUFFIX}"), *folder.glob("*.part")]:
+        if str(path.relative_to(folder)) not in names:
+            path.unlink()

@@ -1,0 +1,124 @@
+"""What a backup holds: the file `manifest.json` of its folder.
+
+    {"format": 1, "id": ..., "schema": "0006", "store": ..., "taken_at": ..., "tables": [...], "sequences": {...},
+     "pieces": [{"key": "samples/vmstat_linux/2026-11-21-0", "file": ..., "n_rows": ..., "sha256": ..., ...}, ...]}
+
+A folder with a manifest is a whole backup, also while a newer one is being made in it: files are never written again, and those
+that no manifest names go only when the newer manifest is in its place.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from normstat.errors import BadRequest
+
+FORMAT: Final = 1
+NAME: Final = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a table, in a file.
+
+    `mark` tells without a look at the rows that they did not change, `fingerprint` with a look; both are empty for what is copied
+    every time. `sha256` is that of the file, `n_bytes` its size.
+    """
+
+    key: str
+    schema: str
+    table: str
+    columns: list[str]
+    file: str
+    n_rows: int
+    n_bytes: int
+    sha256: str
+    mark: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A whole backup. `revision` is the version of the schema, `store` the identity of the database, `kind` what stored it.
+
+    `tables` are in the order in which they can be filled; `sequences` are the last numbers of their columns `id`; `stats` has for
+    each wide table its columns and their types.
+    """
+
+    format: int
+    program: str
+    revision: str
+    store: str
+    kind: str
+    taken_at: str
+    tables: list[str]
+    sequences: dict[str, int]
+    stats: dict[str, dict[str, str]]
+    pieces: list[Piece]
+
+    @property
+    def n_rows(self) -> int:
+        """All rows of all pieces."""
+        return sum(piece.n_rows for piece in self.pieces)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a whole backup.
+
+    Raises: BadRequest when there is none, or none that this program understands
+    """
+    path = folder / NAME
+    try:
+        body = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise BadRequest(f"{folder} has no {NAME}: it is no backup, or its first one was never finished") from None
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"{path} cannot be read: {error}") from error
+    found = body.get("format") if isinstance(body, dict) else None
+    if found != FORMAT:
+        raise BadRequest(f"{path} has the format {found!r}, this program reads {FORMAT}; use the normstat that made it")
+    try:
+        return Manifest(**{**body, "pieces": [piece_of(piece) for piece in body["pieces"]]})
+    except (TypeError, KeyError) as error:
+        raise BadRequest(f"{path} is damaged: {error}") from error
+
+
+def piece_of(body: Mapping[str, object]) -> Piece:
+    """Return the piece of a JSON object.
+
+    Raises: TypeError when it is none
+    """
+    return Piece(**body)  # type: ignore[arg-type]
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put the manifest in the place of the one before, when all that it names is on the disk."""
+    write_whole(folder / NAME, json.dumps(asdict(manifest), indent=1, sort_keys=True).encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write the file so that it is there wholly or not at all, whatever happens."""
+    scratch = path.with_name(path.name + ".new")
+    with scratch.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.rename(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until names of files in the folder are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def key_of(pieces: Sequence[Piece]) -> dict[str, Piece]:
+    """Return the pieces by their keys."""
+    return {piece.key: piece for piece in pieces}

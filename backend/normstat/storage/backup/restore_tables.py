@@ -1,0 +1,148 @@
+"""Brings a backup into an empty database of any kind of store.
+
+All files are checked before anything is written. Each piece comes in a transaction that also notes that it is in, so that a restore
+that was interrupted goes on behind the last one. Rollups are not in a backup: the server makes them again from the samples.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from psycopg import sql
+
+from normstat.errors import BadRequest
+from normstat.storage.backup.backup_files import Connection, check_file, read_blocks
+from normstat.storage.backup.backup_plan import PUBLIC
+from normstat.storage.backup.dump import Progress, Watch, connect
+from normstat.storage.backup.manifest import Manifest, Piece, read_manifest
+from normstat.storage.backup.target import Target
+from normstat.storage.session import make_engine, make_sessions, open_write_session
+from normstat.storage.stat_tables import SCHEMA, make_missing_tables
+
+MAX_NAMED: Final = 10
+
+
+def check_backup(folder: Path, watch: Watch) -> Manifest:
+    """Return the manifest of the backup, when all of its files are as they were written.
+
+    Raises: BadRequest, naming those that are not
+    """
+    manifest = read_manifest(folder)
+    progress = Progress(n_pieces=len(manifest.pieces))
+    wrong = []
+    for piece in manifest.pieces:
+        found = check_file(folder, piece, lambda _: None)
+        if found is not None:
+            wrong.append(found)
+        progress = replace(
+            progress, n_done=progress.n_done + 1, n_rows=progress.n_rows + piece.n_rows, n_bytes=progress.n_bytes + piece.n_bytes
+        )
+        watch(progress)
+    if wrong:
+        more = f" (and {len(wrong) - MAX_NAMED} more)" if len(wrong) > MAX_NAMED else ""
+        raise BadRequest(f"The backup in {folder} is damaged: {'; '.join(wrong[:MAX_NAMED])}{more}")
+    return manifest
+
+
+def check_target(database_url: str, folder: Path) -> None:
+    """Nothing, when the backup can be restored into the database; a look at it before all files are read.
+
+    Raises: BadRequest for a folder without a backup; Conflict when the database is not empty
+    """
+    with connect(database_url) as connection:
+        connection.autocommit = True
+        Target(database_url, connection, read_manifest(folder)).look()
+
+
+def restore(database_url: str, folder: Path, manifest: Manifest, watch: Watch) -> None:
+    """Bring the backup, which was checked, into the database; verifies that every row is there.
+
+    Raises: Conflict when the database is not an empty one; BadRequest when a file changed since it was checked
+    """
+    with connect(database_url) as connection:
+        connection.autocommit = True
+        target = Target(database_url, connection, manifest)
+        target.open()
+        progress = Progress(n_pieces=len(manifest.pieces))
+        has_tables = False
+        for piece in _in_order(manifest):
+            if piece.schema == SCHEMA and not has_tables:
+                asyncio.run(_make_tables(database_url))
+                has_tables = True
+            if target.has(piece):
+                progress = replace(progress, n_kept=progress.n_kept + 1)
+            else:
+                _load(connection, folder, piece, target)
+                progress = replace(progress, n_bytes=progress.n_bytes + piece.n_bytes)
+            progress = replace(progress, n_done=progress.n_done + 1, n_rows=progress.n_rows + piece.n_rows)
+            watch(progress)
+        if not has_tables:
+            asyncio.run(_make_tables(database_url))
+        _set_sequences(connection, manifest)
+        _verify(connection, manifest)
+        target.close()
+
+
+def _in_order(manifest: Manifest) -> Iterator[Piece]:
+    """Tables before those that point to them, samples last."""
+    places = {name: place for place, name in enumerate(manifest.tables)}
+    yield from sorted(
+        manifest.pieces, key=lambda piece: (piece.schema != PUBLIC, places.get(piece.table, 0), piece.table, piece.key)
+    )
+
+
+def _load(connection: Connection, folder: Path, piece: Piece, target: Target) -> None:
+    statement = sql.SQL("COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)").format(
+        table=sql.Identifier(piece.schema, piece.table), columns=sql.SQL(", ").join(map(sql.Identifier, piece.columns))
+    )
+    with connection.transaction():
+        # A piece that is lost is brought again.
+        connection.execute("SET LOCAL synchronous_commit = off")
+        with connection.cursor() as cursor:
+            with cursor.copy(statement) as copy:
+                for block in read_blocks(folder, piece, lambda _: None):
+                    copy.write(block)
+            n_rows = cursor.rowcount
+        if n_rows != piece.n_rows:
+            raise BadRequest(f"{piece.file} brought {n_rows} rows, and the manifest says {piece.n_rows}")
+        target.note(piece)
+
+
+async def _make_tables(database_url: str) -> None:
+    """The wide tables, from what `stats` and `stat_fields` say."""
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        async with open_write_session(make_sessions(engine)) as session:
+            await make_missing_tables(session)
+    finally:
+        await engine.dispose()
+
+
+def _set_sequences(connection: Connection, manifest: Manifest) -> None:
+    """Numbers go on behind those of the database that the backup is of, also behind those of rows that were deleted there."""
+    for name, last in manifest.sequences.items():
+        table = sql.Identifier(PUBLIC, name)
+        connection.execute(
+            sql.SQL(
+                "SELECT setval(pg_get_serial_sequence({name}, 'id'), greatest({last}, (SELECT max(id) FROM {table}), 1),"
+                " greatest({last}, (SELECT max(id) FROM {table})) > 0)"
+            ).format(name=sql.Literal(table.as_string(connection)), last=last, table=table)
+        )
+
+
+def _verify(connection: Connection, manifest: Manifest) -> None:
+    """Count the rows of all tables, and let the database look at them, so that it plans well from the beginning.
+
+    Raises: BadRequest
+    """
+    wanted: dict[tuple[str, str], int] = {(PUBLIC, name): 0 for name in manifest.tables}
+    for piece in manifest.pieces:
+        wanted[piece.schema, piece.table] = wanted.get((piece.schema, piece.table), 0) + piece.n_rows
+    for (schema, name), n_rows in wanted.items():
+        table = sql.Identifier(schema, name)
+        row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(table)).fetchone()
+        if row != (n_rows,):
+            raise BadRequest(f"{schema}.{name} has {row and row[0]} rows after the restore, and the backup {n_rows}")
+        connection.execute(sql.SQL("ANALYZE {}").format(table))

@@ -1,0 +1,369 @@
+"""Baselines: periods that somebody marked as normal. Every change of windows, hosts or time zone makes a new version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import BadRequest, Conflict, NotFound, shorten
+from normstat.stats.engine.timeline import require_zone
+from normstat.storage.baseline_records import (
+    BaselineRecord,
+    MovingRecord,
+    RuleRecord,
+    set_rule,
+    to_ranges,
+    to_records,
+    to_windows,
+)
+from normstat.storage.baseline_versions import add_version, ask_for_profile, lock_baselines
+from normstat.storage.host_group_rows import lock_group
+from normstat.storage.schema.baseline_models import Baseline, BaselineHost
+from normstat.storage.schema.models import Host
+from normstat.window import Window
+
+NAME_CONSTRAINT: Final = "uq_baselines__name"
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineDraft:
+    """A baseline that does not stand yet: of hosts or of a group. With a rule or a recording `windows` are those of now."""
+
+    name: str
+    note: str
+    hosts: tuple[str, ...]
+    windows: tuple[Window, ...]
+    created_by: str
+    group: str | None = None
+    time_zone: str = "UTC"
+    rule: RuleRecord | None = None
+    recording_until: datetime | None = None
+    reason: str = "made"
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineChange:
+    """What to change; None stays as it is. A new rule comes with its windows; hosts end a group, and a group replaces hosts."""
+
+    changed_by: str
+    name: str | None = None
+    note: str | None = None
+    windows: tuple[Window, ...] | None = None
+    hosts: tuple[str, ...] | None = None
+    group: str | None = None
+    time_zone: str | None = None
+    rule: RuleRecord | None = None
+    removes_rule: bool = False
+    reason: str | None = None
+
+
+async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> BaselineRecord:
+    """Return the new baseline; windows that overlap or touch are merged.
+
+    Raises: Conflict when the name is taken; NotFound for an unknown host or group; BadRequest without a host or window
+    """
+    await lock_baselines(session)
+    require_zone(draft.time_zone)
+    if draft.rule is None:
+        _require_windows(draft.windows)
+    group_id, host_ids = await _find_hosts(session, draft.hosts, draft.group)
+    baseline = Baseline(
+        name=draft.name,
+        note=draft.note,
+        windows=to_ranges(draft.windows),
+        created_by=draft.created_by,
+        time_zone=draft.time_zone,
+        recording_until=draft.recording_until,
+        group_id=group_id,
+    )
+    set_rule(baseline, draft.rule)
+    session.add(baseline)
+    await _flush_name(session, draft.name)
+    session.add_all(BaselineHost(baseline_id=baseline.id, host_id=host_id) for host_id in host_ids)
+    return await _finish_version(session, baseline, reason=draft.reason, made_by=draft.created_by)
+
+
+async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineRecord]:
+    """Return all baselines that are not archived (or those that are), or those of one host, the newest first.
+
+    Raises: NotFound for an unknown host
+    """
+    archived = Baseline.archived_at.is_not(None) if is_archived else Baseline.archived_at.is_(None)
+    statement = select(Baseline).where(archived).order_by(Baseline.created_at.desc(), Baseline.id.desc())
+    if host is not None:
+        [host_id] = await _require_hosts(session, [host])
+        own = select(BaselineHost.baseline_id).where(BaselineHost.host_id == host_id)
+        statement = statement.where(Baseline.id.in_(own))
+    return await to_records(session, (await session.scalars(statement)).all())
+
+
+async def list_moving(session: AsyncSession, baseline_id: int | None = None) -> list[MovingRecord]:
+    """Return the baselines that have a rule or are being recorded, and are not archived; or that one, when it is one of them."""
+    moves = Baseline.rrule.is_not(None) | Baseline.recording_until.is_not(None)
+    query = select(Baseline).where(moves, Baseline.archived_at.is_(None)).order_by(Baseline.id)
+    if baseline_id is not None:
+        query = query.where(Baseline.id == baseline_id)
+    return [
+        MovingRecord(
+            id=row.id,
+            windows=tuple(to_windows(row.windows)),
+            recording_until=row.recording_until,
+            time_zone=row.time_zone,
+            rrule=row.rrule,
+            rule_start_at=row.rule_start_at,
+            rule_duration_s=row.rule_duration_s,
+            keep_days=row.keep_days,
+        )
+        for row in (await session.scalars(query.execution_options(populate_existing=True))).all()
+    ]
+
+
+async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineRecord:
+    """Return one baseline.
+
+    Raises: NotFound
+    """
+    baseline = await _require(session, baseline_id)
+    # The database merged the windows and set the times: what it holds counts.
+    await session.refresh(baseline)
+    [record] = await to_records(session, [baseline])
+    return record
+
+
+async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineRecord:
+    """Return the baseline of that name, or else of that number.
+
+    Raises: NotFound
+    """
+    baseline_id = await session.scalar(select(Baseline.id).where(Baseline.name == name_or_id))
+    if baseline_id is None and name_or_id.isascii() and name_or_id.isdecimal() and int(name_or_id) < 2**63:
+        baseline_id = int(name_or_id)
+    if baseline_id is None:
+        raise NotFound(
+            f"There is no baseline {shorten(name_or_id)}; `normstat baseline list` shows them", {"baseline": name_or_id}
+        )  # fmt: skip
+    return await read_baseline(session, baseline_id)
+
+
+async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineRecord:
+    """Return the baseline after the change; its version grows when its windows, hosts or time zone changed.
+
+    Raises: NotFound; Conflict when the name is taken, or its windows are a rule's or being recorded; BadRequest for no windows
+    """
+    await lock_baselines(session)
+    baseline = await _require(session, baseline_id, is_locked=True)
+    baseline.updated_at = (await session.scalars(select(func.now()))).one()
+    before = to_windows(baseline.windows)
+    reasons = [*_change_windows(baseline, change), *await _change_hosts(session, baseline, change)]
+    if change.note is not None:
+        baseline.note = change.note
+    if change.name is not None:
+        baseline.name = change.name
+    await _flush_name(session, baseline.name)
+    await session.refresh(baseline)
+    if to_windows(baseline.windows) != before:
+        reasons.append("windows changed" if change.rule is None else "rule changed")
+    if not reasons:
+        return await read_baseline(session, baseline_id)
+    baseline.version += 1
+    return await _finish_version(session, baseline, reason=change.reason or ", ".join(reasons), made_by=change.changed_by)
+
+
+async def set_windows(
+    session: AsyncSession,
+    baseline_id: int,
+    windows: Sequence[Window],
+    *,
+    reason: str,
+    made_by: str,
+) -> bool:
+    """Give the baseline those windows, and with them a new version, when they are others; whether they are.
+
+    Raises: NotFound
+    """
+    baseline = await _require(session, baseline_id, is_locked=True)
+    if to_windows(baseline.windows) == list(windows):
+        return False
+    baseline.windows = to_ranges(windows)
+    baseline.version += 1
+    await _finish_version(session, baseline, reason=reason, made_by=made_by)
+    return True
+
+
+async def stop_recording(session: AsyncSession, baseline_id: int, now: datetime, *, made_by: str) -> BaselineRecord:
+    """End the recording now: what was recorded so far is the baseline.
+
+    Raises: NotFound; Conflict when nothing is being recorded
+    """
+    await lock_baselines(session)
+    baseline = await _require(session, baseline_id, is_locked=True)
+    if baseline.recording_until is None or baseline.recording_until <= now:
+        raise Conflict(f"The baseline {baseline.name} is not being recorded", {"baseline": baseline_id})
+    baseline.recording_until = None
+    windows = _until(to_windows(baseline.windows), now)
+    await set_windows(session, baseline_id, windows, reason="the recording was stopped", made_by=made_by)
+    return await read_baseline(session, baseline_id)
+
+
+async def end_recording(session: AsyncSession, baseline_id: int) -> None:
+    """Note that the recording is over, which changes no window."""
+    baseline = await _require(session, baseline_id, is_locked=True)
+    baseline.recording_until = None
+    await session.flush()
+
+
+async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now: datetime, *, made_by: str) -> BaselineRecord:
+    """Return a new baseline like that one, with its rule; of one that is being recorded what there is now.
+
+    Raises: NotFound; Conflict when the name is taken, or there is nothing to copy yet
+    """
+    record = await read_baseline(session, baseline_id)
+    windows = tuple(record.windows if record.recording_until is None else _until(record.windows, now))
+    draft = BaselineDraft(
+        name=name,
+        note=record.note,
+        hosts=() if record.group is not None else tuple(record.hosts),
+        windows=windows,
+        created_by=made_by,
+        group=record.group,
+        time_zone=record.time_zone,
+        rule=record.rule,
+        reason=f"copied from {record.name}, version {record.version}",
+    )
+    return await create_baseline(session, draft)
+
+
+async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archived: bool) -> BaselineRecord:
+    """Hide the baseline from lists, or brings it back; archived it stands still, and can be read and compared with.
+
+    Raises: NotFound; Conflict while it is being recorded
+    """
+    await lock_baselines(session)
+    baseline = await _require(session, baseline_id, is_locked=True)
+    if is_archived:
+        _require_no_recording(baseline)
+    if is_archived != (baseline.archived_at is not None):
+        now = (await session.scalars(select(func.now()))).one()
+        baseline.archived_at = now if is_archived else None
+        await session.flush()
+        if not is_archived:
+            hosts = await session.scalars(select(BaselineHost.host_id).where(BaselineHost.baseline_id == baseline_id))
+            await ask_for_profile(session, baseline_id, hosts.all())
+    return await read_baseline(session, baseline_id)
+
+
+async def delete_baseline(session: AsyncSession, baseline_id: int) -> None:
+    """Remove a baseline with all of its versions; samples stay.
+
+    Raises: NotFound
+    """
+    await lock_baselines(session)
+    await session.delete(await _require(session, baseline_id, is_locked=True))
+    await session.flush()
+
+
+def _change_windows(baseline: Baseline, change: BaselineChange) -> list[str]:
+    """Return windows, rule and time zone; what changed but for the windows, in words."""
+    reasons = []
+    if change.time_zone is not None and change.time_zone != baseline.time_zone:
+        require_zone(change.time_zone)
+        reasons.append(f"time zone changed from {baseline.time_zone} to {change.time_zone}")
+        baseline.time_zone = change.time_zone
+    if change.windows is not None:
+        _require_no_recording(baseline)
+        if change.rule is None:
+            _require_windows(change.windows)
+        if change.rule is None and baseline.rrule is not None and not change.removes_rule:
+            raise Conflict(
+                f"The windows of {baseline.name} are those of its rule; change the rule, or remove it with `rule` null",
+                {"baseline": baseline.id},
+            )
+        baseline.windows = to_ranges(change.windows)
+    if change.rule is not None or change.removes_rule:
+        set_rule(baseline, change.rule)
+    return reasons
+
+
+async def _change_hosts(session: AsyncSession, baseline: Baseline, change: BaselineChange) -> list[str]:
+    """Hosts or group; what of them changed, in words."""
+    if change.hosts is None and change.group is None:
+        return []
+    group_id, host_ids = await _find_hosts(session, change.hosts or (), change.group)
+    baseline.group_id = group_id
+    of_baseline = BaselineHost.baseline_id == baseline.id
+    before = set(await session.scalars(select(BaselineHost.host_id).where(of_baseline)))
+    if before == set(host_ids):
+        return []
+    await session.execute(delete(BaselineHost).where(of_baseline, BaselineHost.host_id.not_in(host_ids)))
+    session.add_all(BaselineHost(baseline_id=baseline.id, host_id=host_id) for host_id in host_ids if host_id not in before)
+    return ["hosts changed"]
+
+
+async def _finish_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> BaselineRecord:
+    """Keep the version that the baseline is at now."""
+    await session.flush()
+    # The version is to have the windows as the database merged them.
+    await session.refresh(baseline)
+    await add_version(session, baseline, reason=reason, made_by=made_by)
+    [record] = await to_records(session, [baseline])
+    return record
+
+
+async def _require(session: AsyncSession, baseline_id: int, *, is_locked: bool = False) -> Baseline:
+    baseline = await session.get(Baseline, baseline_id, with_for_update=is_locked or None)
+    if baseline is None:
+        raise NotFound(f"There is no baseline {baseline_id}; GET /api/v1/baselines lists them", {"baseline": baseline_id})
+    return baseline
+
+
+async def _find_hosts(session: AsyncSession, hosts: Sequence[str], group: str | None) -> tuple[int | None, list[int]]:
+    """Return the group's number and its hosts, or None and the hosts that are named."""
+    if group is None:
+        return None, await _require_hosts(session, hosts)
+    if hosts:
+        raise BadRequest("A baseline speaks of hosts or of a group; give `hosts` or `group`, not both")
+    return await lock_group(session, group)
+
+
+async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> list[int]:
+    if not names:
+        raise BadRequest("A baseline speaks of at least one host; give the names in `hosts`")
+    found = dict((await session.execute(select(Host.name, Host.id).where(Host.name.in_(names)))).all())
+    for name in names:
+        if name not in found:
+            raise NotFound(f"There is no host {shorten(name)}; GET /api/v1/hosts lists them", {"host": name})
+    return sorted(set(found.values()))
+
+
+def _require_windows(windows: Sequence[Window]) -> None:
+    if not windows:
+        raise BadRequest("A baseline has at least one window; give start and end in `windows`")
+
+
+def _require_no_recording(baseline: Baseline) -> None:
+    if baseline.recording_until is not None:
+        raise Conflict(
+            f"The baseline {baseline.name} is being recorded until {baseline.recording_until:%Y-%m-%dT%H:%M:%SZ}; stop the"
+            f" recording first (DELETE /api/v1/baselines/{baseline.id}/recording)",
+            {"baseline": baseline.id},
+        )
+
+
+def _until(windows: Sequence[Window], now: datetime) -> list[Window]:
+    """Return what of the windows is in the past."""
+    return [replace(window, end=min(window.end, now)) for window in windows if window.start < now]
+
+
+async def _flush_name(session: AsyncSession, name: str) -> None:
+    try:
+        await session.flush()
+    except IntegrityError as error:
+        if NAME_CONSTRAINT not in str(error.orig):
+            raise
+        raise Conflict(
+            f"There is a baseline {shorten(name)} already; choose another name (it may be archived)", {"name": name}
+        ) from None

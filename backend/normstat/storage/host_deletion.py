@@ -1,0 +1,162 @@
+"""Deletes a host with everything of it: at once for those who look, in the background for the disk.
+
+The request renames the host's row, so that its name is free and a host of that name comes back as a new one; it revokes the tokens
+that are bound to it and stops what works on it. What is then left is deleted stat by stat and hour by hour, each in a short
+transaction. Every step may be done twice, so whoever comes after a process that died just begins again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import structlog
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.orm import InstrumentedAttribute
+
+from normstat.errors import NotFound, shorten
+from normstat.retention.sample_removal import delete_samples
+from normstat.storage.baseline_versions import forget_host, lock_baselines
+from normstat.storage.reparse_rows import OPEN_STATES, JobState
+from normstat.storage.schema.models import (
+    AgentToken,
+    Chunk,
+    Host,
+    Instance,
+    RejectedLine,
+    Reparse,
+    Rollup,
+    RollupMark,
+    StatTable,
+    Stream,
+)
+from normstat.storage.schema.retention_models import HostDeletion
+from normstat.storage.session import WriteSession, open_write_session
+
+log = structlog.get_logger()
+
+BATCH_ROWS: Final = 2000
+MAX_LISTED: Final = 100
+
+
+class DeletionState(StrEnum):
+    """Whether something of the host is still there."""
+
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionRecord:
+    """A host that is being deleted, or was. `n_samples` are deleted so far."""
+
+    host_id: int
+    host: str
+    state: DeletionState
+    n_samples: int
+    requested_by: str
+    requested_at: datetime
+    finished_at: datetime | None
+
+
+async def request_deletion(session: AsyncSession, name: str, *, requested_by: str) -> DeletionRecord:
+    """Return the host is gone for everybody when this is committed; its data goes afterwards.
+
+    Raises: NotFound
+    """
+    await lock_baselines(session)
+    host = await session.scalar(select(Host).where(Host.name == name).with_for_update())
+    if host is None:
+        raise NotFound(f"There is no host {shorten(name)}", {"host": name})
+    # No agent can send under a name with a blank.
+    host.name = f"deleted {host.id}"
+    await session.flush()
+    await session.execute(insert(HostDeletion).values(host_id=host.id, host=name, requested_by=requested_by))
+    await session.execute(
+        update(AgentToken).where(AgentToken.host_id == host.id, AgentToken.revoked_at.is_(None)).values(revoked_at=func.now())
+    )
+    await forget_host(session, host.id, name, made_by=requested_by)
+    of_host = (Reparse.host_id == host.id) | Reparse.stream_id.in_(select(Stream.id).where(Stream.host_id == host.id))
+    stopped = {"state": JobState.STOPPED, "message": "the host was deleted", "finished_at": func.now()}
+    await session.execute(update(Reparse).where(of_host, Reparse.state.in_(OPEN_STATES)).values(stopped))
+    log.info("host_deletion_requested", host=name, host_id=host.id, by=requested_by)
+    return await read_deletion(session, host.id)
+
+
+async def read_deletion(session: AsyncSession, host_id: int) -> DeletionRecord:
+    """Return the deletion as it stands."""
+    return _to_record(await session.get_one(HostDeletion, host_id, populate_existing=True))
+
+
+async def list_deletions(session: AsyncSession) -> list[DeletionRecord]:
+    """Return the newest deletions, the newest first."""
+    query = select(HostDeletion).order_by(HostDeletion.requested_at.desc(), HostDeletion.host_id.desc()).limit(MAX_LISTED)
+    return [_to_record(row) for row in await session.scalars(query)]
+
+
+async def is_being_deleted(session: AsyncSession, host_id: int) -> bool:
+    """Return whether somebody had the host deleted; with the host's row locked the answer stays right."""
+    return await session.get(HostDeletion, host_id, populate_existing=True) is not None
+
+
+async def delete_host(sessions: async_sessionmaker[AsyncSession], host_id: int) -> None:
+    """Delete all that is left of a host whose deletion was asked for; only for the holder of the lock."""
+    async with open_write_session(sessions) as session:
+        of_host = select(Instance.stat_id).where(Instance.host_id == host_id).distinct()
+        stats = (await session.execute(select(StatTable.id, StatTable.name).where(StatTable.id.in_(of_host)))).all()
+
+    async def note(session: WriteSession, n_samples: int) -> None:
+        counted = {"n_samples": HostDeletion.n_samples + n_samples}
+        await session.execute(update(HostDeletion).where(HostDeletion.host_id == host_id).values(counted))
+
+    for stat_id, name in stats:
+        await delete_samples(sessions, name, host_id, before=None, note=note)
+        # Behind the samples: as long as there are instances, somebody looks for samples of them.
+        of_stat = (Instance.host_id == host_id) & (Instance.stat_id == stat_id)
+        while await _delete_some(sessions, Instance.id, of_stat):
+            pass
+    for stream_id in await _stream_ids(sessions, host_id):
+        for column, of_stream in (
+            (Chunk.start_offset, Chunk.stream_id == stream_id),
+            (RejectedLine.id, RejectedLine.stream_id == stream_id),
+        ):
+            while await _delete_some(sessions, column, of_stream):
+                pass
+        async with open_write_session(sessions) as session:
+            await session.execute(delete(Stream).where(Stream.id == stream_id))
+    async with open_write_session(sessions) as session:
+        await session.execute(delete(Rollup).where(Rollup.host_id == host_id))
+        await session.execute(delete(RollupMark).where(RollupMark.host_id == host_id))
+        await session.execute(delete(Host).where(Host.id == host_id))
+        await session.execute(update(HostDeletion).where(HostDeletion.host_id == host_id).values(finished_at=func.now()))
+        record = await read_deletion(session, host_id)
+    log.info("host_deleted", host=record.host, host_id=host_id, n_samples=record.n_samples)
+
+
+async def _stream_ids(sessions: async_sessionmaker[AsyncSession], host_id: int) -> list[int]:
+    async with open_write_session(sessions) as session:
+        return list(await session.scalars(select(Stream.id).where(Stream.host_id == host_id).order_by(Stream.id)))
+
+
+async def _delete_some(
+    sessions: async_sessionmaker[AsyncSession], column: InstrumentedAttribute[int], condition: ColumnElement[bool]
+) -> bool:
+    """Delete a batch of the rows; whether there may be more. The column tells those apart that the condition holds for."""
+    async with open_write_session(sessions) as session:
+        # Named one by one: with a subquery in its place PostgreSQL takes one plan for all sizes, and a quadratic one.
+        batch = list(await session.scalars(select(column).where(condition).limit(BATCH_ROWS)))
+        await session.execute(delete(column.class_).where(condition, column.in_(batch)))
+        return len(batch) == BATCH_ROWS
+
+
+def _to_record(row: HostDeletion) -> DeletionRecord:
+    return DeletionRecord(
+        host_id=row.host_id,
+        host=row.host,
+        state=DeletionState.RUNNING if row.finished_at is None else DeletionState.DONE,
+        n_samples=row.n_samples,
+        requested_by=row.requested_by,
+        requested_at=row.requested_at,
+        finished_at=row.finished_at,
+    )

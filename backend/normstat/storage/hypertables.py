@@ -1,0 +1,346 @@
+"""What TimescaleDB does better than plain PostgreSQL, where it is there: the only file that knows the two apart.
+
+Three situations, one schema: TimescaleDB community edition (hypertables and the columnstore), TimescaleDB Apache edition (only
+hypertables; what Debian packages), and plain PostgreSQL (ordinary tables).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+import psycopg
+import structlog
+from psycopg import sql
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.storage.session import driver_of, open_read_session, open_write_session
+from normstat.storage.turns import Failures
+
+log = structlog.get_logger()
+
+Storage = Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]
+
+CHUNK_INTERVAL: Final = "1 day"
+# Measured on recorded 1 s output (bench/bench_disk.py): batches of a host's rows by instance and time take 1.4 bytes a value of
+# pidstat; batches of one instance each, which most processes do not fill, take 11, more than no columnstore at all. Where instances
+# stay, as CPUs do, both take the same, and one instance is read as fast: batches keep the least and greatest of what orders them.
+SEGMENT_BY: Final = "host_id"
+ORDER_BY: Final = "instance_id, time"
+# From a day on that is over for a day, late bytes are few. They are still taken: as rows, which the next run of the job packs, too.
+COLUMNSTORE_AFTER: Final = "1 day"
+COLUMNSTORE_EVERY: Final = "1 hour"
+
+EDITION: Final = """
+    SELECT current_setting('timescaledb.license', true)
+    FROM pg_extension
+    WHERE extname = 'timescaledb'
+"""
+
+
+def _storage_of(found: list[str | None]) -> Storage:
+    match found:
+        case []:
+            return "postgresql"
+        case ["timescale"]:
+            return "timescaledb-community"
+        case ["apache"]:
+            return "timescaledb-apache"
+        case _:
+            return "unknown"
+
+
+async def read_storage(session: AsyncSession) -> Storage:
+    """Return which of the three situations this database is; "unknown" for an edition of TimescaleDB that did not exist yet."""
+    return _storage_of(list(await session.scalars(text(EDITION))))
+
+
+async def make_hypertable(connection: psycopg.AsyncConnection, table: sql.Identifier) -> None:
+    """Turn a new, empty table with a column `time` into what this database stores best; plain PostgreSQL leaves it as it is."""
+    storage = _storage_of([edition for (edition,) in await (await connection.execute(EDITION)).fetchall()])
+    if storage == "postgresql":
+        return
+    await connection.execute(
+        sql.SQL(
+            "SELECT create_hypertable({table}::regclass, 'time', chunk_time_interval => {interval}::interval,"
+            " create_default_indexes => false)"
+        ).format(table=sql.Literal(table.as_string(connection)), interval=CHUNK_INTERVAL)
+    )
+    if storage == "timescaledb-community":
+        await _add_columnstore(connection, table)
+
+
+async def make_chunks_for(session: AsyncSession, table: sql.Identifier, staged: sql.Identifier) -> None:
+    """Make the chunks that the rows of the staged table will need; plain PostgreSQL has none.
+
+    A chunk that a transaction makes is locked until its end, for all hosts: so a short one makes them, by rows that it deletes.
+    """
+    if await read_storage(session) == "postgresql":
+        return
+    connection = await driver_of(session)
+    # No host has the number 0.
+    insert = """
+        INSERT INTO {table} (time, host_id, instance_id, stream_id, line_offset)
+        SELECT min(time), 0, 0, 0, 0 FROM {staged} GROUP BY floor(extract(epoch FROM time) / 86400)
+        RETURNING time
+    """
+    made = await (await connection.execute(sql.SQL(insert).format(table=table, staged=staged))).fetchall()
+    if made:
+        delete = sql.SQL("DELETE FROM {table} WHERE host_id = 0 AND time BETWEEN %s AND %s").format(table=table)
+        await connection.execute(delete, [min(made)[0], max(made)[0]])
+
+
+async def allow_large_changes(session: AsyncSession) -> None:
+    """Lift TimescaleDB's limit on how many compressed rows this transaction may change; plain PostgreSQL has none."""
+    name = "timescaledb.max_tuples_decompressed_per_dml_transaction"
+    if await session.scalar(text("SELECT current_setting(:name, true)"), {"name": name}) is not None:
+        await session.execute(text("SELECT set_config(:name, '0', true)"), {"name": name})
+
+
+# What TimescaleDB calls it since 2.18, and before.
+COLUMNSTORE: Final = """
+    ALTER TABLE {table} SET (
+        timescaledb.enable_columnstore, timescaledb.segmentby = {segment_by}, timescaledb.orderby = {order_by}
+    )
+"""
+COLUMNSTORE_BEFORE: Final = """
+    ALTER TABLE {table} SET (
+        timescaledb.compress, timescaledb.compress_segmentby = {segment_by}, timescaledb.compress_orderby = {order_by}
+    )
+"""
+# Not at once: the first rows of a new table may be those of a long recording, which is still being loaded.
+POLICY: Final = """
+    CALL add_columnstore_policy(
+        {name}::regclass, {after}::interval, schedule_interval => {every}::interval, initial_start => now() + {every}::interval
+    )
+"""
+POLICY_BEFORE: Final = """
+    SELECT add_compression_policy(
+        {name}::regclass, {after}::interval, schedule_interval => {every}::interval, initial_start => now() + {every}::interval
+    )
+"""
+REMOVE_POLICY: Final = "CALL remove_columnstore_policy({name}::regclass, if_exists => true)"
+REMOVE_POLICY_BEFORE: Final = "SELECT remove_compression_policy({name}::regclass, if_exists => true)"
+# Tables that were made by an edition without it, or with other settings.
+LACKING: Final = text("""
+    SELECT h.hypertable_name
+    FROM timescaledb_information.hypertables AS h
+    LEFT JOIN timescaledb_information.compression_settings AS s
+        ON s.hypertable_schema = h.hypertable_schema AND s.hypertable_name = h.hypertable_name
+    WHERE h.hypertable_schema = :schema
+    GROUP BY h.hypertable_name
+    HAVING array_agg(s.attname::text ORDER BY s.attname) FILTER (WHERE s.segmentby_column_index IS NOT NULL)
+            IS DISTINCT FROM ARRAY['host_id']
+        OR array_agg(s.attname::text ORDER BY s.orderby_column_index) FILTER (WHERE s.orderby_column_index IS NOT NULL)
+            IS DISTINCT FROM ARRAY['instance_id', 'time']
+    ORDER BY h.hypertable_name
+""")
+HAS_COLUMNSTORE: Final = "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'add_columnstore_policy')"
+
+
+async def _add_columnstore(connection: psycopg.AsyncConnection, table: sql.Identifier) -> None:
+    parts = {
+        "table": table,
+        "name": sql.Literal(table.as_string(connection)),
+        "segment_by": sql.Literal(SEGMENT_BY),
+        "order_by": sql.Literal(ORDER_BY),
+        "after": sql.Literal(COLUMNSTORE_AFTER),
+        "every": sql.Literal(COLUMNSTORE_EVERY),
+    }
+    has_columnstore = await (await connection.execute(HAS_COLUMNSTORE)).fetchone() == (True,)
+    try:
+        # A savepoint: the columnstore saves space, and a table without it is as right as one with it.
+        async with connection.transaction():
+            await connection.execute(sql.SQL(COLUMNSTORE if has_columnstore else COLUMNSTORE_BEFORE).format(**parts))
+            await connection.execute(sql.SQL(REMOVE_POLICY if has_columnstore else REMOVE_POLICY_BEFORE).format(**parts))
+            await connection.execute(sql.SQL(POLICY if has_columnstore else POLICY_BEFORE).format(**parts))
+    except psycopg.DatabaseError as error:
+        log.warning("columnstore_refused", table=table.as_string(connection), error=str(error).splitlines()[0])
+
+
+async def keep_columnstores(sessions: async_sessionmaker[AsyncSession], schema: str) -> None:
+    """The hourly job: all tables of the schema have the columnstore as new ones get it, wherever the edition has one.
+
+    What is in it already stays as it is until it is packed again.
+    """
+    async with open_read_session(sessions) as session:
+        is_wanted = await read_storage(session) == "timescaledb-community"
+        names = list(await session.scalars(LACKING, {"schema": schema})) if is_wanted else []
+    failures = Failures("columnstore_failed")
+    for name in names:
+        with failures.keep(name):
+            async with open_write_session(sessions) as session:
+                # The table is locked for a moment: ingest must not wait behind a reader for it.
+                await session.execute(text("SET LOCAL lock_timeout = '2s'"))
+                await _add_columnstore(await driver_of(session), sql.Identifier(schema, name))
+
+
+# --- the life of the data: removing, measuring, copying ---
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """What a table takes on disk, with all its parts; `n_rows` is an estimate of the catalogue."""
+
+    name: str
+    table_bytes: int
+    index_bytes: int
+    n_rows: int
+
+
+OLDEST_PART: Final = text("""
+    SELECT range_start, range_end
+    FROM timescaledb_information.chunks
+    WHERE hypertable_schema = :schema AND hypertable_name = :name AND range_end <= :before
+    ORDER BY range_start
+    LIMIT 1
+""")
+PLAIN_SIZES: Final = text("""
+    SELECT c.relname AS name, pg_table_size(c.oid) AS table_bytes, pg_indexes_size(c.oid) AS index_bytes,
+        CASE WHEN c.reltuples > 0 THEN c.reltuples ELSE greatest(s.n_live_tup, 0) END::int8 AS n_rows
+    FROM pg_class AS c LEFT JOIN pg_stat_all_tables AS s ON s.relid = c.oid
+    WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema) AND c.relkind = 'r'
+    ORDER BY c.relname
+""")
+# A chunk that nobody wrote to since it was analyzed is as large as the catalogue says; asking the file system for the sizes of
+# all files of some thousand chunks takes seconds. What is in the columnstore is as large as it was when it was put there. Rows of
+# tables that nobody has analyzed yet count by what the statistics collector saw.
+HYPERTABLE_SIZES: Final = text("""
+    WITH parts AS (
+        SELECT p.hypertable_name AS name, c.oid, c.reltoastrelid, c.reltuples, p.is_compressed,
+            p.is_compressed OR pg_stat_get_mod_since_analyze(c.oid) > 0 AS is_changed
+        FROM timescaledb_information.chunks AS p
+        JOIN pg_class AS c ON c.relname = p.chunk_name AND c.relnamespace = p.chunk_schema::text::regnamespace
+        WHERE p.hypertable_schema = :schema
+    ), files AS (
+        SELECT name, oid, is_changed, false AS is_index FROM parts
+        UNION ALL
+        SELECT name, reltoastrelid, is_changed, false FROM parts
+        UNION ALL
+        SELECT name, indexrelid, is_changed, true FROM parts JOIN pg_index ON indrelid = parts.oid
+        UNION ALL
+        SELECT name, indexrelid, is_changed, false FROM parts JOIN pg_index ON indrelid = parts.reltoastrelid
+    ), sizes AS (
+        SELECT f.name, f.is_index,
+            sum(CASE WHEN f.is_changed OR c.relpages = 0 THEN pg_relation_size(c.oid)
+                ELSE c.relpages * current_setting('block_size')::int8 END) AS n_bytes
+        FROM files AS f JOIN pg_class AS c ON c.oid = f.oid
+        GROUP BY f.name, f.is_index
+    ), packed AS (
+        SELECT h.table_name AS name, sum(s.compressed_heap_size + s.compressed_toast_size) AS table_bytes,
+            sum(s.compressed_index_size) AS index_bytes, sum(s.numrows_pre_compression) AS n_rows
+        FROM _timescaledb_catalog.compression_chunk_size AS s
+        JOIN _timescaledb_catalog.chunk AS c ON c.id = s.chunk_id
+        JOIN _timescaledb_catalog.hypertable AS h ON h.id = c.hypertable_id
+        WHERE h.schema_name = :schema
+        GROUP BY h.table_name
+    ), loose AS (
+        SELECT name, sum(
+            CASE WHEN is_compressed OR reltuples > 0 THEN greatest(reltuples, 0) ELSE pg_stat_get_live_tuples(oid) END
+        ) AS n_rows
+        FROM parts GROUP BY name
+    )
+    SELECT h.table_name AS name,
+        (coalesce(heap.n_bytes, 0) + coalesce(packed.table_bytes, 0))::int8 AS table_bytes,
+        (coalesce(index.n_bytes, 0) + coalesce(packed.index_bytes, 0))::int8 AS index_bytes,
+        (coalesce(loose.n_rows, 0) + coalesce(packed.n_rows, 0))::int8 AS n_rows
+    FROM _timescaledb_catalog.hypertable AS h
+    LEFT JOIN sizes AS heap ON heap.name = h.table_name AND NOT heap.is_index
+    LEFT JOIN sizes AS index ON index.name = h.table_name AND index.is_index
+    LEFT JOIN packed ON packed.name = h.table_name
+    LEFT JOIN loose ON loose.name = h.table_name
+    WHERE h.schema_name = :schema
+    ORDER BY 1
+""")
+PLAIN_FILES: Final = """
+    SELECT oid::int8, relfilenode::int8, false, NULL, NULL
+    FROM pg_class
+    WHERE relname = %(name)s AND relnamespace = %(schema)s::text::regnamespace
+"""
+# The chunk of the last day that datetime can hold ends on one that it cannot.
+HYPERTABLE_FILES: Final = """
+    SELECT c.oid::int8, c.relfilenode::int8, part.is_compressed, part.range_start,
+        least(part.range_end, '9999-12-31T23:59:59.999999Z'::timestamptz)
+    FROM timescaledb_information.chunks AS part
+    JOIN pg_class AS c ON c.relname = part.chunk_name AND c.relnamespace = part.chunk_schema::text::regnamespace
+    WHERE part.hypertable_schema = %(schema)s AND part.hypertable_name = %(name)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file with rows of a table, and of which times; another file has other rows, whatever a snapshot says."""
+
+    oid: int
+    file: int
+    is_compressed: bool
+    start: datetime | None
+    end: datetime | None
+
+    def reaches(self, start: datetime, end: datetime) -> bool:
+        """Return whether it may have rows of that time."""
+        return (self.start is None or self.start < end) and (self.end is None or self.end > start)
+
+
+async def drop_oldest_part(session: AsyncSession, schema: str, name: str, before: datetime) -> int | None:
+    """Drop the oldest chunk of the hypertable that ends at `before` or earlier, and give how many rows it had.
+
+    Missing: None when there is no such chunk, as always with plain PostgreSQL: rows are deleted there.
+    """
+    if await read_storage(session) == "postgresql":
+        return None
+    part = (await session.execute(OLDEST_PART, {"schema": schema, "name": name, "before": before})).one_or_none()
+    if part is None:
+        return None
+    connection = await driver_of(session)
+    table = sql.Identifier(schema, name)
+    counted = await connection.execute(
+        sql.SQL("SELECT count(*) FROM {table} WHERE time >= %s AND time < %s").format(table=table), part
+    )
+    row = await counted.fetchone()
+    await connection.execute(
+        sql.SQL("SELECT drop_chunks({table}::regclass, older_than => %s::timestamptz)").format(
+            table=sql.Literal(table.as_string(connection))
+        ),
+        [part.range_end],
+    )
+    return 0 if row is None else int(str(row[0]))
+
+
+async def read_delete_step(session: AsyncSession) -> timedelta:
+    """Return how long the pieces of time are by which rows of a host are best deleted.
+
+    In the columnstore whole batches go without being unpacked when all of a day goes; elsewhere an hour is a short transaction.
+    """
+    return timedelta(days=1) if await read_storage(session) == "timescaledb-community" else timedelta(hours=1)
+
+
+async def read_table_sizes(session: AsyncSession, schema: str) -> list[TableSize]:
+    """Return the sizes of all tables of samples, from the catalogue: nothing is counted."""
+    statement = PLAIN_SIZES if await read_storage(session) == "postgresql" else HYPERTABLE_SIZES
+    rows = await session.execute(statement, {"schema": schema})
+    return [TableSize(row.name, int(row.table_bytes), int(row.index_bytes), int(row.n_rows or 0)) for row in rows]
+
+
+def read_edition(connection: psycopg.Connection[tuple[object, ...]]) -> Storage:
+    """Return which of the three situations the database of this connection is."""
+    return _storage_of([None if edition is None else str(edition) for (edition,) in connection.execute(EDITION).fetchall()])
+
+
+def read_files(connection: psycopg.Connection[tuple[object, ...]], schema: str, name: str) -> frozenset[TableFile]:
+    """Return the files that hold the table's rows, as the connection's snapshot has the catalogue.
+
+    Dropping, truncating and compressing a chunk do not wait for older snapshots, which see it empty then: the file is another.
+    """
+    statement = PLAIN_FILES if read_edition(connection) == "postgresql" else HYPERTABLE_FILES
+    rows = connection.execute(statement, {"schema": schema, "name": name}).fetchall()
+    return frozenset(
+        TableFile(
+            oid=int(str(oid)),
+            file=int(str(file)),
+            is_compressed=bool(is_compressed),
+            start=start if isinstance(start, datetime) else None,
+            end=end if isinstance(end, datetime) else None,
+        )
+        for oid, file, is_compressed, start, end in rows
+    )

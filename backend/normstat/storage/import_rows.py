@@ -1,0 +1,243 @@
+"""Rows of imports and of loads: what was handed over, what became of it, and which bytes are in which stream already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.stats.records import Timing
+from normstat.storage.schema.models import Host, Import, ImportedFile, Load, RejectedLine, Stream
+from normstat.storage.session import WriteSession, driver_of, open_read_session
+from normstat.storage.stat_tables import table_of
+from normstat.window import Window
+
+WAITING: Final = "waiting"
+RUNNING: Final = "running"
+DONE: Final = "done"
+FAILED: Final = "failed"
+STOPPED: Final = "stopped"
+MAX_REASONS: Final = 50
+COUNTED_DAYS: Final = timedelta(days=300)
+MAX_STEPS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLoad:
+    """A file's content that was loaded once: the first `n_bytes` bytes of a stream, which now has `acked_offset`."""
+
+    stream_id: int
+    key: str
+    n_bytes: int
+    content_hash: bytes
+    acked_offset: int
+    is_finished: bool
+    timing: Timing
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedStream:
+    """What the database has of a stream."""
+
+    stats: list[str]
+    n_reports: int
+    n_samples: int
+    n_rejected: int
+    reasons: list[tuple[str, int]]
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    created_at: datetime
+
+
+async def list_lengths(session: AsyncSession, host: str) -> dict[str, list[int]]:
+    """Return the lengths of all contents that were loaded for the host, by spec."""
+    query = select(Load.spec, Load.n_bytes).join(Host, Host.id == Load.host_id).where(Host.name == host).distinct()
+    lengths: dict[str, list[int]] = {}
+    for spec, n_bytes in await session.execute(query):
+        lengths.setdefault(spec, []).append(n_bytes)
+    return lengths
+
+
+async def find_loads(session: AsyncSession, host: str, spec: str, hashes: Mapping[int, bytes]) -> list[KnownLoad]:
+    """Return the loads whose bytes begin the content that has these hashes (of its first n bytes, by n), the longest first."""
+    query = (
+        select(Load.n_bytes, Load.content_hash, Stream)
+        .join(Stream, Stream.id == Load.stream_id)
+        .join(Host, Host.id == Load.host_id)
+        .where(Host.name == host, Load.spec == spec, Load.content_hash.in_(list(hashes.values())))
+        .order_by(Load.n_bytes.desc(), Load.stream_id)
+    )
+    return [
+        KnownLoad(stream.id, stream.key, n_bytes, content_hash, stream.acked_offset, stream.is_finished, stream.timing)
+        for n_bytes, content_hash, stream in await session.execute(query)
+        if hashes.get(n_bytes) == content_hash
+    ]
+
+
+async def note_load(session: WriteSession, stream_id: int, n_bytes: int, content_hash: bytes) -> None:
+    """Write down that the first bytes of the stream are this content, or will be when it is loaded."""
+    query = select(Stream.id, Stream.host_id, Stream.spec).where(Stream.id == stream_id)
+    stream = (await session.execute(query)).one()
+    values = {"stream_id": stream.id, "host_id": stream.host_id, "spec": stream.spec}
+    statement = postgresql_insert(Load).values(n_bytes=n_bytes, content_hash=content_hash, **values)
+    await session.execute(statement.on_conflict_do_nothing(index_elements=["stream_id", "n_bytes"]))
+
+
+async def find_stream(session: AsyncSession, host: str, spec: str, key: str) -> Stream | None:
+    """Return the stream of that name."""
+    query = select(Stream).join(Host, Host.id == Stream.host_id).where(Host.name == host, Stream.spec == spec, Stream.key == key)
+    return await session.scalar(query)
+
+
+async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spec: str, key: str) -> LoadedStream | None:
+    """Return what the database has of the stream of that name. Missing: None when there is no such stream."""
+    async with open_read_session(sessions) as session:
+        stream = await find_stream(session, host, spec, key)
+        if stream is None:
+            return None
+        reasons = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream.id).group_by(RejectedLine.reason)
+        found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MAX_REASONS))]
+    counts = [await _count_samples(sessions, stream, name) for name in stream.stat_names]
+    return LoadedStream(
+        stats=list(stream.stat_names),
+        n_reports=max((n_reports for _, n_reports in counts), default=0),
+        n_samples=sum(n_samples for n_samples, _ in counts),
+        n_rejected=stream.n_rejected,
+        reasons=found,
+        first_sample_at=stream.first_sample_at,
+        last_sample_at=stream.last_sample_at,
+        created_at=stream.created_at,
+    )
+
+
+async def _count_samples(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str) -> tuple[int, int]:
+    """Return the samples of the stream in a stat, and how many instants they are of.
+
+    A transaction can lock only so many chunks of a hypertable, one for each day: a long stream is counted in several.
+    """
+    if stream.first_sample_at is None or stream.last_sample_at is None:
+        return 0, 0
+    # One odd time far away must not make a thousand queries of it: only days with samples are locked.
+    step = max(COUNTED_DAYS, (stream.last_sample_at - stream.first_sample_at) / MAX_STEPS)
+    n_samples = n_reports = 0
+    start = stream.first_sample_at
+    while start <= stream.last_sample_at:
+        n_here, n_reports_here = await _count_within(sessions, stream, stat, Window(start, start + step))
+        n_samples, n_reports = n_samples + n_here, n_reports + n_reports_here
+        start += step
+    return n_samples, n_reports
+
+
+async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str, window: Window) -> tuple[int, int]:
+    statement = sql.SQL(
+        "SELECT count(*), count(DISTINCT time) FROM {}"
+        " WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND stream_id = %(stream_id)s"
+    ).format(table_of(stat))
+    arguments: dict[str, object] = {
+        "host_id": stream.host_id,
+        "stream_id": stream.id,
+        "start": window.start,
+        "end": window.end,
+    }
+    try:
+        async with open_read_session(sessions) as session:
+            row = await (await (await driver_of(session)).execute(statement, arguments)).fetchone()
+    except psycopg.errors.OutOfMemory:
+        middle = window.start + (window.end - window.start) / 2
+        halves = [
+            await _count_within(sessions, stream, stat, half) for half in (Window(window.start, middle), Window(middle, window.end))
+        ]
+        return halves[0][0] + halves[1][0], halves[0][1] + halves[1][1]
+    assert row is not None
+    return int(str(row[0])), int(str(row[1]))
+
+
+# --- imports in the background ---
+
+
+async def add_import(session: AsyncSession, row: Import) -> Import:
+    """Keep a new import; give it with its id."""
+    session.add(row)
+    await session.flush()
+    await session.refresh(row)
+    return row
+
+
+async def list_imports(session: AsyncSession, host: str | None, limit: int) -> Sequence[Import]:
+    """Import, the newest first."""
+    query = select(Import).order_by(Import.id.desc()).limit(limit)
+    return (await session.scalars(query if host is None else query.where(Import.host == host))).all()
+
+
+async def find_import(session: AsyncSession, import_id: int) -> Import | None:
+    """Return the import of that id."""
+    return await session.get(Import, import_id)
+
+
+async def list_files_of(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[Mapping[str, object]]]:
+    """Return what became of the files of each import in their order, those that were loaded first; at most `limit` of each."""
+    is_note = ImportedFile.result["spec"].astext.is_(None)
+    place = func.row_number().over(partition_by=ImportedFile.import_id, order_by=[is_note, ImportedFile.position]).label("place")
+    numbered = select(ImportedFile.import_id, ImportedFile.result, place).where(ImportedFile.import_id.in_(import_ids)).subquery()
+    query = select(numbered.c.import_id, numbered.c.result).where(numbered.c.place <= limit)
+    found: dict[int, list[Mapping[str, object]]] = {}
+    for import_id, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
+        found.setdefault(import_id, []).append(result)
+    return found
+
+
+async def list_unfinished(session: AsyncSession) -> Sequence[Import]:
+    """Import that wait or run, the oldest first."""
+    query = select(Import).where(Import.state.in_([WAITING, RUNNING])).order_by(Import.id)
+    return (await session.scalars(query)).all()
+
+
+async def set_state(session: WriteSession, import_id: int, state: str, message: str = "") -> bool:
+    """Move an import on; False when somebody has forgotten it meanwhile."""
+    values: dict[str, object] = {"state": state, "message": message, "seen_at": datetime.now(UTC)}
+    if state not in (WAITING, RUNNING):
+        values["finished_at"] = datetime.now(UTC)
+    return (
+        await session.execute(update(Import).where(Import.id == import_id).values(values).returning(Import.id))
+    ).first() is not None
+
+
+async def set_progress(
+    session: WriteSession, import_id: int, *, n_bytes: int | None, n_bytes_done: int, files: Mapping[int, Mapping[str, object]]
+) -> bool:
+    """Note how far an import is, and the files that are done, by their places; False when somebody has forgotten it meanwhile."""
+    values: dict[str, object] = {"n_bytes_done": n_bytes_done, "seen_at": datetime.now(UTC), "n_files": Import.n_files + len(files)}
+    if n_bytes is not None:
+        values["n_bytes"] = n_bytes
+    statement = update(Import).where(Import.id == import_id).values(values).returning(Import.id)
+    if (await session.execute(statement)).first() is None:
+        return False
+    if files:
+        rows = [{"import_id": import_id, "position": position, "result": result} for position, result in files.items()]
+        await session.execute(insert(ImportedFile), rows)
+    return True
+
+
+async def list_done(session: AsyncSession, import_id: int) -> frozenset[int]:
+    """Return the places of the files that are done already."""
+    return frozenset(await session.scalars(select(ImportedFile.position).where(ImportedFile.import_id == import_id)))
+
+
+async def touch_imports(session: WriteSession, import_ids: Sequence[int]) -> None:
+    """Say that these are still looked after."""
+    await session.execute(update(Import).where(Import.id.in_(import_ids)).values(seen_at=datetime.now(UTC)))
+
+
+async def delete_import(session: AsyncSession, import_id: int) -> str | None:
+    """Forget an import; give the path of its file. Missing: None when there is no such import."""
+    return (await session.execute(delete(Import).where(Import.id == import_id).returning(Import.file_path))).scalar()
+
+
+def is_abandoned(row: Import, after: timedelta) -> bool:
+    """Return whether nobody looked after a waiting or running import for that long."""
+    return datetime.now(UTC) - row.seen_at > after

@@ -1,0 +1,255 @@
+"""The rows of hosts and streams that a batch of requests reads and writes: one statement for all of them, however many they are.
+
+A fleet sends hundreds of small requests a second. What each of them costs in statements decides how many hosts a server carries, so
+these rows are read and written for all requests of a batch at once, and without objects that track changes.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Final
+
+import psycopg
+
+from normstat.stats.records import LineKind, State, Timing
+from normstat.storage.schema.models import to_timing
+from normstat.storage.stream_rows import COUNTERS, LIVE_CHANNEL, StreamName
+
+MICRO: Final = 1_000_000
+
+ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
+# In the order of the ids, so that no two batches wait for each other.
+LOCK_HOSTS: Final = """
+    SELECT id, name, os, agent_version, clock_offset_s, rolled_until, profiled_until, instance_epoch, now()
+    FROM hosts WHERE name = ANY(%(names)s) ORDER BY id FOR NO KEY UPDATE
+"""
+SAVE_HOSTS: Final = """
+    UPDATE hosts SET
+        last_seen_at = CASE WHEN new.is_live THEN now() ELSE hosts.last_seen_at END,
+        os = new.os, agent_version = new.agent_version, clock_offset_s = new.clock_offset_s
+    FROM unnest(%(ids)s::int8[], %(is_live)s::bool[], %(os)s::text[], %(agent_versions)s::text[], %(clock_offsets)s::float8[])
+        AS new(id, is_live, os, agent_version, clock_offset_s)
+    WHERE hosts.id = new.id
+"""
+VALID_TOKENS: Final = "SELECT id FROM agent_tokens WHERE id = ANY(%(ids)s::int8[]) AND revoked_at IS NULL"
+STREAM_COLUMNS: Final = f"""
+    host_id, id, spec, key, command, acked_offset, spec_version, reader_version, reader_state, last_received_at, first_sample_at,
+    last_sample_at, {", ".join(COUNTERS.values())}, bytes_by_kind, n_gap_bytes, time_zone, first_day, start_at,
+    interval_s, stat_names, is_finished
+"""
+FIND_STREAMS: Final = f"""
+    SELECT {STREAM_COLUMNS} FROM streams
+    WHERE (host_id, spec, key) IN (SELECT * FROM unnest(%(host_ids)s::int8[], %(specs)s::text[], %(keys)s::text[]))
+"""  # noqa: S608
+# The key compared as a whole, so that the index over (host_id, spec, key) is read once for a host and not once for each key.
+OTHER_SPECS: Final = """
+    SELECT s.host_id, s.key, s.spec
+    FROM unnest(%(host_ids)s::int8[]) AS h(id)
+    CROSS JOIN LATERAL (
+        SELECT host_id, key, spec FROM streams WHERE host_id = h.id AND (key || '') = ANY(%(keys)s::text[])
+    ) AS s
+"""
+COUNT_HOSTS: Final = "SELECT count(*) FROM hosts"
+ADD_STREAMS: Final = f"""
+    INSERT INTO streams (host_id, spec, key)
+    SELECT * FROM unnest(%(host_ids)s::int8[], %(specs)s::text[], %(keys)s::text[])
+    RETURNING {STREAM_COLUMNS}
+"""  # noqa: S608
+SAVED: Final = (
+    ("command", "text"),
+    ("acked_offset", "int8"),
+    ("spec_version", "int8"),
+    ("reader_version", "int8"),
+    ("reader_state", "jsonb"),
+    ("last_received_at", "timestamptz"),
+    ("first_sample_at", "timestamptz"),
+    ("last_sample_at", "timestamptz"),
+    *((name, "int8") for name in COUNTERS.values()),
+    ("bytes_by_kind", "jsonb"),
+    ("n_gap_bytes", "int8"),
+    ("time_zone", "text"),
+    ("first_day", "date"),
+    ("start_at", "timestamptz"),
+    ("interval_s", "float8"),
+    ("is_finished", "bool"),
+)
+SAVE_STREAMS: Final = f"""
+    UPDATE streams SET {", ".join(f"{name} = new.{name}" for name, _ in SAVED)},
+        stat_names = CASE WHEN new.stat_names IS NULL THEN streams.stat_names ELSE string_to_array(new.stat_names, ' ') END
+    FROM unnest(%(id)s::int8[], {", ".join(f"%({name})s::{type_}[]" for name, type_ in SAVED)}, %(stat_names)s::text[])
+        AS new(id, {", ".join(name for name, _ in SAVED)}, stat_names)
+    WHERE streams.id = new.id
+"""  # noqa: S608
+ANNOUNCE: Final = "SELECT pg_notify(%(channel)s, payload) FROM unnest(%(payloads)s::text[]) AS news(payload)"
+
+
+@dataclass(slots=True)
+class OpenHost:
+    """A host whose row is locked until the end of the transaction."""
+
+    id: int
+    name: str
+    os: str
+    agent_version: str
+    clock_offset_s: float | None
+    rolled_until: datetime | None
+    profiled_until: datetime | None
+    instance_epoch: int
+    # When the transaction began, by the clock of the database.
+    now: datetime
+    # Whether an agent sent now; an import says nothing of the host as it is.
+    is_live: bool = False
+
+
+@dataclass(slots=True)
+class OpenStream:
+    """A stream of a locked host; the columns are those of models.Stream."""
+
+    host_id: int
+    id: int
+    spec: str
+    key: str
+    command: str
+    acked_offset: int
+    spec_version: int
+    reader_version: int
+    reader_state: State
+    last_received_at: datetime | None
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    n_lines: dict[LineKind, int]
+    bytes_by_kind: dict[str, int]
+    n_gap_bytes: int
+    time_zone: str | None
+    first_day: date | None
+    start_at: datetime | None
+    interval_s: float | None
+    stat_names: list[str]
+    is_finished: bool
+    has_new_stats: bool = field(default=False)
+
+    @property
+    def timing(self) -> Timing:
+        """What is known of its times from elsewhere."""
+        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
+
+    @property
+    def n_all_lines(self) -> int:
+        """The lines of the stream so far, of all kinds."""
+        return sum(self.n_lines.values())
+
+
+async def add_hosts(connection: psycopg.AsyncConnection, names: Iterable[str]) -> None:
+    """Make those of the hosts that are not there; in a short transaction of its own, because others may be making them too."""
+    await connection.execute(ADD_HOSTS, {"names": sorted(set(names))})
+
+
+async def lock_hosts(connection: psycopg.AsyncConnection, names: Iterable[str]) -> dict[str, OpenHost]:
+    """Return those of the hosts that are there, by name, locked until the end of the transaction."""
+    cursor = await connection.execute(LOCK_HOSTS, {"names": sorted(set(names))})
+    return {str(row[1]): OpenHost(*row) for row in await cursor.fetchall()}
+
+
+async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHost]) -> None:
+    """Write what the requests said of their hosts."""
+    arguments: dict[str, object] = {
+        "ids": [host.id for host in hosts],
+        "is_live": [host.is_live for host in hosts],
+        "os": [host.os for host in hosts],
+        "agent_versions": [host.agent_version for host in hosts],
+        "clock_offsets": [host.clock_offset_s for host in hosts],
+    }
+    await connection.execute(SAVE_HOSTS, arguments)
+
+
+async def find_valid_tokens(connection: psycopg.AsyncConnection, ids: Iterable[int]) -> set[int]:
+    """Return those of the agent tokens that are not revoked."""
+    cursor = await connection.execute(VALID_TOKENS, {"ids": sorted(set(ids))})
+    return {int(str(id_)) for (id_,) in await cursor.fetchall()}
+
+
+async def count_hosts(connection: psycopg.AsyncConnection) -> int:
+    """Return how many hosts there are, those that are being deleted among them."""
+    row = await (await connection.execute(COUNT_HOSTS)).fetchone()
+    assert row is not None
+    return int(str(row[0]))
+
+
+async def find_streams(
+    connection: psycopg.AsyncConnection, names: Iterable[tuple[int, StreamName]]
+) -> dict[tuple[int, StreamName], OpenStream]:
+    """Return those of the streams that are there, by host and (spec, key)."""
+    return await _read_streams(connection, FIND_STREAMS, sorted(set(names)))
+
+
+async def open_streams(
+    connection: psycopg.AsyncConnection,
+    names: Iterable[tuple[int, StreamName]],
+    known: Mapping[tuple[int, StreamName], OpenStream],
+) -> dict[tuple[int, StreamName], OpenStream]:
+    """Return the streams by host and (spec, key), made if they are not `known`; the rows of their hosts must be locked."""
+    # Looked for before inserted: an insert that ends in a conflict would use up a number of the sequence every time.
+    new = sorted(set(names) - set(known))
+    return {**known, **(await _read_streams(connection, ADD_STREAMS, new) if new else {})}
+
+
+async def find_specs_of_keys(
+    connection: psycopg.AsyncConnection, names: Iterable[tuple[int, StreamName]]
+) -> dict[tuple[int, str], set[str]]:
+    """Return the specs under which these hosts have streams of these keys, by host and key; for streams that are new, as it
+    takes time.
+    """
+    wanted = sorted(set(names))
+    arguments = {"host_ids": sorted({host_id for host_id, _ in wanted}), "keys": sorted({key for _, (_, key) in wanted})}
+    specs: dict[tuple[int, str], set[str]] = {}
+    for host_id, key, spec in await (await connection.execute(OTHER_SPECS, arguments)).fetchall():
+        specs.setdefault((int(str(host_id)), str(key)), set()).add(str(spec))
+    return specs
+
+
+async def _read_streams(
+    connection: psycopg.AsyncConnection, statement: str, names: Sequence[tuple[int, StreamName]]
+) -> dict[tuple[int, StreamName], OpenStream]:
+    arguments = {
+        "host_ids": [host_id for host_id, _ in names],
+        "specs": [spec for _, (spec, _) in names],
+        "keys": [key for _, (_, key) in names],
+    }
+    cursor = await connection.execute(statement, arguments)
+    first = 12
+    last = first + len(COUNTERS)
+    found = {}
+    rows: list[tuple[Any, ...]] = await cursor.fetchall()
+    for row in rows:
+        counts = dict(zip(COUNTERS, row[first:last], strict=True))
+        cells: list[Any] = [*row[:first], counts, *row[last:]]
+        stream = OpenStream(*cells)
+        found[stream.host_id, (stream.spec, stream.key)] = stream
+    return found
+
+
+async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[OpenStream]) -> None:
+    """Write the streams as they are now."""
+    arguments: dict[str, object] = {name: [_cell(stream, name) for stream in streams] for name, _ in SAVED}
+    arguments["id"] = [stream.id for stream in streams]
+    # Names of stats have no blanks in them.
+    arguments["stat_names"] = [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
+    await connection.execute(SAVE_STREAMS, arguments)
+
+
+_COUNTED: Final[Mapping[str, LineKind]] = {name: kind for kind, name in COUNTERS.items()}
+
+
+def _cell(stream: OpenStream, name: str) -> object:
+    if name in _COUNTED:
+        return stream.n_lines[_COUNTED[name]]
+    value: object = getattr(stream, name)
+    return json.dumps(value) if isinstance(value, dict) else value
+
+
+async def announce_all(connection: psycopg.AsyncConnection, news: Mapping[tuple[str, str], datetime]) -> None:
+    """Tell whoever listens up to when a host (by name) has samples of a spec; nobody hears of it when the transaction fails."""
+    if news:
+        payloads = [json.dumps({"host": host, "spec": spec, "last_sample_at": at.isoformat()}) for (host, spec), at in news.items()]
+        await connection.execute(ANNOUNCE, {"channel": LIVE_CHANNEL, "payloads": payloads})

@@ -1,0 +1,232 @@
+"""What there is to be read: hosts, stats with their fields, and instances, looked up by name."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import NotFound, shorten
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
+from normstat.stats.spec_defaults import usual_semantics
+from normstat.storage.instance_memory import LAST_STEP
+from normstat.storage.schema.models import Host, Instance, StatField, StatTable
+from normstat.storage.session import driver_of
+from normstat.window import Window
+
+DIGITS: Final = re.compile(r"(\d+)")
+# Instances that one list has.
+MAX_LISTED: Final = 10_000
+NAMES_AT_ONCE: Final = 10_000
+# Names that an export remembers from page to page.
+MAX_NAMES: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class StatRef:
+    """A stat whose wide table exists, with all its columns: undocumented ones and families of this database too."""
+
+    id: int
+    name: str
+    spec: str
+    spec_version: int
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRef:
+    """What rows of a stat are about on one host."""
+
+    id: int
+    name: str
+    first_sample_at: datetime
+    last_sample_at: datetime
+
+
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort names as people do: texts before numbers (`all` before `0`), and 9 before 10."""
+    parts = [part for part in DIGITS.split(name) if part]
+    return tuple((1, int(part[:18]), part) if part.isascii() and part.isdecimal() else (0, 0, part) for part in parts)
+
+
+async def require_host(session: AsyncSession, name: str) -> int:
+    """Return the id of a host.
+
+    Raises: NotFound
+    """
+    host_id = await session.scalar(select(Host.id).where(Host.name == name))
+    if host_id is None:
+        raise NotFound(f"There is no host {shorten(name)}; GET /api/v1/hosts lists them", {"host": name})
+    return host_id
+
+
+async def find_stat(session: AsyncSession, name: str) -> StatRef | None:
+    """Return a stat with its columns. Missing: None for a stat of the catalogue of which no host has sent a sample yet.
+
+    Raises: NotFound for a name that neither the catalogue nor the database knows
+    """
+    found = await _read_stats(session, [name])
+    if found:
+        return found[0]
+    if name not in load_catalogue().stats:
+        raise NotFound(f"There is no stat {shorten(name)}; GET /api/v1/stats lists them", {"stat": name})
+    return None
+
+
+async def list_stats(session: AsyncSession) -> list[StatRef]:
+    """Return the stats of which any host has sent a sample, by name."""
+    return await _read_stats(session, (await session.scalars(select(StatTable.name))).all())
+
+
+async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
+    """Return the stats of which a host has samples, by name."""
+    # One look into the index of instances for each stat, however many instances the host has had.
+    has_instances = select(Instance.id).where(Instance.host_id == host_id, Instance.stat_id == StatTable.id).exists()
+    names = (await session.scalars(select(StatTable.name).where(has_instances))).all()
+    return await _read_stats(session, names)
+
+
+async def find_instances(session: AsyncSession, host_id: int, stat_id: int, names: Sequence[str]) -> list[InstanceRef]:
+    """Return the instances of a stat that have these names, in natural order."""
+    statement = select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at).where(
+        Instance.host_id == host_id,
+        Instance.stat_id == stat_id,
+        # The index is over the hash of the names.
+        Instance.name.in_(names),
+        func.md5(Instance.name).in_([func.md5(name) for name in names]),
+    )
+    rows = await session.execute(statement)
+    return sorted((InstanceRef(*row) for row in rows), key=lambda instance: natural_key(instance.name))
+
+
+async def list_instances_by_id(session: AsyncSession, ids: Sequence[int]) -> list[InstanceRef]:
+    """Return these instances in the order of the ids."""
+    columns = (Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at)
+    found = {row[0]: InstanceRef(*row) for row in await session.execute(select(*columns).where(Instance.id.in_(ids)))}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+async def list_latest_instances(
+    session: AsyncSession, host_id: int, stat_id: int, window: Window, *, limit: int = MAX_LISTED
+) -> tuple[list[InstanceRef], int]:
+    """Return the instances that were there in the window, in natural order, and how many there are in all.
+
+    Of more than `limit` those with the latest samples: a host may have had hundreds of thousands (processes, stacks).
+    """
+    statement = (
+        select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at, func.count().over())
+        .where(*_in_window(host_id, stat_id, window))
+        .order_by(Instance.last_sample_at.desc(), Instance.id)
+        .limit(limit)
+    )
+    rows = (await session.execute(statement)).all()
+    found = sorted((InstanceRef(*row[:4]) for row in rows), key=lambda instance: natural_key(instance.name))
+    return found, int(rows[0][4]) if rows else 0
+
+
+async def read_instance_span(
+    session: AsyncSession, host_id: int, stat_id: int, window: Window
+) -> tuple[datetime, datetime, int] | None:
+    """Return the first and the last sample of the instances that were there in the window, and how many these are.
+
+    Missing: None when there was none
+    """
+    first, last, n = (
+        await session.execute(
+            select(func.min(Instance.first_sample_at), func.max(Instance.last_sample_at), func.count()).where(
+                *_in_window(host_id, stat_id, window)
+            )
+        )
+    ).one()
+    return (first, last, n) if n else None
+
+
+async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict[int, str]:
+    """Return the names of instances by id, read in parts: a long list must not hold up the event loop."""
+    connection = await driver_of(session)
+    names: dict[int, str] = {}
+    for start in range(0, len(ids), NAMES_AT_ONCE):
+        cursor = await connection.execute(
+            "SELECT id, name FROM instances WHERE id = ANY(%(ids)s::int8[])", {"ids": list(ids[start : start + NAMES_AT_ONCE])}
+        )
+        names.update((int(str(id_)), str(name)) for id_, name in await cursor.fetchall())
+    return names
+
+
+class InstanceNames:
+    """The names of the instances of an export, looked up as they come, and forgotten when they are too many."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+        self._names: dict[int, str] = {}
+
+    async def of(self, ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the names of these instances, and perhaps of others."""
+        missing = [id_ for id_ in ids if id_ not in self._names]
+        if missing:
+            if len(self._names) + len(missing) > MAX_NAMES:
+                self._names, missing = {}, list(ids)
+            self._names.update(await read_instance_names(self._session, missing))
+        return self._names
+
+
+def _in_window(host_id: int, stat_id: int, window: Window) -> list[ColumnElement[bool]]:
+    # The last sample of an instance that goes on may be LAST_STEP later than its row says.
+    return [
+        Instance.host_id == host_id,
+        Instance.stat_id == stat_id,
+        Instance.first_sample_at < window.end,
+        Instance.last_sample_at >= window.start - LAST_STEP,
+    ]
+
+
+async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:
+    if not names:
+        return []
+    rows = await session.execute(
+        select(StatTable.id, StatTable.name, StatTable.spec, StatTable.spec_version, StatField.definition, StatField.is_documented)
+        .join(StatField, StatField.stat_id == StatTable.id)
+        .where(StatTable.name.in_(names))
+        .order_by(StatTable.name, StatField.position)
+    )
+    today = {
+        name: {field.key: field for field in stat.fields} for name, (_, stat) in load_catalogue().stats.items() if name in names
+    }
+    stats: dict[str, tuple[int, str, int, list[Field]]] = {}
+    for stat_id, name, spec, version, definition, is_documented in rows:
+        _, _, _, fields = stats.setdefault(name, (stat_id, spec, version, []))
+        made = _to_field(definition, is_documented=is_documented)
+        fields.append(_described(made, today.get(name, {}).get(made.key)))
+    return [StatRef(stat_id, name, spec, version, tuple(fields)) for name, (stat_id, spec, version, fields) in stats.items()]
+
+
+def _described(made: Field, today: Field | None) -> Field:
+    """Return the field as today's spec describes it (unit, help, direction), with the type and decimals that its column was
+    made with.
+    """
+    return made if today is None else replace(today, storage=made.storage, decimals=made.decimals)
+
+
+def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field:
+    """Return the field that a column was made for, from its stored definition."""
+    text = {key: str(value) for key, value in definition.items()}
+    return Field(
+        key=text["key"],
+        column=text["column"],
+        printed_key=text["printed_key"],
+        group=text["group"],
+        unit=text["unit"],
+        kind=Kind(text["kind"]),
+        worse=Worse(text["worse"]),
+        decimals=int(text["decimals"]),
+        storage=Storage(text["storage"]),
+        help=text["help"],
+        source=text["source"],
+        is_documented=is_documented,
+        # Columns made before fields had semantics.
+        semantics=Semantics(text["semantics"]) if "semantics" in text else usual_semantics(Kind(text["kind"])),
+    )

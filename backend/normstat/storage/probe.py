@@ -1,0 +1,69 @@
+"""Whether the database answers, asked on a connection of its own and never by more than one question at once."""
+
+import asyncio
+from typing import Final
+
+from sqlalchemy.exc import DBAPIError
+
+from normstat.errors import DatabaseAway
+from normstat.storage.hypertables import Storage, read_storage
+from normstat.storage.session import make_probe_engine, make_sessions
+
+# A question that is not answered for this long is given up, and its connection closed.
+QUESTION_TIMEOUT_S: Final = 10.0
+
+
+class DatabaseProbe:
+    """Asks the database for its kind of storage; whoever asks meanwhile gets the same answer.
+
+    A database that hangs, or a network that swallows what is sent, leaves a question open; a question that is cancelled waits for
+    the database, too. So the question is a task of its own, and nobody waits for it longer than they want to.
+    """
+
+    def __init__(self, database_url: str) -> None:
+        self._engine = make_probe_engine(database_url)
+        self._sessions = make_sessions(self._engine)
+        self._question: asyncio.Task[Storage] | None = None
+
+    async def read_storage(self, max_wait_s: float) -> Storage:
+        """Return the kind of storage.
+
+        Raises: DatabaseAway when there is no answer in time; errors of the database as they are
+        """
+        if self._question is None or self._question.done():
+            self._question = asyncio.create_task(self._ask(), name="probe")
+            self._question.add_done_callback(_retrieve)
+        done, _ = await asyncio.wait({self._question}, timeout=max_wait_s)
+        if not done:
+            raise DatabaseAway(f"The database did not answer within {max_wait_s:g} s")
+        return done.pop().result()
+
+    async def _ask(self) -> Storage:
+        try:
+            async with asyncio.timeout(QUESTION_TIMEOUT_S):
+                try:
+                    return await self._ask_once()
+                except DBAPIError as error:
+                    if not error.connection_invalidated:
+                        raise
+                    # The database was restarted since the last question.
+                    return await self._ask_once()
+        except TimeoutError:
+            raise DatabaseAway(f"The database did not answer within {QUESTION_TIMEOUT_S:g} s") from None
+
+    async def _ask_once(self) -> Storage:
+        async with self._sessions() as session:
+            return await read_storage(session)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._question is not None:
+            self._question.cancel()
+            await asyncio.wait({self._question})
+        await self._engine.dispose()
+
+
+def _retrieve(question: asyncio.Task[Storage]) -> None:
+    # Nobody may be waiting for it any more; asyncio would complain of an exception that nobody has seen.
+    if not question.cancelled():
+        question.exception()

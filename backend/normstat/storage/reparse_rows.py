@@ -1,0 +1,274 @@
+"""Rows of reparses: who wishes which streams to be read again, how far that is, and what came of it.
+
+Whoever works on them holds the advisory lock REPARSE_LOCK, so that of all processes one works, on one reparse after the other.
+A reparse that is `running` while nobody holds the lock was left by a process that died: the next one goes on behind the last stream
+that was done.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import BadRequest, NotFound, shorten
+from normstat.stats.catalogue import load_catalogue
+from normstat.storage.schema.models import Host, Reparse, Stream
+from normstat.storage.schema.retention_models import StreamChange
+from normstat.storage.session import WriteSession
+
+# Any number that no other advisory lock has.
+REPARSE_LOCK: Final = 0x6E6F726D_00000011
+MAX_LISTED: Final = 100
+MAX_TEXT_LENGTH: Final = 500
+MAX_MESSAGE_LENGTH: Final = 2000
+
+
+class JobState(StrEnum):
+    """Where a job stands; the last three are its end."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+OPEN_STATES: Final = (JobState.WAITING, JobState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class ReparseScope:
+    """Which streams: all, or those of a host, of a spec, one alone; `is_outdated_only`: of these the outdated ones."""
+
+    host: str | None = None
+    stream_id: int | None = None
+    spec: str | None = None
+    is_outdated_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReparseRecord:
+    """A reparse as it stands."""
+
+    id: int
+    host: str | None
+    stream_id: int | None
+    spec: str | None
+    is_outdated_only: bool
+    state: JobState
+    message: str
+    n_streams: int
+    n_streams_done: int
+    n_bytes: int
+    n_bytes_done: int
+    n_samples_before: int
+    n_samples_after: int
+    n_rejected_after: int
+    created_at: datetime
+    created_by: str
+    finished_at: datetime | None
+
+
+def is_outdated() -> ColumnElement[bool]:
+    """SQL: the stream has bytes, a spec for them, and was read by another version of it (0: there was no spec when they came)."""
+    versions = [and_(Stream.spec == spec.name, Stream.spec_version != spec.version) for spec in load_catalogue().specs.values()]
+    # Of a stream without its first bytes nothing can be derived again, so that nobody is asked to.
+    is_cut = select(StreamChange.stream_id).where(StreamChange.stream_id == Stream.id, StreamChange.kept_from > 0).exists()
+    return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions), ~is_cut)
+
+
+async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by: str) -> ReparseRecord:
+    """Return the new reparse, waiting; or the one of the same scope that waits already.
+
+    Raises: NotFound for an unknown host or stream; BadRequest for a spec that the catalogue does not have, and for a stream that is
+    not of that host and spec
+    """
+    host_id = await _require_scope(session, scope)
+    same = {"host_id": host_id, "stream_id": scope.stream_id, "spec": scope.spec, "is_outdated_only": scope.is_outdated_only}
+    waiting = await session.scalar(select(Reparse.id).filter_by(state=JobState.WAITING, **same).limit(1))
+    if waiting is not None:
+        return await read_reparse(session, waiting)
+    newest = await session.scalar(select(func.coalesce(func.max(Stream.id), 0)))
+    row = Reparse(**same, newest_stream_id=newest, created_by=created_by)
+    session.add(row)
+    await session.flush()
+    row.n_streams, row.n_bytes = (
+        await session.execute(
+            select(func.count(), func.coalesce(func.sum(Stream.acked_offset - Stream.n_gap_bytes), 0)).where(*_streams_of(row))
+        )
+    ).one()
+    await session.flush()
+    return await read_reparse(session, row.id)
+
+
+async def list_reparses(session: AsyncSession) -> list[ReparseRecord]:
+    """Return the newest reparses, the newest first."""
+    query = select(Reparse, Host.name).join(Host, Host.id == Reparse.host_id, isouter=True)
+    rows = await session.execute(query.order_by(Reparse.id.desc()).limit(MAX_LISTED))
+    return [_to_record(row, host) for row, host in rows]
+
+
+async def read_reparse(session: AsyncSession, reparse_id: int) -> ReparseRecord:
+    """Return the reparse.
+
+    Raises: NotFound
+    """
+    query = select(Reparse, Host.name).join(Host, Host.id == Reparse.host_id, isouter=True).where(Reparse.id == reparse_id)
+    found = (await session.execute(query, execution_options={"populate_existing": True})).one_or_none()
+    if found is None:
+        raise NotFound(f"There is no reparse {reparse_id}", {"id": reparse_id})
+    return _to_record(found[0], found[1])
+
+
+async def stop_reparse(session: AsyncSession, reparse_id: int, message: str) -> None:
+    """End the reparse, if it is not at its end; streams that were done keep their new samples, all others their old ones.
+
+    Raises: NotFound
+    """
+    if await session.get(Reparse, reparse_id) is None:
+        raise NotFound(f"There is no reparse {reparse_id}", {"id": reparse_id})
+    await end_reparse(session, reparse_id, JobState.STOPPED, message)
+
+
+async def end_reparse(session: AsyncSession, reparse_id: int, state: JobState, message: str) -> None:
+    """Note how it ended, unless it did before."""
+    await session.execute(
+        update(Reparse)
+        .where(Reparse.id == reparse_id, Reparse.state.in_(OPEN_STATES))
+        .values(state=state, message=message, finished_at=func.now())
+    )
+
+
+async def finish_reparse(session: WriteSession, reparse_id: int) -> JobState:
+    """Note that all streams were read, or could not be; how it ended."""
+    values = {
+        "state": case((Reparse.message == "", JobState.DONE), else_=JobState.FAILED),
+        "n_bytes_done": Reparse.n_bytes,
+        "finished_at": func.now(),
+    }
+    done = update(Reparse).where(Reparse.id == reparse_id, Reparse.state == JobState.RUNNING).values(values)
+    state = await session.scalar(done.returning(Reparse.state))
+    return JobState.STOPPED if state is None else JobState(state)
+
+
+async def note_failure(session: WriteSession, reparse_id: int, stream: Stream, text: str) -> None:
+    """Note that a stream could not be read again, and kept its samples; the message names the first ones."""
+    told = f"stream {stream.id} ({stream.spec} {shorten(stream.key)}): {text[:MAX_TEXT_LENGTH]}"
+    message = case(
+        (Reparse.message == "", told),
+        (func.length(Reparse.message) < MAX_MESSAGE_LENGTH, Reparse.message + "; " + told),
+        else_=Reparse.message,
+    )
+    values = {"message": message, "last_stream_id": stream.id}
+    await session.execute(update(Reparse).where(Reparse.id == reparse_id).values(values))
+
+
+async def has_open_reparses(session: AsyncSession) -> bool:
+    """Return whether there is anything to do."""
+    return await session.scalar(select(Reparse.id).where(Reparse.state.in_(OPEN_STATES)).limit(1)) is not None
+
+
+async def next_reparse(session: WriteSession) -> Reparse | None:
+    """Return the oldest reparse that is not at its end, running from now on; only for the holder of the lock."""
+    query = select(Reparse).where(Reparse.state.in_(OPEN_STATES)).order_by(Reparse.id).limit(1)
+    row = await session.scalar(query, execution_options={"populate_existing": True})
+    if row is not None:
+        row.state = JobState.RUNNING
+        await session.flush()
+    return row
+
+
+async def next_stream(session: AsyncSession, reparse: Reparse) -> Stream | None:
+    """Return the next stream that the reparse has to read."""
+    query = select(Stream).where(*_streams_of(reparse), Stream.id > reparse.last_stream_id).order_by(Stream.id).limit(1)
+    return await session.scalar(query, execution_options={"populate_existing": True})
+
+
+async def note_progress(session: WriteSession, reparse_id: int, n_bytes_done: int) -> bool:
+    """Note how many bytes were read, at most as many as were counted at the beginning; whether the reparse is still wanted."""
+    done = func.least(Reparse.n_bytes, n_bytes_done)
+    noted = update(Reparse).where(Reparse.id == reparse_id, Reparse.state == JobState.RUNNING).values(n_bytes_done=done)
+    return await session.scalar(noted.returning(Reparse.id)) is not None
+
+
+async def note_stream(
+    session: WriteSession, reparse: Reparse, stream_id: int, *, n_before: int, n_after: int, n_rejected: int
+) -> None:
+    """Note that a stream is done; in the transaction that replaced its samples."""
+    counts = {
+        "last_stream_id": stream_id,
+        "n_streams_done": Reparse.n_streams_done + 1,
+        "n_samples_before": Reparse.n_samples_before + n_before,
+        "n_samples_after": Reparse.n_samples_after + n_after,
+        "n_rejected_after": Reparse.n_rejected_after + n_rejected,
+    }
+    await session.execute(update(Reparse).where(Reparse.id == reparse.id).values(counts))
+
+
+async def bytes_behind(session: AsyncSession, reparse: Reparse) -> int:
+    """Return how many bytes the streams have that are still to be read."""
+    size = func.coalesce(func.sum(Stream.acked_offset - Stream.n_gap_bytes), 0)
+    return await session.scalar(select(size).where(*_streams_of(reparse), Stream.id > reparse.last_stream_id)) or 0
+
+
+def _streams_of(reparse: Reparse) -> Sequence[ColumnElement[bool]]:
+    """Return those with bytes that there is a spec for, of the scope, not newer than the reparse."""
+    conditions: list[ColumnElement[bool]] = [
+        Stream.acked_offset > Stream.n_gap_bytes,
+        Stream.spec.in_(load_catalogue().specs),
+        Stream.id <= reparse.newest_stream_id,
+    ]
+    if reparse.host_id is not None:
+        conditions.append(Stream.host_id == reparse.host_id)
+    if reparse.stream_id is not None:
+        conditions.append(Stream.id == reparse.stream_id)
+    if reparse.spec is not None:
+        conditions.append(Stream.spec == reparse.spec)
+    if reparse.is_outdated_only:
+        conditions.append(is_outdated())
+    return conditions
+
+
+async def _require_scope(session: AsyncSession, scope: ReparseScope) -> int | None:
+    host_id: int | None = None
+    if scope.host is not None:
+        host_id = await session.scalar(select(Host.id).where(Host.name == scope.host))
+        if host_id is None:
+            raise NotFound(f"There is no host {shorten(scope.host)}", {"host": scope.host})
+    spec = scope.spec
+    if scope.stream_id is not None:
+        stream = await session.get(Stream, scope.stream_id)
+        if stream is None:
+            raise NotFound(f"There is no stream {scope.stream_id}", {"stream_id": scope.stream_id})
+        if (host_id is not None and stream.host_id != host_id) or (spec is not None and stream.spec != spec):
+            raise BadRequest(f"Stream {scope.stream_id} is not of that host and spec; name the stream alone")
+        spec = stream.spec
+    if spec is not None and spec not in load_catalogue().specs:
+        raise BadRequest(f"There is no spec {shorten(spec)} to read with; add it first", {"spec": spec})
+    return host_id
+
+
+def _to_record(row: Reparse, host: str | None) -> ReparseRecord:
+    return ReparseRecord(
+        id=row.id,
+        host=host,
+        stream_id=row.stream_id,
+        spec=row.spec,
+        is_outdated_only=row.is_outdated_only,
+        state=JobState(row.state),
+        message=row.message,
+        n_streams=row.n_streams,
+        n_streams_done=row.n_streams_done,
+        n_bytes=row.n_bytes,
+        n_bytes_done=row.n_bytes_done,
+        n_samples_before=row.n_samples_before,
+        n_samples_after=row.n_samples_after,
+        n_rejected_after=row.n_rejected_after,
+        created_at=row.created_at,
+        created_by=row.created_by,
+        finished_at=row.finished_at,
+    )

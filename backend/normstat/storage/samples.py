@@ -1,0 +1,238 @@
+"""Blocks of samples -> rows of the wide tables, by COPY BINARY.
+
+A row on the wire is a count of columns and then, for each column, its length and its bytes, all big-endian. Rows of a block have
+the same columns, so a structured array of NumPy is the wire format already. Where a value is missing its length is -1 and its bytes
+must not be there: they are cut out of the array's bytes by a mask, for all rows at once. A dec4 is sent as the whole number it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import psycopg
+from psycopg import sql
+
+from normstat.errors import SpecError
+from normstat.stats.engine.number_formats import EXACT_LIMIT, format_values
+from normstat.stats.records import Int64Array, SampleBlock, ValueArray
+from normstat.stats.spec import Field, Storage
+from normstat.storage.printed_words import NO_VALUE, format_printed
+from normstat.storage.stat_tables import Column, StoredStat
+
+COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+COPY_TRAILER: Final = b"\xff\xff"
+# PostgreSQL counts microseconds from 2000-01-01.
+POSTGRES_EPOCH_US: Final = 946_684_800_000_000
+WIRE_TYPES: Final[Mapping[Storage, str]] = {
+    Storage.INT4: ">i4",
+    Storage.INT8: ">i8",
+    Storage.DEC4: ">i4",
+    Storage.FLOAT4: ">f4",
+    Storage.FLOAT8: ">f8",
+}
+NULL_LENGTH: Final = -1
+# Types that hold all that a type holds, for as many decimals.
+AT_LEAST: Final[Mapping[Storage, frozenset[Storage]]] = {
+    Storage.INT4: frozenset({Storage.INT8}),
+    Storage.INT8: frozenset(),
+    Storage.DEC4: frozenset({Storage.FLOAT8}),
+    Storage.FLOAT4: frozenset({Storage.FLOAT8}),
+    Storage.FLOAT8: frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the rows of a block belong; `instance_ids` by the names in the block."""
+
+    host_id: int
+    stream_id: int
+    instance_ids: Mapping[str, int]
+
+
+async def copy_block(
+    connection: psycopg.AsyncConnection,
+    stored: StoredStat,
+    block: SampleBlock,
+    place: Place,
+    *,
+    into: sql.Identifier | None = None,
+) -> None:
+    """Write all rows of the block within the connection's transaction; the table has a column for every field.
+
+    `into` names a table of the same columns to write to in its place.
+    Raises: SpecError when a field's values do not fit the type that its column was made with
+    """
+    await _copy(connection, into or stored.table, block.fields, [encode_rows(stored, block, place)])
+
+
+async def copy_blocks(connection: psycopg.AsyncConnection, stored: StoredStat, parts: Sequence[tuple[SampleBlock, Place]]) -> None:
+    """Write all rows of blocks of one stat, with as few statements as their columns allow.
+
+    Raises: SpecError when a field's values do not fit the type that its column was made with
+    """
+    by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes]]] = {}
+    for block, place in parts:
+        keys = tuple(field.key for field in block.fields)
+        by_keys.setdefault(keys, (block.fields, []))[1].append(encode_rows(stored, block, place))
+    for fields, pieces in by_keys.values():
+        await _copy(connection, stored.table, fields, pieces)
+
+
+async def _copy(
+    connection: psycopg.AsyncConnection, table: sql.Identifier, fields: Sequence[Field], pieces: Sequence[bytes]
+) -> None:
+    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *(field.key for field in fields), "printed"]
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(table, sql.SQL(", ").join(map(sql.Identifier, names)))
+    async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
+
+
+def encode_rows(stored: StoredStat, block: SampleBlock, place: Place) -> bytes:
+    """Return the block's rows as COPY BINARY has them; the columns are those of BASE_COLUMNS with the fields before `printed`.
+
+    Raises: SpecError when a field's values do not fit the type that its column was made with
+    """
+    rows = _fixed_rows(stored, block, place)
+    keep = _kept_bytes(rows, block)
+    printed = _printed_rows(stored, block)
+    row_bytes = rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
+    if not printed:
+        return rows.tobytes() if keep is None else row_bytes[keep].tobytes()
+    is_plain = np.ones(len(rows), dtype=np.bool_)
+    is_plain[list(printed)] = False
+    plain = row_bytes[is_plain]
+    parts = [plain.tobytes() if keep is None else plain[keep[is_plain]].tobytes()]
+    for number, words in printed.items():
+        # The row ends with the length of `printed`, four bytes; its text takes their place.
+        row = row_bytes[number] if keep is None else row_bytes[number][keep[number]]
+        encoded = words.encode("utf-8", "backslashreplace").replace(b"\0", b"\\x00")
+        parts.append(row[:-4].tobytes() + len(encoded).to_bytes(4, "big") + encoded)
+    return b"".join(parts)
+
+
+def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDArray[np.void]:
+    """Shape: (n,) of the wire's row, all columns filled, `printed` empty."""
+    ids = np.fromiter(map(place.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
+    columns: list[tuple[str, npt.NDArray[np.generic] | int]] = [
+        (">i8", block.time_us - POSTGRES_EPOCH_US),
+        (">i4", place.host_id),
+        (">i4", ids),
+        (">i4", place.stream_id),
+        (">i8", block.line_offset),
+    ]
+    for field, values in zip(block.fields, block.values, strict=True):
+        storage = stored.columns[field.key].storage
+        if storage.is_whole and values.dtype.kind != "i" and (values != np.floor(values)).any():
+            raise SpecError(
+                f"{stored.name}.{field.key} was made for whole numbers and now has decimals; give the field another key"
+            )
+        if storage is Storage.DEC4:
+            values = np.rint(values * 10.0 ** stored.columns[field.key].decimals)  # noqa: PLW2901
+        columns.append((WIRE_TYPES[storage], values))
+    layout = [("n", ">i2")]
+    for number, (wire_type, _) in enumerate(columns):
+        layout += [(f"l{number}", ">i4"), (f"v{number}", wire_type)]
+    rows = np.empty(len(block), dtype=np.dtype([*layout, ("printed", ">i4")]))
+    rows["n"] = len(columns) + 1
+    for number, (wire_type, column) in enumerate(columns):
+        rows[f"l{number}"] = np.dtype(wire_type).itemsize
+        rows[f"v{number}"] = column
+    rows["printed"] = 0
+    _mark_missing(rows, block)
+    return rows
+
+
+FIRST_FIELD: Final = 5
+
+
+def _mark_missing(rows: npt.NDArray[np.void], block: SampleBlock) -> None:
+    for number, missing in enumerate(block.missing, start=FIRST_FIELD):
+        if missing is not None:
+            rows[f"l{number}"][missing] = NULL_LENGTH
+
+
+def _kept_bytes(rows: npt.NDArray[np.void], block: SampleBlock) -> npt.NDArray[np.bool_] | None:
+    """Return which bytes of the rows go on the wire. Shape: (n, row size). Missing: None when all do."""
+    if all(missing is None or not missing.any() for missing in block.missing):
+        return None
+    keep = np.ones((len(rows), rows.dtype.itemsize), dtype=np.bool_)
+    assert rows.dtype.fields is not None
+    for number, missing in enumerate(block.missing, start=FIRST_FIELD):
+        if missing is not None:
+            column, at = rows.dtype.fields[f"v{number}"][:2]
+            keep[missing, at : at + column.itemsize] = False
+    return keep
+
+
+def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
+    """Return the rows with words that do not come back from their columns, with these words; see storage/printed_words.py.
+
+    What comes back rests on the type and decimals that a column was made with. Where the block was read with others (a column
+    unknown to the spec whose first number happened to have no decimals, a newer spec) every row is looked at.
+    """
+    made = [stored.columns[field.key] for field in block.fields]
+    fits = all(_fits(field, column, values) for field, column, values in zip(block.fields, made, block.values, strict=True))
+    numbers = sorted(block.printed) if fits else range(len(block))
+    if not len(numbers):
+        return {}
+    at = np.array(numbers, dtype=np.intp)
+    words = {number: text.split(" ") for number, text in block.printed.items()}
+    odd: dict[int, dict[str, str]] = {}
+    for place, (field, column, values) in enumerate(zip(block.fields, made, block.values, strict=True)):
+        missing = block.missing[place] if block.missing else None
+        kept = replace(field, decimals=column.decimals, storage=column.storage)
+        back = format_values(kept, _as_stored(values[at], column))
+        said = format_values(field, values[at])
+        for number, text_back, text_said in zip(numbers, back, said, strict=True):
+            is_missing = missing is not None and bool(missing[number])
+            word = words[number][place] if number in words else (NO_VALUE if is_missing else text_said)
+            if word != (NO_VALUE if is_missing else text_back):
+                odd.setdefault(number, {})[field.key] = word
+    return {number: format_printed(found) for number, found in odd.items()}
+
+
+def _fits(field: Field, column: Column, values: ValueArray) -> bool:
+    """Return whether what the reader took for canonical comes back from the column, too."""
+    if field.decimals != column.decimals:
+        return False
+    if field.storage is column.storage or column.storage in AT_LEAST[field.storage]:
+        return True
+    # Tables from before: a float4 does for shares, whatever type their fields have now.
+    is_float4 = column.storage is Storage.FLOAT4 and not field.storage.is_whole
+    return is_float4 and bool(np.abs(values).max(initial=0) * 10.0**column.decimals < EXACT_LIMIT[Storage.FLOAT4])
+
+
+def _as_stored(values: ValueArray, column: Column) -> ValueArray:
+    """Return the values as they come back from that column."""
+    match column.storage:
+        case Storage.DEC4:
+            power = 10.0**column.decimals
+            return np.rint(values * power) / power
+        case Storage.FLOAT4:
+            return values.astype(np.float32).astype(np.float64)
+        case Storage.FLOAT8:
+            return values.astype(np.float64)
+        case Storage.INT4 | Storage.INT8:
+            return values.astype(np.int64)
+
+
+def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
+    """Return the first and last time of each instance.
+
+    Units: microseconds since the epoch.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for block in blocks:
+        numbers: dict[str, int] = {}
+        at: Int64Array = np.fromiter((numbers.setdefault(name, len(numbers)) for name in block.instances), dtype=np.int64)
+        firsts = np.full(len(numbers), np.iinfo(np.int64).max)
+        lasts = np.full(len(numbers), np.iinfo(np.int64).min)
+        np.minimum.at(firsts, at, block.time_us)
+        np.maximum.at(lasts, at, block.time_us)
+        for name, first, last in zip(numbers, firsts.tolist(), lasts.tolist(), strict=True):
+            known = spans.get(name, (first, last))
+            spans[name] = (min(known[0], first), max(known[1], last))
+    return spans

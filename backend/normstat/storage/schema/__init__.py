@@ -1,0 +1,1 @@
+"""The tables as SQLAlchemy models, the schema's version and its migrations. Entry points: `models`, `migrations`."""

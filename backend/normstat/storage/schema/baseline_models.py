@@ -1,0 +1,168 @@
+"""The tables of baselines: what was marked as normal, what is left out of it, how it looks, and comparisons that were kept."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Identity, Integer, LargeBinary, SmallInteger, Text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
+from sqlalchemy.orm import Mapped, mapped_column
+
+from normstat.storage.schema.models import NOW, Base
+
+
+class HostGroup(Base):
+    """Hosts that baselines speak of together."""
+
+    __tablename__ = "host_groups"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    note: Mapped[str] = mapped_column(server_default="")
+
+
+class HostGroupHost(Base):
+    """A host of a group."""
+
+    __tablename__ = "host_group_hosts"
+    group_id: Mapped[int] = mapped_column(ForeignKey("host_groups.id", ondelete="CASCADE"), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+
+
+class Baseline(Base):
+    """A period that a person marked as normal; `windows` and `version` are those of the newest version.
+
+    `time_zone` says which hours are alike, and what the local times of the rule mean. With an `rrule` the windows are those of
+    the rule: from its first start on, the last `keep_days`. Until `recording_until` the last window is being recorded. With a group
+    the hosts are the group's.
+    """
+
+    __tablename__ = "baselines"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    note: Mapped[str] = mapped_column(server_default="")
+    windows: Mapped[list[Range[datetime]]] = mapped_column(TSTZMULTIRANGE)
+    version: Mapped[int] = mapped_column(server_default="1")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    archived_at: Mapped[datetime | None]
+    time_zone: Mapped[str] = mapped_column(server_default="UTC")
+    rrule: Mapped[str | None]
+    rule_start_at: Mapped[datetime | None]
+    rule_duration_s: Mapped[int | None] = mapped_column(Integer)
+    keep_days: Mapped[int | None] = mapped_column(Integer)
+    recording_until: Mapped[datetime | None]
+    group_id: Mapped[int | None] = mapped_column(ForeignKey("host_groups.id", ondelete="SET NULL"))
+
+
+class BaselineHost(Base):
+    """A host that a baseline speaks of now; those of a group stand here, too."""
+
+    __tablename__ = "baseline_hosts"
+    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+
+
+class BaselineVersion(Base):
+    """What a baseline was at some time: its windows, the names of its hosts, why it became so. Never changed."""
+
+    __tablename__ = "baseline_versions"
+    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    windows: Mapped[list[Range[datetime]]] = mapped_column(TSTZMULTIRANGE)
+    hosts: Mapped[list[str]] = mapped_column(ARRAY(Text()))
+    time_zone: Mapped[str] = mapped_column(server_default="UTC")
+    reason: Mapped[str]
+    made_by: Mapped[str]
+    made_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Exclusion(Base):
+    """A window [start_at, end_at) that was an incident: no baseline counts it. Without a host: of all hosts."""
+
+    __tablename__ = "exclusions"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    note: Mapped[str] = mapped_column(server_default="")
+    start_at: Mapped[datetime]
+    end_at: Mapped[datetime]
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class MutedSeries(Base):
+    """A series that nobody wants to see among the findings. Without a host: of all hosts; without an instance: of all instances."""
+
+    __tablename__ = "muted_series"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    stat: Mapped[str]
+    field: Mapped[str]
+    instance: Mapped[str | None]
+    reason: Mapped[str] = mapped_column(server_default="")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class KeptComparison(Base):
+    """A comparison that was kept: what was asked, and the answer as it was then (JSON, compressed with zstd)."""
+
+    __tablename__ = "comparisons"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    note: Mapped[str] = mapped_column(server_default="")
+    inputs: Mapped[dict[str, object]] = mapped_column(JSONB)
+    result: Mapped[bytes] = mapped_column(LargeBinary)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class ProfilePiece(Base):
+    """What an hour, or less, of a stat of one host looks like, by one version of the method. Without a body: being made."""
+
+    __tablename__ = "profile_pieces"
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
+    start_at: Mapped[datetime] = mapped_column(primary_key=True)
+    end_at: Mapped[datetime] = mapped_column(primary_key=True)
+    method: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    n_rows: Mapped[int]
+    spec_version: Mapped[int] = mapped_column(Integer, server_default="0")
+    made_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class Profile(Base):
+    """What a host looks like in a version of a baseline, or (`slot`) in those of its hours that are alike.
+
+    `effective`: the windows that it was made from, those before `until_at`; `sources`: a hash of the pieces; `is_stale`: samples
+    changed since; `band`: the part of it that is drawn behind graphs.
+    """
+
+    __tablename__ = "profiles"
+    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(Integer, primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+    slot: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    method: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    made_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    until_at: Mapped[datetime]
+    effective: Mapped[list[Range[datetime]]] = mapped_column(TSTZMULTIRANGE)
+    is_stale: Mapped[bool] = mapped_column(server_default="false")
+    spec_versions: Mapped[dict[str, int]] = mapped_column(JSONB)
+    sources: Mapped[str]
+    band: Mapped[bytes] = mapped_column(LargeBinary)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ProfileJob(Base):
+    """The profiles of a baseline for one host: whether they are wanted, being made, or there. `asked_at`: the last time."""
+
+    __tablename__ = "profile_jobs"
+    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    n_done: Mapped[int] = mapped_column(Integer, server_default="0")
+    n_total: Mapped[int] = mapped_column(Integer, server_default="0")
+    message: Mapped[str] = mapped_column(server_default="")
+    asked_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    finished_at: Mapped[datetime | None]

@@ -1,0 +1,78 @@
+"""Brings a database to the schema of this program: finds the folder `migrations/` and lets Alembic run what is missing."""
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+
+from normstat.errors import MigrationError
+from normstat.settings import load_settings
+from normstat.storage.session import make_sync_engine
+
+# Two servers that start at once must not both migrate. Any number does, as long as it never changes.
+MIGRATION_LOCK: Final = 0x6E6F726D_00000001
+LOCK_TIMEOUT: Final = "60s"
+
+
+def find_migrations_dir() -> Path:
+    """Return the folder `migrations/`: the setting's, else the checkout's, else the working folder's.
+
+    Raises: MigrationError when there is none
+    """
+    setting = load_settings().migrations_dir
+    places = [setting] if setting is not None else [Path(__file__).resolve().parents[4] / "migrations", Path.cwd() / "migrations"]
+    for place in places:
+        if (place / "env.py").is_file():
+            return place
+    tried = ", ".join(str(place) for place in places)
+    raise MigrationError(f"No folder with the migrations was found (looked in {tried}); name it in NORMSTAT_MIGRATIONS_DIR")
+
+
+def make_config(database_url: str) -> Config:
+    """Alembic's configuration for that database; migrations/env.py takes the URL from its attributes."""
+    config = Config()
+    # ConfigParser reads % as the start of a variable.
+    config.set_main_option("script_location", str(find_migrations_dir()).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["database_url"] = database_url
+    return config
+
+
+def upgrade(database_url: str, revision: str = "head") -> None:
+    """Run all migrations that the database does not have yet; concurrent callers wait for each other.
+
+    Raises: MigrationError when the database is at a version that this program does not know
+    """
+    config = make_config(database_url)
+    engine = make_sync_engine(database_url)
+    try:
+        # The lock sits on a connection of its own, and is given back when that one closes, whatever happened.
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(f"SET lock_timeout = '{LOCK_TIMEOUT}'"))
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+            _require_known(ScriptDirectory.from_config(config), MigrationContext.configure(connection).get_current_revision())
+            command.upgrade(config, revision)
+    finally:
+        engine.dispose()
+
+
+def _require_known(script: ScriptDirectory, current: str | None) -> None:
+    if current is not None and current not in {known.revision for known in script.walk_revisions()}:
+        raise MigrationError(
+            f"The database is at version {current!r}, which this program does not know; it was made by a newer normstat. "
+            "Run that one, or restore the database from before its upgrade"
+        )
+
+
+def downgrade(database_url: str, revision: str) -> None:
+    """Undoe migrations down to that revision ("base": all, with every sample)."""
+    command.downgrade(make_config(database_url), revision)
+
+
+def check(database_url: str) -> None:
+    """Raise alembic.util.CommandError when the models and the database differ."""
+    command.check(make_config(database_url))

@@ -1,0 +1,387 @@
+"""The tables that Alembic looks after. The wide tables of the stats (schema `samples`) are made by stat_tables.py.
+
+Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (tokens) or argon2 (passwords), never as they are.
+"""
+
+import datetime as dt
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.ext.asyncio import AsyncAttrs
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from normstat.stats.records import Timing
+from normstat.window import to_us
+
+NAMING_CONVENTION = {
+    "ix": "ix_%(table_name)s__%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s__%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s__%(constraint_name)s",
+    "fk": "fk_%(table_name)s__%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+NOW = text("now()")
+
+
+def to_timing(zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None) -> Timing:
+    """Return what the columns of a stream say of its times."""
+    return Timing(
+        zone=zone,
+        date=day,
+        start_us=None if start_at is None else to_us(start_at),
+        interval_us=None if interval_s is None else round(interval_s * 1_000_000),
+    )
+
+
+class Base(AsyncAttrs, DeclarativeBase):
+    """Base of all models."""
+
+    metadata = MetaData(naming_convention=NAMING_CONVENTION)
+    type_annotation_map = {datetime: DateTime(timezone=True), str: Text(), int: BigInteger(), float: Float(53)}  # noqa: RUF012
+
+
+class Host(Base):
+    """A machine whose agent sends. `clock_offset_s`: its clock minus the server's at the last request."""
+
+    __tablename__ = "hosts"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    os: Mapped[str] = mapped_column(server_default="")
+    agent_version: Mapped[str] = mapped_column(server_default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_seen_at: Mapped[datetime | None]
+    clock_offset_s: Mapped[float | None]
+    # Grows whenever rows of the host's instances are deleted or renumbered: ids that a process remembers are good for one epoch.
+    instance_epoch: Mapped[int] = mapped_column(server_default="0")
+    # Hours before it are in `rollups` for every stat, but for those in `rollup_marks`; NULL: none is yet.
+    rolled_until: Mapped[datetime | None]
+    # Nothing from then on is in `profile_pieces`; samples of before it make pieces and profiles of baselines outdated.
+    profiled_until: Mapped[datetime | None]
+
+
+class StatTable(Base):
+    """A stat whose wide table exists. `name` is also the table's name in schema `stat`."""
+
+    __tablename__ = "stats"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    spec: Mapped[str]
+    spec_version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class StatField(Base):
+    """A column of a wide table, as the catalogue knew it when the column was made; `is_documented` false: seen, not in the spec."""
+
+    __tablename__ = "stat_fields"
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    position: Mapped[int]
+    definition: Mapped[dict[str, object]] = mapped_column(JSONB)
+    is_documented: Mapped[bool]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Instance(Base):
+    """What rows of a stat are about on one host; the name is "" for one-row stats.
+
+    A folded stack may be longer than an entry of an index can be, hence the index over its hash: look a name up by both.
+    """
+
+    __tablename__ = "instances"
+    __table_args__ = (Index("uq_instances__host_id_stat_id_name_md5", "host_id", "stat_id", text("md5(name)"), unique=True),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    first_sample_at: Mapped[datetime]
+    last_sample_at: Mapped[datetime]
+
+
+class Stream(Base):
+    """One run of one tool: one growing raw file on the host. Bytes below `acked_offset` are committed here.
+
+    `spec_version` is the version of the spec that its oldest samples were read with (0: there was no such spec), and
+    `reader_version` the one that `reader_state` belongs to: they differ when the spec changed while the stream grew. `stat_names`
+    are the stats that it has samples of. `time_zone`, `first_day`, `start_at` and `interval_s` are what an import was told of its
+    times (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and the reader was told so.
+    """
+
+    __tablename__ = "streams"
+    __table_args__ = (Index("uq_streams__host_id_spec_key", "host_id", "spec", "key", unique=True),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    spec: Mapped[str]
+    key: Mapped[str]
+    command: Mapped[str] = mapped_column(server_default="")
+    acked_offset: Mapped[int] = mapped_column(server_default="0")
+    spec_version: Mapped[int] = mapped_column(server_default="0")
+    reader_state: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_received_at: Mapped[datetime | None]
+    first_sample_at: Mapped[datetime | None]
+    last_sample_at: Mapped[datetime | None]
+    n_header: Mapped[int] = mapped_column(server_default="0")
+    n_sample: Mapped[int] = mapped_column(server_default="0")
+    n_since_boot: Mapped[int] = mapped_column(server_default="0")
+    n_timestamp: Mapped[int] = mapped_column(server_default="0")
+    n_state_change: Mapped[int] = mapped_column(server_default="0")
+    n_ignored: Mapped[int] = mapped_column(server_default="0")
+    n_rejected: Mapped[int] = mapped_column(server_default="0")
+    bytes_by_kind: Mapped[dict[str, int]] = mapped_column(JSONB, server_default="{}")
+    n_gap_bytes: Mapped[int] = mapped_column(server_default="0")
+    time_zone: Mapped[str | None]
+    first_day: Mapped[dt.date | None]
+    start_at: Mapped[datetime | None]
+    interval_s: Mapped[float | None]
+    reader_version: Mapped[int] = mapped_column(server_default="0")
+    stat_names: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
+    is_finished: Mapped[bool] = mapped_column(server_default=text("false"))
+
+    @property
+    def timing(self) -> Timing:
+        """What is known of its times from elsewhere."""
+        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
+
+
+class Load(Base):
+    """The content of a file that was loaded into a stream: its first `n_bytes` bytes, by their hash.
+
+    A file of the same content is known by it, and one that has grown since is known to continue the stream.
+    """
+
+    __tablename__ = "loads"
+    __table_args__ = (Index("ix_loads__host_id_spec", "host_id", "spec"),)
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    n_bytes: Mapped[int] = mapped_column(primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    spec: Mapped[str]
+    content_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Import(Base):
+    """A file that somebody handed over to be loaded in the background. `file_path` is where the server keeps it until then.
+
+    `seen_at` is when the process that loads it, or waits to, last said so.
+    """
+
+    __tablename__ = "imports"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host: Mapped[str]
+    name: Mapped[str]
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    message: Mapped[str] = mapped_column(server_default="")
+    time_zone: Mapped[str | None]
+    first_day: Mapped[dt.date | None]
+    start_at: Mapped[datetime | None]
+    interval_s: Mapped[float | None]
+    spec: Mapped[str | None]
+    file_path: Mapped[str]
+    n_bytes: Mapped[int]
+    n_bytes_done: Mapped[int] = mapped_column(server_default="0")
+    n_files: Mapped[int] = mapped_column(server_default="0")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    seen_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    finished_at: Mapped[datetime | None]
+
+
+class ImportedFile(Base):
+    """What became of one file of an import; `result` is the body that the API shows."""
+
+    __tablename__ = "imported_files"
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True)
+    result: Mapped[dict[str, object]] = mapped_column(JSONB)
+
+
+class Chunk(Base):
+    """Raw bytes [start_offset, end_offset) of a stream, as they came; `body` is them compressed (storage/chunks.py)."""
+
+    __tablename__ = "chunks"
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    start_offset: Mapped[int] = mapped_column(primary_key=True)
+    end_offset: Mapped[int]
+    received_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class Rollup(Base):
+    """One field of a stat of one host over a block of time, for all instances: what wide graphs are drawn from.
+
+    `level` 0: the minutes of an hour; 1: of a day; 2: the hours of 32 days (rollups/rollup_rows.py). `block_at` is where the block
+    begins; what `body` holds says rollups/rollup_codec.py.
+    """
+
+    __tablename__ = "rollups"
+    host_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    stat_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    level: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    field_key: Mapped[str] = mapped_column(primary_key=True)
+    block_at: Mapped[datetime] = mapped_column(primary_key=True)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class RollupMark(Base):
+    """An hour of a stat of one host whose samples changed after it was rolled up; `generation` grows with every change."""
+
+    __tablename__ = "rollup_marks"
+    host_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    stat_id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    hour_at: Mapped[datetime] = mapped_column(primary_key=True)
+    generation: Mapped[int] = mapped_column(server_default="1")
+
+
+class RejectedLine(Base):
+    """A line that could not be read. Texts are kept up to a number per stream and reason; the raw chunk keeps them all."""
+
+    __tablename__ = "rejected_lines"
+    __table_args__ = (
+        Index("ix_rejected_lines__stream_id_id", "stream_id", "id"),
+        # The hosts page asks every few seconds how many came in the last hours.
+        Index("ix_rejected_lines__received_at", "received_at"),
+    )
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"))
+    line_offset: Mapped[int]
+    line_no: Mapped[int]
+    n_bytes: Mapped[int]
+    line_text: Mapped[str]
+    reason: Mapped[str]
+    received_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Gap(Base):
+    """Bytes [start_offset, end_offset) that the agent had to drop before they could be sent."""
+
+    __tablename__ = "gaps"
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    start_offset: Mapped[int] = mapped_column(primary_key=True)
+    end_offset: Mapped[int]
+    reported_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class Reparse(Base):
+    """A wish to derive samples again from the raw bytes: of one stream, of a spec's, of a host's, or of all.
+
+    Its streams are those up to `newest_stream_id`, taken in the order of their ids; up to `last_stream_id` they are done.
+    """
+
+    __tablename__ = "reparses"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    stream_id: Mapped[int | None] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"))
+    spec: Mapped[str | None]
+    is_outdated_only: Mapped[bool]
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    message: Mapped[str] = mapped_column(server_default="")
+    newest_stream_id: Mapped[int]
+    last_stream_id: Mapped[int] = mapped_column(server_default="0")
+    n_streams: Mapped[int] = mapped_column(server_default="0")
+    n_streams_done: Mapped[int] = mapped_column(server_default="0")
+    n_bytes: Mapped[int] = mapped_column(server_default="0")
+    n_bytes_done: Mapped[int] = mapped_column(server_default="0")
+    n_samples_before: Mapped[int] = mapped_column(server_default="0")
+    n_samples_after: Mapped[int] = mapped_column(server_default="0")
+    n_rejected_after: Mapped[int] = mapped_column(server_default="0")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    finished_at: Mapped[datetime | None]
+
+
+class UserSpec(Base):
+    """A spec that somebody added. The server counts its versions; the one in its text does not count."""
+
+    __tablename__ = "user_specs"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    toml: Mapped[str]
+    version: Mapped[int]
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class User(Base):
+    """An account; `password_hash` is None until a password is chosen (then only links open it)."""
+
+    __tablename__ = "users"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    role: Mapped[str]
+    password_hash: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    disabled_at: Mapped[datetime | None]
+
+
+class Session(Base):
+    """A logged-in browser."""
+
+    __tablename__ = "sessions"
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    expires_at: Mapped[datetime]
+
+
+class LoginLink(Base):
+    """A link that logs an account in once."""
+
+    __tablename__ = "login_links"
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class KnownBrowser(Base):
+    """A browser that was logged in to the account, by the cookie that it keeps, and the address that it came from last."""
+
+    __tablename__ = "known_browsers"
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    address: Mapped[str]
+    last_login_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class ApiToken(Base):
+    """A token for scripts."""
+
+    __tablename__ = "api_tokens"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    role: Mapped[str]
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class AgentToken(Base):
+    """A token for agents: for one host, or (host_id None) for any host, which is then made when it first sends."""
+
+    __tablename__ = "agent_tokens"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]

@@ -1,0 +1,123 @@
+"""Connections to the database: the engine of a process and the sessions of its requests and tasks."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NewType
+
+from psycopg import AsyncConnection, ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import Engine, create_engine, func, select
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from normstat.errors import BadRequest
+
+# A session of a function that only reads; nobody commits it.
+ReadSession = NewType("ReadSession", AsyncSession)
+# A session of a function that writes; whoever opened it commits, never the function.
+WriteSession = NewType("WriteSession", AsyncSession)
+
+# libpq parses the address and SQLAlchemy only learns the driver: so every form that psql takes works here too.
+DRIVER_URL = "postgresql+psycopg://"
+CONNECT_TIMEOUT_S = 10
+# A request that gets no connection within this time is answered 503.
+MAX_POOL_WAIT_S = 10.0
+
+
+def connect_arguments(database_url: str) -> dict[str, str | int]:
+    """Return what libpq must know to connect to that URL, with our defaults for what it does not say.
+
+    Raises: BadRequest when it is not a libpq URL
+    """
+    try:
+        parsed = conninfo_to_dict(database_url)
+    except ProgrammingError as error:
+        raise BadRequest(f"The database URL is not one that libpq understands: {str(error).strip()}") from None
+    # Text that PostgreSQL prints (and dates that it is given without a zone) must not depend on the server's own zone.
+    defaults: dict[str, str | int] = {
+        "application_name": "normstat",
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        "options": "-c timezone=UTC",
+    }
+    return defaults | {key: value for key, value in parsed.items() if value is not None}
+
+
+def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
+    """Return an engine for the event loop of one process; it connects when it is first used."""
+    return create_async_engine(
+        DRIVER_URL,
+        connect_args=connect_arguments(database_url),
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=MAX_POOL_WAIT_S,
+        # One round trip for each checkout, so that a restarted database costs no request.
+        pool_pre_ping=True,
+        # Errors end up in the log, and parameters are hashes of tokens and passwords.
+        hide_parameters=True,
+    )
+
+
+def make_probe_engine(database_url: str) -> AsyncEngine:
+    """Return an engine for single questions: one connection, and one round trip for each of them.
+
+    The first question after a restart of the database fails, and the connection with it.
+    """
+    return create_async_engine(
+        DRIVER_URL,
+        connect_args=connect_arguments(database_url),
+        pool_size=1,
+        max_overflow=0,
+        isolation_level="AUTOCOMMIT",
+        hide_parameters=True,
+    )
+
+
+def make_sync_engine(database_url: str) -> Engine:
+    """Return an engine for commands and migrations, which have no event loop."""
+    return create_engine(DRIVER_URL, connect_args=connect_arguments(database_url))
+
+
+def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
+    """Return the maker of the sessions of this engine."""
+    return async_sessionmaker(engine, expire_on_commit=False)
+
+
+@asynccontextmanager
+async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
+    """Provide a session that ends without a commit, and sees one state of the database from its first statement to its last.
+
+    Pages of samples follow each other in several statements: none may show samples that a reparse replaced since the one before.
+    """
+    async with sessions() as session:
+        await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        yield ReadSession(session)
+
+
+@asynccontextmanager
+async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[WriteSession]:
+    """Provide a session that is committed when the block ends, and rolled back when it raises."""
+    async with sessions() as session, session.begin():
+        yield WriteSession(session)
+
+
+@asynccontextmanager
+async def open_locked_sessions(database_url: str, lock: int) -> AsyncIterator[async_sessionmaker[AsyncSession] | None]:
+    """Provide sessions that share one connection, which holds the advisory lock; None when another process holds it.
+
+    With the connection, at the end of the block or of the process, go the lock and the connection's temporary tables.
+    """
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        async with engine.connect() as connection:
+            is_ours = await connection.scalar(select(func.pg_try_advisory_lock(lock)))
+            await connection.commit()
+            yield async_sessionmaker(connection, expire_on_commit=False) if is_ours else None
+    finally:
+        await engine.dispose()
+
+
+async def driver_of(session: AsyncSession) -> AsyncConnection[tuple[object, ...]]:
+    """Return the psycopg connection of the session's transaction, for COPY and for statements that are put together from names."""
+    raw = await (await session.connection()).get_raw_connection()
+    connection = raw.driver_connection
+    assert isinstance(connection, AsyncConnection)
+    return connection

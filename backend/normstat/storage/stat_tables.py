@@ -1,0 +1,393 @@
+"""The wide tables in schema `samples`: one for each stat, made from its spec when its first sample comes.
+
+    samples."vmstat_linux"  time, line_offset, host_id, instance_id, stream_id, a column for each field, printed
+    stat."vmstat_linux"     a view of it for people: with the names of host and instance, and numbers as the tool printed them
+
+The columns of a table stand in the order of their widths, so that no byte is lost to alignment. A dec4 column holds 12.34 as 1234;
+the view divides. (stream_id, line_offset) is the line in the raw bytes that a row was read from. `printed` holds those words of
+the row that its columns would not give back digit for digit (storage/printed_words.py). What `stats` and `stat_fields` say of a
+column never changes once it exists: its rows were stored with that type and those decimals.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import psycopg
+from psycopg import sql
+from sqlalchemy import insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import SpecError
+from normstat.stats.records import SampleBlock, ValueArray
+from normstat.stats.spec import Field, Spec, Stat, Storage
+from normstat.storage.hypertables import make_hypertable
+from normstat.storage.schema.models import StatField, StatTable
+from normstat.storage.session import WriteSession, driver_of
+
+SCHEMA: Final = "samples"
+VIEW_SCHEMA: Final = "stat"
+BASE_COLUMNS: Final = ("time", "host_id", "instance_id", "stream_id", "line_offset", "printed")
+# Names that a column of the tool cannot have in the table or in its view.
+RESERVED_KEYS: Final = frozenset({*BASE_COLUMNS, "host", "instance"})
+SQL_TYPES: Final[Mapping[Storage, str]] = {
+    Storage.INT4: "integer",
+    Storage.INT8: "bigint",
+    Storage.DEC4: "integer",
+    Storage.FLOAT4: "real",
+    Storage.FLOAT8: "double precision",
+}
+# A stream of garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in
+# twenty years, or any host has disks in one line of Solaris vmstat.
+MAX_EXTRA_COLUMNS: Final = 200
+# Columns that only the host names but the spec describes, such as one for each CPU, may be as many as fit: a row of PostgreSQL has
+# 8 kB, a number up to 8 bytes.
+MAX_COLUMNS: Final = 900
+# Numbers from there on do not fit; those below zero of the same size do not either, which costs one number of 2**32.
+LIMITS: Final[Mapping[Storage, float]] = {Storage.INT4: 2.0**31, Storage.INT8: 2.0**63, Storage.DEC4: 2.0**31}
+EIGHT_BYTES: Final = frozenset({Storage.INT8, Storage.FLOAT8})
+WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
+# With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
+MAX_NAME_LENGTH: Final = 40
+# No end at all: tables of older versions may have rows of the year 9999, and a day more is beyond what datetime can hold.
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+# Any number that no other advisory lock has.
+TABLES_LOCK: Final = 0x6E6F726D_00000002
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as its table has it."""
+
+    key: str
+    position: int
+    storage: Storage
+    decimals: int
+    is_documented: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStat:
+    """A wide table that exists: `columns` by key, in the order in which they were made."""
+
+    id: int
+    name: str
+    columns: Mapping[str, Column]
+
+    @property
+    def table(self) -> sql.Identifier:
+        """The table's qualified name."""
+        return table_of(self.name)
+
+    def lacks(self, fields: Iterable[Field]) -> list[Field]:
+        """Return those of the fields that have no column yet."""
+        return [field for field in fields if field.key not in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTable:
+    """A wide table that must exist, with at least these columns."""
+
+    spec: Spec
+    stat: Stat
+    fields: tuple[Field, ...]
+
+
+class TablePlan:
+    """Which columns the blocks of a request need, and which of them must be made first."""
+
+    def __init__(self, specs: Iterable[Spec], stored: Mapping[str, StoredStat]) -> None:
+        self._stored = stored
+        self._wanted: dict[str, tuple[Spec, Stat, dict[str, Field]]] = {}
+        for spec in specs:
+            for stat in spec.stats:
+                self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
+
+    def admit(self, block: SampleBlock) -> str | None:
+        """Plan the block's columns, or say why the table cannot have them."""
+        _, stat, wanted = self._wanted[block.stat.name]
+        stored = self._stored.get(stat.name)
+        known = wanted.keys() | (stored.columns.keys() if stored else set())
+        extra = {field.key: field for field in block.fields if field.key not in known}
+        if not extra:
+            return None
+        reserved = RESERVED_KEYS & extra.keys()
+        if reserved:
+            return f"a column unknown to the spec is called like one that every table has: {', '.join(sorted(reserved))}"
+        planned = [*extra.values(), *wanted.values(), *(stored.columns.values() if stored else ())]
+        if len({column.key for column in planned if not column.is_documented}) > MAX_EXTRA_COLUMNS:
+            return f"more than {MAX_EXTRA_COLUMNS} columns unknown to the spec: not the text of this tool"
+        if len(known) + len(extra) > MAX_COLUMNS:
+            return f"more than {MAX_COLUMNS} columns, which is more than a table can have"
+        wanted |= extra
+        return None
+
+    def misfits(self, block: SampleBlock) -> list[tuple[npt.NDArray[np.bool_], str]]:
+        """Return which rows of an admitted block have a number that its column cannot hold, with the reason, column by column.
+
+        Shape: (n,) each. Missing: nothing when all rows fit.
+        """
+        _, stat, wanted = self._wanted[block.stat.name]
+        stored = self._stored.get(stat.name)
+        refused = []
+        for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
+            made = None if stored is None else stored.columns.get(field.key)
+            column: Column | Field = wanted[field.key] if made is None else made
+            is_same = field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals
+            if is_same and not block.printed:
+                # A number too large for it is not canonical, and its row keeps its words.
+                continue
+            missing = block.missing[place] if block.missing else None
+            for found, reason in _misfits_of(column, values):
+                rows = found if missing is None else found & ~missing
+                if rows.any():
+                    refused.append((rows, reason))
+        return refused
+
+    def lacking(self, names: Iterable[str]) -> list[WantedTable]:
+        """Return the tables of these stats that do not exist yet, or not with all columns."""
+        found = []
+        for name in sorted(set(names)):
+            spec, stat, wanted = self._wanted[name]
+            stored = self._stored.get(name)
+            if stored is None or stored.lacks(wanted.values()):
+                found.append(WantedTable(spec, stat, tuple(wanted.values())))
+        return found
+
+    def require(self, name: str) -> StoredStat:
+        """Return the table, which must exist."""
+        return self._stored[name]
+
+
+def _misfits_of(column: Column | Field, values: ValueArray) -> Iterator[tuple[npt.NDArray[np.bool_], str]]:
+    storage = column.storage
+    if storage not in LIMITS:
+        return
+    if storage is Storage.DEC4:
+        limit = LIMITS[storage] / 10.0**column.decimals
+    else:
+        limit = LIMITS[storage]
+        if values.dtype.kind == "f":
+            yield values != np.floor(values), f"decimals in {column.key}: {WHOLE_REASON}"
+    # The two ends first: hardly ever is there more to look at.
+    is_open = storage is not Storage.INT8 or values.dtype.kind == "f"
+    if is_open and len(values) and not -limit < values.min() <= values.max() < limit:
+        yield (
+            np.abs(values) >= limit,
+            f"a number in {column.key} that its column cannot hold (it has {8 if storage in EIGHT_BYTES else 4} bytes)",
+        )
+
+
+def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
+    """Return the keys of those fields whose columns were made for whole numbers, which theirs are not any more.
+
+    A column's type never changes (ADR 7): the field needs another key.
+    """
+    columns = stored.columns
+    return [
+        field.key for field in fields if not field.storage.is_whole and field.key in columns and columns[field.key].storage.is_whole
+    ]
+
+
+def table_of(name: str) -> sql.Identifier:
+    """Return the qualified name of a stat's table."""
+    return sql.Identifier(SCHEMA, name)
+
+
+def time_bound(end: datetime) -> sql.Composable:
+    """Return the end of a half-open stretch of time in SQL; END_OF_TIME leaves out nothing."""
+    return sql.SQL("'infinity'::timestamptz") if end >= END_OF_TIME else sql.Literal(end)
+
+
+async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
+    """Return those of the stats whose tables exist, by name."""
+    rows = await session.execute(
+        select(StatTable.id, StatTable.name, StatField.key, StatField.position, StatField.definition, StatField.is_documented)
+        .join(StatField, StatField.stat_id == StatTable.id)
+        .where(StatTable.name.in_(list(names)))
+        .order_by(StatTable.id, StatField.position)
+    )
+    ids: dict[str, int] = {}
+    columns: dict[str, dict[str, Column]] = {}
+    for stat_id, name, key, position, definition, is_documented in rows:
+        ids[name] = stat_id
+        columns.setdefault(name, {})[key] = Column(
+            key=key,
+            position=position,
+            storage=Storage(str(definition["storage"])),
+            decimals=int(str(definition["decimals"])),
+            is_documented=is_documented,
+        )
+    return {name: StoredStat(ids[name], name, columns[name]) for name in ids}
+
+
+class StatMemory:
+    """The tables of stats as a process remembers them. They only ever gain columns, so that what is remembered stays true."""
+
+    def __init__(self) -> None:
+        self._stats: dict[str, StoredStat] = {}
+
+    def clear(self) -> None:
+        """Forget them, to see what was added."""
+        self._stats.clear()
+
+    async def read(self, session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
+        """Return those of the stats whose tables exist, by name."""
+        wanted = set(names)
+        unknown = wanted - self._stats.keys()
+        if unknown:
+            self._stats |= await read_stored_stats(session, unknown)
+        return {name: self._stats[name] for name in wanted if name in self._stats}
+
+
+async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable]) -> None:
+    """Make the tables and columns that are not there yet; concurrent callers wait for each other.
+
+    Call it in a short transaction of its own, that holds no other lock: a new column waits for all who read or write the table.
+    Raises: SpecError for a name that cannot be a table's or a column's
+    """
+    connection = await driver_of(session)
+    await session.execute(text("SET LOCAL lock_timeout = '5s'"))
+    await session.execute(text("SET LOCAL statement_timeout = '60s'"))
+    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    stored = await read_stored_stats(session, [want.stat.name for want in wanted])
+    for want in wanted:
+        _require_names(want.spec, want.stat, want.fields)
+        found = stored.get(want.stat.name)
+        added = list(want.fields) if found is None else found.lacks(want.fields)
+        if not added:
+            continue
+        if found is None:
+            stat_id = await _make_table(session, connection, want)
+        else:
+            stat_id = found.id
+            await _add_columns(connection, want.stat.name, added)
+        known = list(found.columns) if found else []
+        await _write_fields(session, stat_id, added, first=len(known))
+        await _make_view(connection, want.stat.name, [*(found.columns.values() if found else ()), *added])
+        await _comment_columns(connection, want.stat.name, added)
+
+
+def require_names(spec: Spec) -> None:
+    """Nothing, when all stats and fields of the spec can have tables and columns.
+
+    Raises: SpecError
+    """
+    for stat in spec.stats:
+        _require_names(spec, stat, stat.fields)
+
+
+def _require_names(spec: Spec, stat: Stat, fields: Iterable[Field]) -> None:
+    if len(stat.name) > MAX_NAME_LENGTH:
+        raise SpecError(f"The stat {stat.name!r} of {spec.name} has a name longer than {MAX_NAME_LENGTH} characters")
+    for field in fields:
+        if field.key in RESERVED_KEYS:
+            raise SpecError(f"The key {field.key!r} of {stat.name} is one of the columns that every table has; choose another")
+
+
+async def make_missing_tables(session: WriteSession) -> None:
+    """Make the tables and views of all stats that are known and have none: a restore brings their rows next."""
+    connection = await driver_of(session)
+    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    there = text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
+    names = set(await session.scalars(there, {"schema": SCHEMA}))
+    stored = await read_stored_stats(session, await session.scalars(select(StatTable.name).where(StatTable.name.not_in(names))))
+    for name, stat in stored.items():
+        columns = list(stat.columns.values())
+        await _create_table(connection, name, columns)
+        await _make_view(connection, name, columns)
+        texts = select(StatField.key, StatField.definition).where(StatField.stat_id == stat.id)
+        for key, definition in await session.execute(texts):
+            await _comment_column(connection, name, key, help_=str(definition["help"]), unit=str(definition["unit"]))
+
+
+async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: WantedTable) -> int:
+    name = want.stat.name
+    await _create_table(connection, name, want.fields)
+    await _comment(connection, sql.SQL("TABLE {}").format(table_of(name)), f"{want.stat.title} (spec {want.spec.name})")
+    values = {"name": name, "spec": want.spec.name, "spec_version": want.spec.version}
+    return (await session.execute(insert(StatTable).values(values).returning(StatTable.id))).scalar_one()
+
+
+async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Column | Field]) -> None:
+    parts: list[sql.Composable] = [sql.SQL("time timestamptz NOT NULL, line_offset int8 NOT NULL")]
+    parts += [_column_sql(field) for field in fields if field.storage in EIGHT_BYTES]
+    parts += [sql.SQL("host_id int4 NOT NULL, instance_id int4 NOT NULL, stream_id int4 NOT NULL")]
+    parts += [_column_sql(field) for field in fields if field.storage not in EIGHT_BYTES]
+    # Empty, not NULL, where there is nothing to say: a row without a NULL needs no bitmap, which would be eight bytes.
+    parts += [sql.SQL("printed text NOT NULL DEFAULT ''")]
+    create = sql.SQL("CREATE TABLE {table} ({parts})").format(table=table_of(name), parts=sql.SQL(", ").join(parts))
+    await connection.execute(create)
+    await make_hypertable(connection, table_of(name))
+    # One index only. A second one, by instance, cost as much of ingest as all else, and each instance of each host would keep a
+    # page of it in memory; a report's rows lie side by side, so that reading past the other instances costs little.
+    await connection.execute(
+        sql.SQL("CREATE INDEX {index} ON {table} (host_id, time) WITH (fillfactor = 100)").format(
+            index=sql.Identifier(f"ix_{name}__host_time"), table=table_of(name)
+        )
+    )
+
+
+def _column_sql(field: Column | Field) -> sql.Composed:
+    return sql.SQL("{} {}").format(sql.Identifier(field.key), sql.SQL(SQL_TYPES[field.storage]))
+
+
+async def _add_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
+    if fields:
+        added = sql.SQL(", ").join(sql.SQL("ADD COLUMN {}").format(_column_sql(field)) for field in fields)
+        await connection.execute(sql.SQL("ALTER TABLE {} {}").format(table_of(name), added))
+
+
+async def _comment_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
+    for field in fields:
+        await _comment_column(connection, name, field.key, help_=field.help, unit=field.unit)
+
+
+async def _comment_column(connection: psycopg.AsyncConnection, name: str, key: str, *, help_: str, unit: str) -> None:
+    target = sql.SQL("COLUMN {}").format(sql.Identifier(VIEW_SCHEMA, name, key))
+    await _comment(connection, target, f"{help_} [{unit}]" if unit else help_)
+
+
+async def _comment(connection: psycopg.AsyncConnection, target: sql.Composed, comment: str) -> None:
+    await connection.execute(sql.SQL("COMMENT ON {} IS {}").format(target, sql.Literal(comment)))
+
+
+async def _write_fields(session: WriteSession, stat_id: int, fields: Sequence[Field], *, first: int) -> None:
+    rows = [
+        {
+            "stat_id": stat_id,
+            "key": field.key,
+            "position": position,
+            "definition": definition_of(field),
+            "is_documented": field.is_documented,
+        }
+        for position, field in enumerate(fields, start=first)
+    ]
+    await session.execute(insert(StatField), rows)
+
+
+def definition_of(field: Field) -> dict[str, object]:
+    """Return all of a field as JSON values; `Field(**definition)` with its enums made again is the field."""
+    return asdict(field)
+
+
+async def _make_view(connection: psycopg.AsyncConnection, name: str, columns: Sequence[Column | Field]) -> None:
+    """Make the view for people, or add the newest columns to it."""
+    shown = sql.SQL(", ").join(_shown(column) for column in columns)
+    await connection.execute(
+        sql.SQL(
+            "CREATE OR REPLACE VIEW {view} AS SELECT s.time, h.name AS host, i.name AS instance, s.host_id, s.instance_id,"
+            " s.stream_id, s.line_offset, NULLIF(s.printed, '') AS printed, {shown}"
+            " FROM {table} AS s JOIN public.hosts AS h ON h.id = s.host_id JOIN public.instances AS i ON i.id = s.instance_id"
+        ).format(view=sql.Identifier(VIEW_SCHEMA, name), shown=shown, table=table_of(name))
+    )
+
+
+def _shown(column: Column | Field) -> sql.Composed:
+    key = sql.Identifier(column.key)
+    if column.storage is Storage.DEC4:
+        return sql.SQL("s.{key} / {power}::float8 AS {key}").format(key=key, power=sql.Literal(10**column.decimals))
+    return sql.SQL("s.{key}").format(key=key)

@@ -1,0 +1,213 @@
+"""How much disk the database takes, by what it holds: from the catalogue and from the streams' own counts, nothing is counted.
+
+What a host takes is an estimate: of each stat the part that its streams brought, of the raw bytes the part that it sent.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.storage.hypertables import Storage, TableSize, read_storage, read_table_sizes
+from normstat.storage.schema.retention_models import StorageDay
+from normstat.storage.session import open_write_session
+from normstat.storage.stat_tables import SCHEMA
+
+DATABASE_BYTES: Final = text("SELECT pg_database_size(current_database())")
+PART_BYTES: Final = text("""
+    SELECT pg_total_relation_size('chunks') AS chunks,
+        pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups
+""")
+# Streams of hosts that are being deleted count as well: their bytes are still there.
+HOST_SHARES: Final = text("""
+    SELECT s.host_id, stat, sum(s.n_sample)::int8 AS n
+    FROM streams AS s, unnest(s.stat_names) AS stat
+    WHERE s.n_sample > 0
+    GROUP BY s.host_id, stat
+""")
+HOSTS: Final = text("""
+    SELECT h.id, h.name, d.host_id IS NOT NULL AS is_being_deleted,
+        coalesce(sum(greatest(s.acked_offset - s.n_gap_bytes - coalesce(c.kept_from, 0), 0)), 0)::int8 AS n_raw_bytes,
+        min(s.first_sample_at) AS first_sample_at, max(s.last_sample_at) AS last_sample_at
+    FROM hosts AS h
+    LEFT JOIN streams AS s ON s.host_id = h.id
+    LEFT JOIN stream_changes AS c ON c.stream_id = s.id
+    LEFT JOIN host_deletions AS d ON d.host_id = h.id
+    GROUP BY h.id, h.name, d.host_id
+    ORDER BY h.name
+""")
+# Only those who may see it have the row.
+DATA_DIRECTORY: Final = text("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
+LOCAL_HOSTS: Final = frozenset({"", "localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class HostSize:
+    """What is kept of a host; bytes and samples are estimates."""
+
+    id: int
+    name: str
+    is_being_deleted: bool
+    sample_bytes: int
+    chunk_bytes: int
+    n_samples: int
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """All sizes at one time."""
+
+    measured_at: datetime
+    kind: Storage
+    database_bytes: int
+    chunk_bytes: int
+    rollup_bytes: int
+    stats: list[TableSize]
+    hosts: list[HostSize]
+
+    @property
+    def sample_bytes(self) -> int:
+        """What all tables of samples take, with their indexes."""
+        return sum(stat.table_bytes + stat.index_bytes for stat in self.stats)
+
+
+async def measure_sizes(session: AsyncSession) -> Sizes:
+    """Return the sizes as they are now."""
+    stats = await read_table_sizes(session, SCHEMA)
+    parts = (await session.execute(PART_BYTES)).one()
+    return Sizes(
+        measured_at=datetime.now(UTC),
+        kind=await read_storage(session),
+        database_bytes=int(await session.scalar(DATABASE_BYTES) or 0),
+        chunk_bytes=int(parts.chunks),
+        rollup_bytes=int(parts.rollups),
+        stats=stats,
+        hosts=await _read_hosts(session, stats, int(parts.chunks)),
+    )
+
+
+async def _read_hosts(session: AsyncSession, stats: list[TableSize], chunk_bytes: int) -> list[HostSize]:
+    by_stat: dict[str, dict[int, int]] = {}
+    for host_id, stat, n in await session.execute(HOST_SHARES):
+        by_stat.setdefault(stat, {})[host_id] = int(n)
+    sample_bytes: dict[int, float] = {}
+    n_samples: dict[int, float] = {}
+    for size in stats:
+        shares = by_stat.get(size.name, {})
+        total = sum(shares.values())
+        for host_id, n in shares.items():
+            sample_bytes[host_id] = sample_bytes.get(host_id, 0.0) + (size.table_bytes + size.index_bytes) * n / total
+            n_samples[host_id] = n_samples.get(host_id, 0.0) + size.n_rows * n / total
+    rows = (await session.execute(HOSTS)).all()
+    n_raw_bytes = sum(row.n_raw_bytes for row in rows) or 1
+    return [
+        HostSize(
+            id=row.id,
+            name=row.name,
+            is_being_deleted=row.is_being_deleted,
+            sample_bytes=round(sample_bytes.get(row.id, 0.0)),
+            chunk_bytes=round(chunk_bytes * row.n_raw_bytes / n_raw_bytes),
+            n_samples=round(n_samples.get(row.id, 0.0)),
+            first_sample_at=row.first_sample_at,
+            last_sample_at=row.last_sample_at,
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class DaySizes:
+    """The sizes at the end of a day, or of today so far; `first_at` and `first_bytes` are those of its first measurement."""
+
+    measured_at: datetime
+    database_bytes: int
+    first_at: datetime
+    first_bytes: int
+    stats: Mapping[str, int]
+    hosts: Mapping[int, int]
+
+
+async def note_sizes(sessions: async_sessionmaker[AsyncSession]) -> None:
+    """The hourly job: keeps the sizes of today."""
+    async with open_write_session(sessions) as session:
+        sizes = await measure_sizes(session)
+        known = await session.get(StorageDay, sizes.measured_at.date())
+        first: dict[str, object] = {"first_at": sizes.measured_at.isoformat(), "first_bytes": sizes.database_bytes}
+        if known is not None:
+            first = {key: known.sizes[key] for key in first}
+        body: dict[str, object] = {
+            **first,
+            "database": sizes.database_bytes,
+            "stats": {stat.name: stat.table_bytes + stat.index_bytes for stat in sizes.stats},
+            "hosts": {str(host.id): host.sample_bytes + host.chunk_bytes for host in sizes.hosts},
+        }
+        values = {"measured_at": sizes.measured_at, "sizes": body}
+        put = insert(StorageDay).values(day=sizes.measured_at.date(), **values)
+        await session.execute(put.on_conflict_do_update(index_elements=["day"], set_=values))
+
+
+async def read_days(session: AsyncSession, *, most: int) -> list[DaySizes]:
+    """Return the sizes of the last days, the newest first."""
+    rows = await session.scalars(
+        select(StorageDay).order_by(StorageDay.day.desc()).limit(most), execution_options={"populate_existing": True}
+    )
+    return [_to_day(row) for row in rows]
+
+
+def _to_day(row: StorageDay) -> DaySizes:
+    stats, hosts = row.sizes["stats"], row.sizes["hosts"]
+    assert isinstance(stats, dict)
+    assert isinstance(hosts, dict)
+    return DaySizes(
+        measured_at=row.measured_at,
+        database_bytes=int(str(row.sizes["database"])),
+        first_at=datetime.fromisoformat(str(row.sizes["first_at"])),
+        first_bytes=int(str(row.sizes["first_bytes"])),
+        stats={str(name): int(size) for name, size in stats.items()},
+        hosts={int(id_): int(size) for id_, size in hosts.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSpace:
+    """The file system that the database lies on."""
+
+    free_bytes: int
+    total_bytes: int
+
+
+async def read_disk(session: AsyncSession, database_url: str, folder: Path | None) -> DiskSpace | None:
+    """Return the space of the disk with that folder, else with the database's own folder if that is on this machine.
+
+    Missing: None when it is not, or when nobody says where it is
+    """
+    if folder is None:
+        if not _is_local(database_url):
+            return None
+        found = await session.scalar(DATA_DIRECTORY)
+        if found is None:
+            return None
+        folder = Path(found)
+    try:
+        space = os.statvfs(folder)
+    except OSError:
+        return None
+    return DiskSpace(space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize)
+
+
+def _is_local(database_url: str) -> bool:
+    try:
+        hosts = str(conninfo_to_dict(database_url).get("host") or "")
+    except ProgrammingError:
+        return False
+    return all(host in LOCAL_HOSTS or host.startswith("/") for host in hosts.split(","))

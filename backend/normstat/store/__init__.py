@@ -1,1 +1,0 @@
-"""Step 'store': tables, sessions and the bulk path into them."""

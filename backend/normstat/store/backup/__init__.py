@@ -1,1 +1,0 @@
-"""A database copied into a folder, and back."""

@@ -1,0 +1,169 @@
+"""What a baseline is worth: coverage, age, and what came or went since, in numbers and sentences."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.baselines.baseline_health import HostHealth, read_health
+from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished
+from normstat.errors import NotFound
+from normstat.query import baseline_contents
+from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.storage.schema.models import Host
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.window import Window, to_us
+from tests.query.filling import fill_values
+
+Sessions = async_sessionmaker[AsyncSession]
+START = datetime(2026, 11, 2, 9, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+STEP_S = 10
+
+
+def minutes(start: float, end: float) -> Window:
+    return Window(START + start * MINUTE, START + end * MINUTE)
+
+
+async def send(sessions: Sessions, start: float, end: float, instances: tuple[str, ...] = (), *, host: str = "web1") -> None:
+    """Samples every ten seconds: of vmstat without instances, of iostat with them."""
+    stat, field = ("iostat_linux", "util_pct") if instances else ("vmstat_linux", "procs_r")
+    times = np.arange(to_us(START + start * MINUTE), to_us(START + end * MINUTE), STEP_S * 1_000_000)
+    names = instances or ("",)
+    await fill_values(
+        sessions,
+        host,
+        stat,
+        time_us=np.repeat(times, len(names)),
+        instances=list(names) * len(times),
+        values={field: np.arange(len(times) * len(names)) % 7},
+        key=f"{stat} {start}",
+    )
+
+
+async def make(sessions: Sessions, *windows: Window, hosts: tuple[str, ...] = ("web1",), **more: object) -> int:
+    known: dict[str, object] = {
+        "name": "normal", "note": "", "hosts": hosts, "group": None, "windows": windows, "record_hours": None, "rule": None,
+        "time_zone": "UTC", "created_by": "ann",
+    }  # fmt: skip
+    async with open_write_session(sessions) as session:
+        return (await create_wished(session, BaselineWish(**(known | more)), START)).id  # type: ignore[arg-type]
+
+
+async def exclude(sessions: Sessions, window: Window) -> None:
+    async with open_write_session(sessions) as session:
+        await create_exclusion(session, ExclusionDraft("x", "", window, None, "ann"))
+
+
+async def health_of(sessions: Sessions, baseline_id: int, at_min: float) -> list[HostHealth]:
+    async with open_read_session(sessions) as session:
+        return (await read_health(session, baseline_id, START + at_min * MINUTE))[1]
+
+
+async def test_all_there_is_good(sessions: Sessions) -> None:
+    await send(sessions, 0, 60)
+    await send(sessions, 0, 60, ("sda", "sdb"))
+    (host,) = await health_of(sessions, await make(sessions, minutes(0, 30), minutes(40, 60)), 90)
+    assert (host.state, host.reasons, host.coverage) == ("good", [], 1.0)
+    assert [(stat.stat, stat.n_samples, stat.coverage, stat.is_estimate) for stat in host.stats] == [
+        ("iostat_linux", 50 * 6 * 2, 1.0, False),
+        ("vmstat_linux", 50 * 6, 1.0, False),
+    ]
+    assert host.n_samples == 900
+    assert host.newest_at == START + 60 * MINUTE - timedelta(seconds=STEP_S)
+    assert host.age_days == pytest.approx(30 / 1440, abs=0.001)
+
+
+async def test_large_counts_are_estimates(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    await send(sessions, 0, 60, ("sda", "sdb"))
+    monkeypatch.setattr(baseline_contents, "COUNT_LIMIT", 10)
+    (host,) = await health_of(sessions, await make(sessions, minutes(0, 30), minutes(40, 60)), 90)
+    assert host.stats[0].is_estimate
+    assert host.n_samples == pytest.approx(600, rel=0.02)
+
+
+async def test_windows_without_samples_make_it_thin(sessions: Sessions) -> None:
+    await send(sessions, 0, 20)
+    baseline_id = await make(sessions, minutes(0, 20), minutes(30, 80))
+    (host,) = await health_of(sessions, baseline_id, 200)
+    assert (host.state, host.reasons) == ("thin", ["Only 29 % of its windows have samples."])
+    assert host.coverage == pytest.approx(20 / 70, abs=0.01)
+    # Where they are an incident they are not missed.
+    await exclude(sessions, minutes(30, 80))
+    (host,) = await health_of(sessions, baseline_id, 200)
+    assert (host.state, host.coverage, host.windows) == ("good", 1.0, [minutes(0, 20)])
+    (host,) = await health_of(sessions, await make(sessions, minutes(0, 5), name="short"), 200)
+    assert (host.state, host.reasons) == ("thin", ["It has samples of 5 minutes only; from 10 minutes on it says something."])
+
+
+async def test_why_it_is_empty(sessions: Sessions) -> None:
+    await send(sessions, 0, 20)
+    async with open_write_session(sessions) as session:
+        session.add(Host(name="web2"))
+    one, two = await health_of(sessions, await make(sessions, minutes(0, 20), hosts=("web1", "web2")), 30)
+    assert (one.host, one.state) == ("web1", "good")
+    assert (two.host, two.state, two.coverage, two.newest_at, two.age_days, two.n_samples) == ("web2", "empty", 0, None, None, 0)
+    assert two.reasons == ["Its windows have no samples of this host."]
+    (host,) = await health_of(sessions, await make(sessions, minutes(100, 120), name="later"), 30)
+    assert (host.state, host.reasons) == ("empty", ["Its first window begins at 2026-11-02 10:40 UTC."])
+    rule = RuleWish("daily", "2026-12-01T09:00", 3600, 7)
+    (host,) = await health_of(sessions, await make(sessions, name="rule", rule=rule), 30)
+    assert (host.state, host.reasons) == (
+        "empty",
+        ["Its rule has made no window yet; the first one ends at 2026-12-01 10:00 UTC."],
+    )
+    await exclude(sessions, minutes(0, 20))
+    (host,) = await health_of(sessions, await make(sessions, minutes(0, 20), name="out"), 30)
+    assert (host.state, host.reasons) == ("empty", ["All of its windows are excluded as incidents."])
+
+
+async def test_while_it_is_recorded_only_the_past_counts(sessions: Sessions) -> None:
+    await send(sessions, 0, 60)
+    baseline_id = await make(sessions, record_hours=10)
+    (host,) = await health_of(sessions, baseline_id, 60)
+    assert (host.state, host.coverage, host.n_samples) == ("good", 1.0, 360)
+    assert host.reasons == ["It is being recorded until 2026-11-02 19:00 UTC."]
+    assert host.windows == [minutes(0, 600)]
+    (host,) = await health_of(sessions, baseline_id, 5)
+    assert host.state == "thin"
+    (host,) = await health_of(sessions, baseline_id, -5)
+    assert host.state == "empty"
+
+
+async def test_age_and_what_came_or_went(sessions: Sessions) -> None:
+    days = 40 * 24 * 60
+    await send(sessions, 0, 60)
+    await send(sessions, 0, 60, ("sda", "sdb", "sdc"))
+    await send(sessions, days, days + 30, ("sdb", "sdc", "sdd", "sde"))
+    (host,) = await health_of(sessions, await make(sessions, minutes(0, 60)), days + 30)
+    assert host.state == "stale"
+    assert host.reasons == [
+        "Its newest sample is 40 days old; what is normal may have changed since.",
+        "No samples in the last day of data: vmstat_linux.",
+        "iostat_linux: went since: sda; came since: sdd, sde.",
+    ]
+    iostat = host.stats[0]
+    assert (iostat.instances_gone, iostat.n_instances_gone, iostat.instances_new, iostat.n_instances_new) == (
+        ["sda"], 1, ["sdd", "sde"], 2,
+    )  # fmt: skip
+    await send(sessions, days + 40, days + 60)
+    (host,) = await health_of(sessions, await make(sessions, minutes(days, days + 30), name="new"), days + 60)
+    assert host.reasons == ["Samples today, but none in the baseline: vmstat_linux; they cannot be compared with it."]
+
+
+async def test_short_lived_instances_do_not_make_it_stale(sessions: Sessions) -> None:
+    await send(sessions, 0, 30, tuple(f"p{number}" for number in range(30)))
+    await send(sessions, 5000, 5020, tuple(f"q{number}" for number in range(30)))
+    (host,) = await health_of(sessions, await make(sessions, minutes(0, 30)), 5020)
+    # All went, so it looks like a stat that ended; what came is all new.
+    assert host.state == "good"
+    assert host.reasons == ["iostat_linux: 30 instances went and 30 came since, as short-lived ones do."]
+    assert (len(host.stats[0].instances_gone), host.stats[0].n_instances_gone) == (20, 30)
+    assert host.stats[0].instances_gone[:3] == ["p0", "p1", "p2"]
+
+
+async def test_an_unknown_baseline(sessions: Sessions) -> None:
+    async with open_read_session(sessions) as session:
+        with pytest.raises(NotFound):
+            await read_health(session, 4711, START)

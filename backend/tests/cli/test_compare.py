@@ -1,0 +1,67 @@
+"""`normstat compare --host`: the product's own findings as a table and as JSON."""
+
+import asyncio
+import functools
+import json
+from datetime import timedelta
+
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from typer.testing import CliRunner
+
+from normstat.cli import app
+from normstat.settings import load_settings
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.session import open_write_session
+from normstat.window import Window, to_us
+from tests.api.samples import START
+from tests.query.filling import fill_values
+
+Sessions = async_sessionmaker[AsyncSession]
+N_NORMAL, N = 300, 360
+FROM, MIDDLE, TO = (f"{START + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}" for seconds in (0, N_NORMAL, N))
+INCIDENT = ("--host", "web1", "--from", MIDDLE, "--to", TO)
+
+
+async def run(database_url: str, *arguments: str) -> tuple[int, str, str]:
+    call = functools.partial(CliRunner().invoke, app, ["compare", *arguments], env={"NORMSTAT_DATABASE_URL": database_url})
+    load_settings.cache_clear()
+    try:
+        result = await asyncio.to_thread(call)
+    finally:
+        load_settings.cache_clear()
+    return result.exit_code, result.stdout, result.stderr
+
+
+async def test_a_host_against_a_baseline_by_its_name(database_url: str, sessions: Sessions) -> None:
+    rng = np.random.default_rng(5)
+    usr = np.where(np.arange(N) < N_NORMAL, 3.0, 95.0) + np.round(rng.uniform(-1, 1, N), 2)
+    time_us = to_us(START) + np.arange(N) * 1_000_000
+    await fill_values(sessions, "web1", "mpstat_linux", time_us=time_us, instances=("0",) * N, values={"usr_pct": usr})
+    async with open_write_session(sessions) as session:
+        normal = Window(START, START + timedelta(seconds=N_NORMAL))
+        made = await create_baseline(session, BaselineDraft("quiet days", "", ("web1",), (normal,), "ann"))
+    code, out, err = await run(database_url, *INCIDENT, "--baseline", "quiet days")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("1 series differs from what is normal, of 1. First: CPU 0 %usr (mpstat) rose from ")
+    assert any(line.split()[:3] == ["1", "web1", "mpstat_linux.usr_pct@0"] for line in lines), out
+    assert lines[-1] == (
+        "1 series: 1 unusual, 0 as usual, 0 on one side only, 0 not judged, 0 muted; compared with baseline quiet days"
+    )
+    code, out, _ = await run(database_url, *INCIDENT, "--baseline", str(made.id), "--json")
+    found = json.loads(out)
+    assert (code, found["n_findings"], found["groups"][0]["field"], found["method_version"]) == (0, 1, "usr_pct", 2)
+    code, out, _ = await run(database_url, *INCIDENT, "--baseline-from", FROM, "--baseline-to", MIDDLE, "--json")
+    assert (code, json.loads(out)["against"]["kind"]) == (0, "window")
+    for arguments, message in (
+        ((*INCIDENT, "--baseline", "loud days"), "There is no baseline 'loud days'"),
+        (INCIDENT, "exactly one of"),
+        (("--host", "web1", "--from", "noon", "--to", TO, "--ago", "day"), "start:"),
+        (("--host", "web9", "--from", FROM, "--to", TO, "--ago", "day"), "no host 'web9'"),
+        ((*INCIDENT, "--ago", "day"), "no samples in the baseline"),
+    ):
+        code, out, err = await run(database_url, *arguments)
+        assert (code, out) == (1, "")
+        assert message in err
+        assert len(err.splitlines()) == 1

@@ -1,0 +1,46 @@
+"""`normstat profile`: how far profiles are, and making them without a server."""
+
+import asyncio
+import functools
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from typer.testing import CliRunner
+
+from normstat.cli import app
+from normstat.settings import load_settings
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.session import open_write_session
+from normstat.window import Window, to_us
+from tests.query.filling import fill_values
+
+START = datetime(2026, 11, 16, 8, tzinfo=UTC)
+
+
+async def command(database_url: str, *words: str) -> str:
+    """What the command prints, in a thread: it has an event loop of its own."""
+    run = functools.partial(CliRunner().invoke, app, ["profile", *words], env={"NORMSTAT_DATABASE_URL": database_url})
+    load_settings.cache_clear()
+    try:
+        result = await asyncio.to_thread(run)
+    finally:
+        load_settings.cache_clear()
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+async def test_profiles_are_made_and_listed(sessions: async_sessionmaker[AsyncSession], database_url: str) -> None:
+    seconds = np.arange(0, 3600, 5)
+    times = to_us(START) + seconds * 1_000_000
+    values = {"procs_r": np.random.default_rng(0).poisson(3, len(seconds))}
+    await fill_values(sessions, "web1", "vmstat_linux", time_us=times, instances=[""] * len(seconds), values=values)
+    async with open_write_session(sessions) as session:
+        window = Window(START, START + timedelta(hours=1))
+        await create_baseline(session, BaselineDraft("quiet hour", "", ("web1",), (window,), "ann"))
+    assert "waiting" in await command(database_url, "status")
+    assert "0 profiles made" in await command(database_url, "work", "--host", "web2")
+    assert "1 profiles made" in await command(database_url, "work")
+    listed = await command(database_url, "status")
+    assert "quiet hour" in listed
+    assert "3 of 3" in listed

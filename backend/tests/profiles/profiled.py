@@ -1,0 +1,103 @@
+"""Stored profiles of a made-up host, for tests: samples as ingest stores them, the job, and what it made."""
+
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.profiles.profile_job import run_profiles
+from normstat.profiles.stored_profile import LoadedProfile, load_profile
+from normstat.scoring.summary import Summary
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.profile_marks import Changed, mark_profiles
+from normstat.storage.schema.baseline_models import Profile, ProfileJob, ProfilePiece
+from normstat.storage.schema.models import StatTable
+from normstat.storage.session import driver_of, open_read_session, open_write_session
+from normstat.storage.stream_rows import lock_host_by_id
+from normstat.window import Window, to_us
+from tests.query.filling import fill_values
+
+Sessions = async_sessionmaker[AsyncSession]
+START = datetime(2026, 11, 16, 8, tzinfo=UTC)
+LATER = START + timedelta(days=30)
+STAT = "mpstat_linux"
+CPUS = ("all", "0", "1")
+
+
+async def store(sessions: Sessions, start: datetime, seconds: np.ndarray, *, seed: int = 0, load: float = 20.0) -> None:
+    """Samples at so many seconds after `start`, with what ingest does when it stores them."""
+    rng = np.random.default_rng(seed)
+    n = len(seconds) * len(CPUS)
+    await fill_values(
+        sessions,
+        "web1",
+        STAT,
+        time_us=to_us(start) + np.repeat(seconds, len(CPUS)).astype(np.int64) * 1_000_000,
+        instances=CPUS * len(seconds),
+        values={"usr_pct": np.round(rng.gamma(4, load / 4, n).clip(0, 100), 2), "intr_per_s": rng.poisson(load, n) + 0.0},
+        key=str(seed),
+    )
+    await mark(sessions, start + timedelta(seconds=int(seconds[0])), start + timedelta(seconds=int(seconds[-1])))
+
+
+async def mark(sessions: Sessions, first: datetime, last: datetime) -> None:
+    async with open_write_session(sessions) as session:
+        host = await lock_host_by_id(session, 1)
+        assert host is not None
+        stat_id = (await session.scalars(select(StatTable.id).where(StatTable.name == STAT))).one()
+        await mark_profiles(await driver_of(session), Changed(host.id, stat_id, first, last), host.profiled_until)
+
+
+async def make(sessions: Sessions, now: datetime = LATER) -> int | None:
+    return await run_profiles(sessions, budget_s=600, now=now)
+
+
+async def create(sessions: Sessions, *windows: Window, zone: str = "UTC") -> int:
+    async with open_write_session(sessions) as session:
+        return (await create_baseline(session, BaselineDraft("normal", "", ("web1",), windows, "ann", time_zone=zone))).id
+
+
+async def load(sessions: Sessions, baseline_id: int, at: Window | None = None) -> LoadedProfile | None:
+    async with open_read_session(sessions) as session:
+        return await load_profile(session, baseline_id, None, 1, at=at)
+
+
+async def loaded(sessions: Sessions, baseline_id: int, at: Window | None = None) -> LoadedProfile:
+    found = await load(sessions, baseline_id, at)
+    assert found is not None
+    return found
+
+
+def hours(start: datetime, n: float) -> Window:
+    return Window(start, start + timedelta(hours=n))
+
+
+async def job(sessions: Sessions) -> tuple[str, int, int, str]:
+    async with sessions() as session:
+        row = (await session.execute(select(ProfileJob.state, ProfileJob.n_done, ProfileJob.n_total, ProfileJob.message))).one()
+        return tuple(row)
+
+
+async def n_pieces(sessions: Sessions) -> int:
+    async with sessions() as session:
+        return len((await session.scalars(select(ProfilePiece.start_at).where(ProfilePiece.n_rows > 0))).all())
+
+
+async def forget_all(sessions: Sessions) -> None:
+    """As if nothing had ever been made."""
+    async with open_write_session(sessions) as session:
+        await session.execute(delete(ProfilePiece))
+        await session.execute(update(Profile).values(is_stale=True))
+
+
+def assert_same(one: LoadedProfile, other: LoadedProfile) -> None:
+    assert (list(one.series), one.n_samples, one.covered_s) == (list(other.series), other.n_samples, other.covered_s)
+    mine, theirs = one.profile, other.profile
+    for field in fields(Summary):
+        np.testing.assert_array_equal(getattr(mine.whole, field.name), getattr(theirs.whole, field.name), err_msg=field.name)
+    np.testing.assert_array_equal(mine.traits.level, theirs.traits.level)
+    assert [known.usual.length_s for known in mine.lengths] == [known.usual.length_s for known in theirs.lengths]
+    for known, other_known in zip(mine.lengths, theirs.lengths, strict=True):
+        np.testing.assert_array_equal(known.usual.change, other_known.usual.change)

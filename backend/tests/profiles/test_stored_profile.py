@@ -1,0 +1,209 @@
+"""Stored profiles: what counts in them, of short baselines and of like hours; on both databases."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.profiles.band import BandRequest, read_band
+from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
+from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.storage.profile_marks import forget_profiles_before
+from normstat.storage.schema.baseline_models import Profile, ProfilePiece
+from normstat.storage.schema.models import Host, Instance, StatTable
+from normstat.storage.session import driver_of, open_read_session, open_write_session
+from normstat.storage.stream_rows import lock_host_by_id
+from normstat.window import Window
+from tests.addons import APP_USER, app_user_text
+from tests.generated import START as GENERATED
+from tests.generated import vmstat_text, vmstat_times
+from tests.ingest.rereading import put, reparse
+from tests.ingest.sending import Agent
+from tests.profiles.profiled import (
+    LATER,
+    START,
+    STAT,
+    Sessions,
+    assert_same,
+    create,
+    hours,
+    job,
+    load,
+    loaded,
+    make,
+    n_pieces,
+    store,
+)  # fmt: skip
+
+
+async def test_what_is_excluded_does_not_count(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 4))
+    await make(sessions)
+    assert (await loaded(sessions, baseline_id)).n_samples == 4 * 360 * 3
+    incident = Window(START + timedelta(minutes=70), START + timedelta(minutes=100))
+    async with open_write_session(sessions) as session:
+        await create_exclusion(session, ExclusionDraft("disk full", "", incident, "web1", "ann"))
+    assert await load(sessions, baseline_id) is None
+    await make(sessions)
+    found = await loaded(sessions, baseline_id)
+    assert found.n_samples == (4 * 360 - 180) * 3
+    assert found.windows == (Window(START, incident.start), Window(incident.end, START + timedelta(hours=4)))
+
+
+async def test_what_retention_let_go_counts_no_longer(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 4))
+    await make(sessions)
+    middle = START + timedelta(hours=2)
+    async with open_write_session(sessions) as session:
+        connection = await driver_of(session)
+        await connection.execute("DELETE FROM samples.mpstat_linux WHERE time < %s", [middle])
+        stat_id = (await session.scalars(select(StatTable.id).where(StatTable.name == STAT))).one()
+        await lock_host_by_id(session, 1)
+        await forget_profiles_before(connection, 1, stat_id, middle)
+    assert await load(sessions, baseline_id) is None
+    assert await make(sessions) == 1
+    assert (await loaded(sessions, baseline_id)).n_samples == 2 * 360 * 3
+
+
+async def test_short_baselines(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 1800))
+    baseline_id = await create(sessions, hours(START, 0.4))
+    await make(sessions)
+    found = await loaded(sessions, baseline_id)
+    assert [known.usual.length_s for known in found.profile.lengths] == [60]
+    async with open_write_session(sessions) as session:
+        await update_baseline(session, baseline_id, BaselineChange("ann", windows=(hours(START, 0.1),)))
+    await make(sessions)
+    assert await load(sessions, baseline_id) is None
+    assert "8 minutes" in (await job(sessions))[3]
+    asked = BandRequest(baseline_id, None, "web1", STAT, "usr_pct", "0", hours(START, 2))
+    async with open_read_session(sessions) as session:
+        band = await read_band(session, asked)
+    [step] = band.steps
+    assert (step.n, band.unit, band.reason, band.is_seasonal) == (360, "%", "", False)
+    assert step.p5 < step.p50 < step.p95
+
+
+async def test_without_samples_there_is_none_until_they_come(sessions: Sessions) -> None:
+    await store(sessions, START + timedelta(days=1), np.arange(60))
+    baseline_id = await create(sessions, hours(START, 3))
+    await make(sessions)
+    assert await load(sessions, baseline_id) is None
+    assert (await job(sessions))[0] == "done"
+    assert "no sample" in (await job(sessions))[3]
+    await store(sessions, START, np.arange(0, 3 * 3600, 10), seed=1)
+    assert await make(sessions, LATER) == 1
+    assert (await loaded(sessions, baseline_id)).n_samples == 3 * 360 * 3
+
+
+async def test_a_damaged_piece_is_made_anew(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 3))
+    await make(sessions)
+    right = await loaded(sessions, baseline_id)
+    async with open_write_session(sessions) as session:
+        await session.execute(update(ProfilePiece).values(body=b"nonsense").where(ProfilePiece.start_at == START))
+        await session.execute(update(Profile).values(body=b"nonsense", sources=""))
+    # A profile that cannot be read is none.
+    assert await load(sessions, baseline_id) is None
+    async with open_write_session(sessions) as session:
+        await session.execute(update(Profile).values(is_stale=True))
+    await make(sessions)
+    assert (await job(sessions))[0] == "failed"
+    await make(sessions, LATER)
+    assert_same(right, await loaded(sessions, baseline_id))
+
+
+async def test_another_version_of_a_spec_makes_it_stale(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 3))
+    await make(sessions)
+    async with open_write_session(sessions) as session:
+        await session.execute(update(StatTable).values(spec_version=StatTable.spec_version + 1))
+    assert await load(sessions, baseline_id) is None
+    async with sessions() as session:
+        before = set(await session.scalars(select(ProfilePiece.made_at)))
+    assert await make(sessions) == 1
+    assert await load(sessions, baseline_id) is not None
+    async with sessions() as session:
+        assert not before & set(await session.scalars(select(ProfilePiece.made_at)))
+
+
+async def test_pieces_that_no_baseline_has_are_forgotten(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 4))
+    await make(sessions)
+    async with open_write_session(sessions) as session:
+        await update_baseline(session, baseline_id, BaselineChange("ann", windows=(hours(START, 2),)))
+    await make(sessions)
+    assert await n_pieces(sessions) == 4
+    async with sessions() as session:
+        assert set(await session.scalars(select(Profile.version))) == {2}
+
+
+async def test_like_hours_over_a_change_of_the_clocks(sessions: Sessions) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    # Sunday, the 25th has 25 hours. From 10:00 to 14:00, twice as much from noon on.
+    days = [datetime(2026, 10, day, 10, tzinfo=berlin).astimezone(UTC) for day in (23, 24, 25, 26)]
+    for number, day in enumerate(days):
+        await store(sessions, day, np.arange(0, 7200, 20), seed=number, load=20)
+        await store(sessions, day + timedelta(hours=2), np.arange(0, 7200, 20), seed=10 + number, load=60)
+    baseline_id = await create(sessions, *(hours(day, 4) for day in days), zone="Europe/Berlin")
+    await make(sessions)
+    assert (await job(sessions))[0] == "done"
+
+    def at(hour: int, minutes: int = 30) -> Window:
+        start = datetime(2026, 11, 3, hour, 10, tzinfo=berlin).astimezone(UTC)
+        return Window(start, start + timedelta(minutes=minutes))
+
+    found = await loaded(sessions, baseline_id, at(10))
+    assert found.is_seasonal
+    assert found.seasonal_note == "Compares 10:10-10:40 with 09:00-12:00 of 4 days (Europe/Berlin)."
+    assert found.n_samples == 4 * 360 * 3
+    rates = [key.field == "intr_per_s" for key in found.series]
+    assert np.all(np.abs(found.profile.traits.level[rates] - 20) <= 3)
+    late = await loaded(sessions, baseline_id, at(13))
+    assert np.all(np.abs(late.profile.traits.level[rates] - 60) <= 4)
+    night = await loaded(sessions, baseline_id, at(3))
+    assert not night.is_seasonal
+    assert "fewer than 3 days with 03:00" in night.seasonal_note
+    assert "longer than three hours" in (await loaded(sessions, baseline_id, at(10, 200))).seasonal_note
+    asked = BandRequest(baseline_id, None, "web1", STAT, "intr_per_s", "1", Window(at(9).start, at(15).end))
+    async with open_read_session(sessions) as session:
+        band = await read_band(session, asked)
+    assert band.is_seasonal
+    # Cut at full hours; nothing where the baseline has nothing.
+    assert [step.start.astimezone(berlin).hour for step in band.steps] == [10, 11, 12, 13]
+    assert abs(band.steps[0].p50 - 20) <= 3
+    assert abs(band.steps[-1].p50 - 60) <= 4
+
+
+async def test_lines_that_come_late_or_are_read_again(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    agent = Agent(engine)
+    await put(sessions, "app_user", APP_USER)
+    await agent.send_file(app_user_text(50), "app_user")
+    await agent.send_file(vmstat_text(vmstat_times(9000)), key="early")
+    async with sessions() as session:
+        host = (await session.scalars(select(Host.name))).one()
+        first = min(await session.scalars(select(Instance.first_sample_at)))
+    async with open_write_session(sessions) as session:
+        window = Window(first, GENERATED + timedelta(hours=3))
+        baseline_id = (await create_baseline(session, BaselineDraft("all", "", (host,), (window,), "ann"))).id
+    await make(sessions)
+    before = await loaded(sessions, baseline_id)
+    late = [GENERATED + timedelta(minutes=90, seconds=number) for number in range(120)]
+    await agent.send_file(vmstat_text(late, seed=2), key="late")
+    assert await load(sessions, baseline_id) is None
+    await make(sessions)
+    assert (await loaded(sessions, baseline_id)).n_samples > before.n_samples
+    await put(sessions, "app_user", APP_USER.replace('key = "wait"', 'key = "wait_ms"'))
+    await reparse(sessions, database_url)
+    assert await load(sessions, baseline_id) is None
+    await make(sessions)
+    keys = {key.field for key in (await loaded(sessions, baseline_id)).series if key.stat == "app_user"}
+    assert "wait_ms" in keys
+    assert "wait" not in keys

@@ -1,0 +1,368 @@
+"""Backups: what is restored is what there was, on whichever kind of store; interrupted ones go on; damage is named."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import BadRequest, Conflict, MigrationError
+from normstat.storage.backup import dump
+from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS
+from normstat.storage.backup.dump import Progress, back_up
+from normstat.storage.backup.manifest import Manifest, read_manifest
+from normstat.storage.backup.restore_tables import check_backup, restore
+from normstat.storage.baseline_records import RuleRecord
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.storage.host_group_rows import create_group
+from normstat.storage.mute_rows import MuteDraft, create_mute
+from normstat.storage.schema import migrations
+from normstat.storage.schema.baseline_models import KeptComparison
+from normstat.storage.schema.models import Base
+from normstat.storage.schema.schema_version import require_current_schema
+from normstat.storage.session import make_engine, make_sessions, open_write_session
+from normstat.window import Window
+from tests.databases import SERVERS, CommunityServer, DatabaseUnavailable, ServerPool, TestServer
+from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
+from tests.ingest.rereading import export, reparse
+from tests.ingest.sending import Agent, gap, stream
+from tests.ingest.test_intake import query
+
+COMMUNITY = CommunityServer.name
+BACKEND = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def other_url(server: TestServer, servers: ServerPool) -> Iterator[str]:
+    """An empty database of another kind of store; of the same one where there is no other."""
+    wanted = {"postgresql": ["timescaledb"], "timescaledb": [COMMUNITY, "postgresql"]}.get(server.name, ["postgresql"])
+    other = server
+    for name in wanted:
+        if name in SERVERS:
+            with contextlib.suppress(DatabaseUnavailable):
+                other = servers.require(name)
+                break
+    with other.fresh_database(is_migrated=False) as url:
+        yield url
+
+
+def files_of(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*.zst")}
+
+
+def quiet(_: Progress) -> None:
+    """Nothing."""
+
+
+async def fill(engine: AsyncEngine) -> Agent:
+    """Two hosts, three days, rows with words of their own, a gap, lines that cannot be read, bytes without a spec."""
+    agent = Agent(engine)
+    for day in range(3):
+        start = START + timedelta(days=day, hours=9)
+        await agent.send_file(vmstat_text(vmstat_times(200, start)), key=f"v{day}")
+        await agent.send_file(mpstat_text(30, 3, start=start), "mpstat_linux", f"m{day}")
+    text = vmstat_text(vmstat_times(40))
+    end = text.index(b"\n", 1000) + 1
+    await agent.send(stream(text[:end], key="holes"), gap(end, 70, key="holes"))
+    await agent.send_file(b"what is that\n1 2\n" + text, key="noise")
+    await agent.send_file(b"who knows\n", "nothing_any")
+    # 1.50 printed as 01.5: only the words of the row tell.
+    await agent.send_file(mpstat_text(3, 1).replace(b"  0", b" 00"), "mpstat_linux", "odd")
+    await Agent(engine, "beta").send_file(mpstat_text(20, 2), "mpstat_linux")
+    await mark_what_is_normal(engine)
+    return agent
+
+
+async def mark_what_is_normal(engine: AsyncEngine) -> None:
+    """A row in each table of baselines that a backup has; profiles are made again."""
+    day = Window(START, START + timedelta(days=1))
+    rule = RuleRecord("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
+    async with open_write_session(make_sessions(engine)) as session:
+        await create_group(session, "all", "", ["alpha", "beta"])
+        draft = BaselineDraft("normal", "quiet", (), (day,), "ann", group="all", time_zone="Pacific/Chatham", rule=rule)
+        await create_baseline(session, draft)
+        await create_exclusion(session, ExclusionDraft("disk full", "", day, "beta", "ann"))
+        await create_mute(session, MuteDraft(None, "vmstat_linux", "procs_r", None, "noisy", "ann"))
+        session.add(KeptComparison(name="kept", inputs={"host": "alpha"}, result=b"\x00", created_by="ann"))
+
+
+def content(url: str) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all tables that a backup has."""
+    found = {}
+    with psycopg.connect(url, options="-c timezone=UTC") as connection:
+        for table in Base.metadata.sorted_tables:
+            if table.name not in LEFT_OUT:
+                columns = [column.name for column in table.columns if (table.name, column.name) not in LEFT_OUT_COLUMNS]
+                shown = sql.SQL(", ").join(map(sql.Identifier, columns))
+                query = sql.SQL("SELECT {} FROM {} ORDER BY 1, 2").format(shown, sql.Identifier(table.name))
+                found[table.name] = connection.execute(query).fetchall()
+        for (name,) in connection.execute("SELECT name FROM stats").fetchall():
+            keys = connection.execute(
+                "SELECT key FROM stat_fields JOIN stats ON id = stat_id WHERE name = %s ORDER BY position", [name]
+            ).fetchall()
+            fields = sql.SQL(", ").join(sql.Identifier(key) for (key,) in keys)
+            for schema, more in (("samples", "coalesce(printed, '')"), ("stat", "host, instance, printed")):
+                query = sql.SQL(
+                    "SELECT time, host_id, instance_id, stream_id, line_offset, {more}, {fields} FROM {table} ORDER BY 2, 4, 5, 3"
+                ).format(more=sql.SQL(more), fields=fields, table=sql.Identifier(schema, name))
+                found[f"{schema}.{name}"] = connection.execute(query).fetchall()
+    return found
+
+
+def compress(url: str) -> None:
+    """Puts all chunks into the columnstore, where there is one."""
+    with psycopg.connect(url) as connection:
+        if connection.execute("SELECT current_setting('timescaledb.license', true)").fetchone() == ("timescale",):
+            for (name,) in connection.execute("SELECT name FROM stats").fetchall():
+                connection.execute("SELECT compress_chunk(c) FROM show_chunks(%s) AS c", [f"samples.{name}"])
+
+
+async def save(url: str, folder: Path) -> tuple[Manifest, Progress]:
+    seen = [Progress()]
+
+    def watch(progress: Progress) -> None:
+        seen[0] = progress
+
+    return await asyncio.to_thread(back_up, url, folder, watch), seen[0]
+
+
+async def bring(url: str, folder: Path) -> None:
+    manifest = await asyncio.to_thread(check_backup, folder, quiet)
+    await asyncio.to_thread(restore, url, folder, manifest, quiet)
+
+
+async def test_round_trip_into_another_kind_of_store(
+    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
+) -> None:
+    agent = await fill(engine)
+    compress(database_url)
+    before, csv = content(database_url), await export(engine)
+    assert len(before["samples.mpstat_linux"]) > 400
+    assert any(row[5] for row in before["samples.mpstat_linux"])
+    assert [name for name, rows in before.items() if "." not in name and "baseline" in name and not rows] == []
+    assert all(before[table] for table in ("host_groups", "exclusions", "muted_series", "comparisons"))
+    manifest, _ = await save(database_url, tmp_path / "backup")
+    assert manifest.n_rows > 1000
+    await bring(other_url, tmp_path / "backup")
+    assert content(other_url) == before
+    other = make_engine(other_url, pool_size=2)
+    try:
+        assert await export(other) == csv
+        # Agents go on where they were acknowledged, and new rows get numbers that nobody had.
+        text = vmstat_text(vmstat_times(200, START + timedelta(days=2, hours=9)))
+        assert await Agent(other).send_file(text, key="v2") == len(text)
+        assert len(content(other_url)["samples.vmstat_linux"]) == len(before["samples.vmstat_linux"])
+        more = mpstat_text(5, 4, start=START + timedelta(days=9))
+        for each in (Agent(other), agent):
+            await each.send_file(more, "mpstat_linux", "new")
+        assert await export(other) == await export(engine)
+        assert content(other_url)["instances"] == content(database_url)["instances"]
+    finally:
+        await other.dispose()
+    require_current_schema(other_url)
+
+
+async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+    agent = await fill(engine)
+    first, _ = await save(database_url, tmp_path)
+    again, progress = await save(database_url, tmp_path)
+    assert [piece for piece in again.pieces if piece.mark] == [piece for piece in first.pieces if piece.mark]
+    assert progress.n_kept >= sum(1 for piece in again.pieces if piece.mark)
+    # One stream goes on, on its last day: no other day and no other stat.
+    text = vmstat_text(vmstat_times(300, START + timedelta(days=2, hours=9)))
+    at = len(vmstat_text(vmstat_times(200, START + timedelta(days=2, hours=9))))
+    await agent.send_file(text[at:], key="v2", offset=at)
+    # And one brings what is two days old.
+    await agent.send_file(mpstat_text(2, 1, start=START + timedelta(hours=2)), "mpstat_linux", "late")
+    third, _ = await save(database_url, tmp_path)
+    new = {piece.key for piece in third.pieces if piece not in again.pieces and piece.schema == "samples"}
+    days = [(START + timedelta(days=number)).date().isoformat() for number in (0, 2)]
+    changed = {"/".join([*key.split("/")[1:2], key.split("/")[-1][:10]]) for key in new}
+    assert {f"mpstat_linux/{days[0]}", f"vmstat_linux/{days[1]}"} <= changed
+    assert not any(word in key for key in changed for word in ("mpstat_linux/" + days[1], "vmstat_linux/" + days[0]))
+    named = {piece.file for piece in third.pieces}
+    assert files_of(tmp_path) == named
+
+
+async def test_samples_that_were_read_again_are_copied_again(
+    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
+) -> None:
+    """The same lines of the same streams: nothing but the count of reparses tells that their numbers may be others."""
+    await Agent(engine).send_file(vmstat_text(vmstat_times(50)))
+    await save(database_url, tmp_path)
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE samples.vmstat_linux SET procs_r = procs_r + 1")
+    same, _ = await save(database_url, tmp_path)
+    await reparse(make_sessions(engine), database_url)
+    third, _ = await save(database_url, tmp_path)
+    files = [[piece.file for piece in manifest.pieces if piece.schema == "samples"] for manifest in (same, third)]
+    assert len(files[0]) == len(files[1]) == 1
+    assert [piece.mark for piece in same.pieces] != [piece.mark for piece in third.pieces]
+    await bring(other_url, tmp_path)
+    assert content(other_url) == content(database_url)
+
+
+WAITS: str = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+@contextlib.contextmanager
+def killed_while_waiting(url: str, lock: str, *words: str) -> Iterator[None]:
+    """Starts the command, which comes upon the lock, and kills it outright."""
+    with psycopg.connect(url) as connection:
+        connection.execute(sql.SQL(lock))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "normstat", *words],
+            env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
+            cwd=BACKEND,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        with psycopg.connect(url, autocommit=True) as looker:
+            while looker.execute(WAITS).fetchone() is None:
+                assert process.poll() is None, "the command ended before it came upon the lock"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        yield
+        connection.rollback()
+
+
+async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
+    await fill(engine)
+    with killed_while_waiting(database_url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
+        with pytest.raises(BadRequest, match="never finished"):
+            read_manifest(tmp_path)
+        n_there = len(files_of(tmp_path))
+        assert n_there == 3
+    # What was copied of the first day is not all of it any more, and one more stream is there.
+    await Agent(engine).send_file(mpstat_text(2, 1, start=START + timedelta(hours=2)), "mpstat_linux", "late")
+    before = content(database_url)
+    _, progress = await save(database_url, tmp_path)
+    assert progress.n_kept == n_there - 1
+
+    migrations.upgrade(other_url)
+    with killed_while_waiting(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
+        assert query(other_url, "SELECT count(*) FROM hosts") == [(2,)]
+    with pytest.raises(MigrationError, match="not finished"):
+        require_current_schema(other_url)
+    manifest = await asyncio.to_thread(check_backup, tmp_path, quiet)
+    with pytest.raises(Conflict, match="half restored"):
+        await asyncio.to_thread(restore, other_url, tmp_path, replace(manifest, taken_at="later"), quiet)
+    await bring(other_url, tmp_path)
+    assert content(other_url) == before
+    require_current_schema(other_url)
+
+
+async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
+    """Agents send all the time while it is made: every stream has just the samples of the bytes that are there."""
+    texts = {key: vmstat_text(vmstat_times(400), seed) for seed, key in enumerate("abcd")}
+    agent = Agent(engine)
+    at = {key: await agent.send_file(text[:700], key=key) for key, text in texts.items()}
+    task = asyncio.create_task(save(database_url, tmp_path))
+    while not task.done():
+        for key, text in texts.items():
+            at[key] = await agent.send_file(text[at[key] : at[key] + 700], key=key, offset=at[key])
+    await task
+    await bring(other_url, tmp_path)
+    streams = query(
+        other_url,
+        "SELECT key, n_sample, (SELECT count(*) FROM samples.vmstat_linux WHERE stream_id = s.id), acked_offset,"
+        " (SELECT coalesce(max(end_offset), 0) FROM chunks WHERE stream_id = s.id) FROM streams AS s ORDER BY key",
+    )
+    assert streams
+    for _, n_sample, n_rows, acked, n_bytes in streams:
+        assert (n_rows, acked) == (n_sample, n_bytes)
+    # Sent once more from where each stream stands, all of it is there once.
+    other = make_engine(other_url, pool_size=2)
+    try:
+        for key, text in texts.items():
+            for url_engine in (engine, other):
+                await Agent(url_engine).send_file(text, key=key)
+        assert await export(other) == await export(engine)
+    finally:
+        await other.dispose()
+
+
+async def test_damage_is_named_before_anything_is_restored(
+    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
+) -> None:
+    await fill(engine)
+    manifest, _ = await save(database_url, tmp_path)
+    samples = [piece for piece in manifest.pieces if piece.schema == "samples"]
+    path = tmp_path / samples[0].file
+    body = bytearray(path.read_bytes())
+    body[len(body) // 2] ^= 1
+    path.write_bytes(body)
+    (tmp_path / samples[1].file).unlink()
+    with pytest.raises(BadRequest) as caught:
+        await bring(other_url, tmp_path)
+    assert f"{samples[0].file} is damaged" in caught.value.message
+    assert f"{samples[1].file} is missing" in caught.value.message
+    with psycopg.connect(other_url) as connection:
+        assert connection.execute("SELECT FROM pg_tables WHERE tablename = 'hosts'").fetchall() == []
+    # The next backup copies what is not there any more.
+    _, progress = await save(database_url, tmp_path)
+    assert progress.n_done - progress.n_kept >= 1
+    with pytest.raises(BadRequest, match="is damaged"):
+        await asyncio.to_thread(check_backup, tmp_path, quiet)
+
+
+async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url: str, server: TestServer, tmp_path: Path) -> None:
+    await Agent(engine).send_file(vmstat_text(vmstat_times(5)))
+    await save(database_url, tmp_path / "a")
+    with pytest.raises(Conflict, match="not empty: there are rows in"):
+        await bring(database_url, tmp_path / "a")
+    with server.fresh_database() as url:
+        with psycopg.connect(url) as connection:
+            # Databases of tests are copies of one.
+            connection.execute("UPDATE store_identity SET id = gen_random_uuid()")
+        with pytest.raises(Conflict, match="another database"):
+            await save(url, tmp_path / "a")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/thesis.txt").write_text("mine")
+    with pytest.raises(BadRequest, match="not empty and holds no backup"):
+        await save(database_url, tmp_path / "b")
+    with pytest.raises(BadRequest, match="it is no backup"):
+        await bring(other_url, tmp_path / "b")
+    body = json.loads((tmp_path / "a/manifest.json").read_text())
+    for changes, error, message in (
+        ({"format": 2}, BadRequest, "this program reads 1"),
+        ({"revision": "9999"}, Conflict, "newer normstat"),
+    ):
+        (tmp_path / "a/manifest.json").write_text(json.dumps(body | changes))
+        with pytest.raises(error, match=message):
+            await bring(other_url, tmp_path / "a")
+
+
+async def test_chunks_that_go_under_the_snapshot_are_noticed(
+    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRUNCATE, as dropping and compressing a chunk do it, does not wait for snapshots: they see an empty table then."""
+    await fill(engine)
+    read = dump.read_fingerprint
+    truncated = []
+
+    def read_behind_truncate(connection: dump.Connection, wish: dump.Wish) -> tuple[int, str]:
+        if wish.table == "vmstat_linux" and not truncated:
+            truncated.append(wish)
+            with psycopg.connect(database_url) as other:
+                other.execute("TRUNCATE samples.vmstat_linux")
+        return read(connection, wish)
+
+    monkeypatch.setattr(dump, "read_fingerprint", read_behind_truncate)
+    manifest, progress = await save(database_url, tmp_path)
+    assert truncated
+    # The pieces of before are kept; those of the table are what the new snapshot sees: nothing.
+    assert progress.n_kept > 0
+    assert not any(piece.table == "vmstat_linux" for piece in manifest.pieces)

@@ -1,0 +1,148 @@
+"""Deleting a host: gone at once for those who look, later from the disk, even when whoever deletes is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.auth.accounts import create_agent_token
+from normstat.errors import NotAllowed, NotFound
+from normstat.ingest.batching import AgentIdentity
+from normstat.query.host_lists import list_hosts
+from normstat.retention.deletion_worker import UPKEEP_LOCK, work_off_upkeep
+from normstat.storage import host_deletion
+from normstat.storage.host_deletion import DeletionRecord, DeletionState
+from normstat.storage.reparse_rows import JobState, ReparseScope
+from normstat.storage.schema.models import Base
+from normstat.storage.session import open_read_session, open_write_session
+from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
+from tests.ingest.rereading import export, look, reparse, wish
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import query
+
+BACKEND = Path(__file__).parents[2]
+Sessions = async_sessionmaker[AsyncSession]
+WAITS = """
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM "samples"%'
+"""
+
+
+async def fill(engine: AsyncEngine) -> None:
+    for host in ("alpha", "beta"):
+        agent = Agent(engine, host)
+        await agent.send_file(b"no line of it\n" + vmstat_text(vmstat_times(90, START.replace(hour=11, minute=59))))
+        await agent.send_file(mpstat_text(20, 4), "mpstat_linux", "m")
+
+
+async def request(sessions: Sessions, name: str = "alpha") -> DeletionRecord:
+    async with open_write_session(sessions) as session:
+        return await host_deletion.request_deletion(session, name, requested_by="anna")
+
+
+async def names(sessions: Sessions) -> list[str]:
+    async with open_read_session(sessions) as session:
+        return [host.name for host in await list_hosts(session, START)]
+
+
+def left_of(url: str, host_id: int) -> dict[str, int]:
+    """How many rows of the host each table has."""
+    found = {}
+    with psycopg.connect(url) as connection:
+        stats = [name for (name,) in connection.execute("SELECT 'samples.' || name FROM stats").fetchall()]
+        by_host = [table.name for table in Base.metadata.sorted_tables if "host_id" in table.columns]
+        for table in [*by_host, *stats]:
+            if table != "host_deletions":
+                row = connection.execute(f"SELECT count(*) FROM {table} WHERE host_id = %s", [host_id]).fetchone()  # type: ignore[arg-type]
+                assert row is not None
+                found[table] = int(row[0])
+        for table in ("chunks", "rejected_lines", "gaps", "stream_changes"):
+            row = connection.execute(
+                f"SELECT count(*) FROM {table} WHERE stream_id NOT IN (SELECT id FROM streams)"  # type: ignore[arg-type]
+            ).fetchone()
+            assert row is not None
+            found[table] = int(row[0])
+    return {table: n for table, n in found.items() if n}
+
+
+async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill(engine)
+    await reparse(sessions, database_url, ReparseScope(host="alpha"))
+    other = await export(engine, "beta")
+    ((alpha,),) = query(database_url, "SELECT id FROM hosts WHERE name = 'alpha'")
+    n_samples = sum(left_of(database_url, int(str(alpha)))[f"samples.{stat}"] for stat in ("vmstat_linux", "mpstat_linux"))
+    record = await request(sessions)
+    assert (record.host, record.state, record.n_samples) == ("alpha", DeletionState.RUNNING, 0)
+    assert await names(sessions) == ["beta"]
+    assert await work_off_upkeep(database_url)
+    async with open_read_session(sessions) as session:
+        (ended,) = await host_deletion.list_deletions(session)
+    assert (ended.state, ended.n_samples) == (DeletionState.DONE, n_samples)
+    assert left_of(database_url, record.host_id) == {}
+    assert query(database_url, "SELECT name FROM hosts") == [("beta",)]
+    assert await export(engine, "beta") == other
+
+
+async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill(engine)
+    async with open_write_session(sessions) as session:
+        _, token = await create_agent_token(session, name="bound", host="alpha", created_by="anna")
+        bound = AgentIdentity(host_id=token.host_id, token_id=token.id)
+    reparse_id = await wish(sessions, ReparseScope(host="alpha"))
+    old = await request(sessions)
+    assert (await look(sessions, reparse_id)).state is JobState.STOPPED
+    assert query(database_url, "SELECT revoked_at IS NOT NULL FROM agent_tokens") == [(True,)]
+    with pytest.raises(NotAllowed):
+        await Agent(engine, identity=bound).send_file(vmstat_text(vmstat_times(5)))
+    assert query(database_url, "SELECT count(*) FROM hosts") == [(2,)]
+    text = vmstat_text(vmstat_times(7))
+    assert await Agent(engine).send_file(text, key="new") == len(text)
+    assert await names(sessions) == ["alpha", "beta"]
+    assert await work_off_upkeep(database_url)
+    assert left_of(database_url, old.host_id) == {}
+    assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")[0] == ("alpha", 6)
+    # The name again, while it is another host.
+    assert (await request(sessions)).host_id != old.host_id
+
+
+def start_deletion(url: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "normstat", "host", "delete", "alpha", "--yes"],
+        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
+        cwd=BACKEND,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill(engine)
+    with psycopg.connect(database_url) as connection:
+        # The rows of the second stat cannot be deleted now.
+        connection.execute("LOCK TABLE samples.vmstat_linux IN SHARE MODE")
+        process = start_deletion(database_url)
+        while not query(database_url, WAITS):
+            assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        connection.rollback()
+    while not query(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({UPKEEP_LOCK})"):
+        pass
+    assert await names(sessions) == ["beta"]
+    assert await work_off_upkeep(database_url)
+    async with open_read_session(sessions) as session:
+        (ended,) = await host_deletion.list_deletions(session)
+    assert ended.state is DeletionState.DONE
+    assert left_of(database_url, ended.host_id) == {}
+    # What was deleted before the kill counts, and once.
+    assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1") == [("beta", 89)]
+    assert ended.n_samples == 89 + query(database_url, "SELECT count(*) FROM samples.mpstat_linux")[0][0]
+
+
+async def test_an_unknown_host(sessions: Sessions) -> None:
+    with pytest.raises(NotFound):
+        await request(sessions, "nobody")

@@ -1,0 +1,122 @@
+"""The migrations on both databases: up, clean, down and up again."""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from normstat.errors import BadRequest, MigrationError
+from normstat.storage.schema import migrations
+from tests.databases import TestServer
+
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+
+
+def test_migrated_database_equals_the_models(database_url: str) -> None:
+    migrations.check(database_url)
+
+
+def test_check_sees_a_difference(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute("ALTER TABLE hosts ADD COLUMN forgotten text")
+    with pytest.raises(Exception, match="forgotten"):
+        migrations.check(database_url)
+
+
+def test_down_leaves_nothing_and_up_again_works(database_url: str) -> None:
+    migrations.downgrade(database_url, "base")
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute(TABLES).fetchall() == [("alembic_version",)]
+        assert connection.execute("SELECT FROM pg_namespace WHERE nspname = 'stat'").fetchall() == []
+    migrations.upgrade(database_url)
+    migrations.check(database_url)
+
+
+def test_two_servers_may_migrate_at_once(empty_database_url: str) -> None:
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(migrations.upgrade, empty_database_url) for _ in range(2)]:
+            done.result()
+    migrations.check(empty_database_url)
+
+
+def test_database_of_a_newer_program_is_refused(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(MigrationError, match="newer normstat"):
+        migrations.upgrade(database_url)
+
+
+def test_extension_is_there_only_on_timescaledb(database_url: str, server: TestServer) -> None:
+    with psycopg.connect(database_url) as connection:
+        found = connection.execute("SELECT FROM pg_extension WHERE extname = 'timescaledb'").fetchall()
+    assert len(found) == (0 if server.name == "postgresql" else 1)
+
+
+def test_url_that_libpq_does_not_understand_is_named() -> None:
+    with pytest.raises(BadRequest, match="libpq"):
+        migrations.upgrade("mysql://x/y")
+
+
+def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_url: str, tmp_path: Path) -> None:
+    def run(url: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "normstat", "migrate"],
+            env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(Path(__file__).parents[2])},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    assert run(empty_database_url) == (0, "")
+    migrations.check(empty_database_url)
+    assert run(empty_database_url) == (0, "")
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    status, said = run(empty_database_url)
+    assert status == 1
+    assert said.startswith("normstat: The database is at version '9999'")
+
+
+def test_tables_of_before_go_on_with_their_columns(empty_database_url: str, server: TestServer) -> None:
+    """0005 moves the wide tables, takes their second index away and puts views for people in their place."""
+    migrations.upgrade(empty_database_url, "0004")
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute("INSERT INTO hosts (name) VALUES ('web1')")
+        connection.execute("INSERT INTO stats (name, spec, spec_version) VALUES ('old_stat', 'old_stat', 1)")
+        connection.execute(
+            "INSERT INTO stat_fields (stat_id, key, position, definition, is_documented)"
+            ' VALUES (1, \'share_pct\', 0, \'{"storage": "float4", "decimals": 2}\', true)'
+        )
+        connection.execute(
+            "INSERT INTO instances (host_id, stat_id, name, first_sample_at, last_sample_at) VALUES (1, 1, 'a', now(), now())"
+        )
+        connection.execute(
+            "CREATE TABLE stat.old_stat (time timestamptz NOT NULL, host_id int4 NOT NULL, instance_id int4 NOT NULL,"
+            " stream_id int4 NOT NULL, line_offset int8 NOT NULL, printed text, share_pct real)"
+        )
+        if server.name == "timescaledb":
+            connection.execute("SELECT create_hypertable('stat.old_stat', 'time', create_default_indexes => false)")
+        connection.execute("CREATE INDEX ix_old_stat__host_instance_time ON stat.old_stat (host_id, instance_id, time)")
+        connection.execute("CREATE INDEX ix_old_stat__host_time ON stat.old_stat (host_id, time)")
+        connection.execute("CREATE VIEW stat.old_stat_named AS SELECT time, share_pct FROM stat.old_stat")
+        connection.execute("INSERT INTO stat.old_stat VALUES ('2026-11-21 12:00Z', 1, 1, 1, 0, NULL, 12.34)")
+    migrations.upgrade(empty_database_url)
+    with psycopg.connect(empty_database_url, options="-c timezone=UTC") as connection:
+        row = connection.execute("SELECT time::text, host, instance, printed, share_pct::text FROM stat.old_stat").fetchall()
+        assert row == [("2026-11-21 12:00:00+00", "web1", "a", None, "12.34")]
+        indexes = "SELECT indexname FROM pg_indexes WHERE schemaname = 'samples' ORDER BY 1"
+        assert connection.execute(indexes).fetchall() == [("ix_old_stat__host_time",)]
+    migrations.downgrade(empty_database_url, "0004")
+    with psycopg.connect(empty_database_url) as connection:
+        assert connection.execute("SELECT share_pct::text FROM stat.old_stat_named").fetchall() == [("12.34",)]
+    migrations.upgrade(empty_database_url)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute('UPDATE stat_fields SET definition = \'{"storage": "dec4", "decimals": 2}\'')
+    with pytest.raises(Exception, match="restore a backup instead"):
+        migrations.downgrade(empty_database_url, "0004")

@@ -1,0 +1,244 @@
+"""Blocks of samples become exactly those rows, on both databases: types, missing values, words that would not come back."""
+
+import dataclasses
+
+import numpy as np
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.errors import SpecError
+from normstat.stats.records import SampleBlock, ValueArray
+from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
+from normstat.storage.hypertables import read_storage
+from normstat.storage.printed_words import format_printed, parse_printed
+from normstat.storage.samples import Place, copy_block, instance_spans
+from normstat.storage.session import driver_of, make_sessions, open_read_session, open_write_session
+from normstat.storage.stat_tables import (
+    MAX_COLUMNS,
+    MAX_EXTRA_COLUMNS,
+    TablePlan,
+    WantedTable,
+    make_stat_tables,
+    read_stored_stats,
+)
+from tests.databases import TestServer
+
+SECOND_US = 1_000_000
+START_US = 1_795_262_400 * SECOND_US  # 2026-11-21 12:00:00 UTC
+
+
+def make_field(key: str, storage: Storage, decimals: int, *, is_documented: bool = True) -> Field:
+    return Field(
+        key=key,
+        column=key,
+        printed_key=key,
+        group="",
+        unit="%",
+        kind=Kind.GAUGE,
+        worse=Worse.HIGHER,
+        decimals=decimals,
+        storage=storage,
+        help="What's 100% of it",
+        source="own",
+        is_documented=is_documented,
+    )
+
+
+COUNT = make_field("n", Storage.INT8, 0)
+SHARE = make_field("share_pct", Storage.FLOAT4, 2)
+RATE = make_field("order", Storage.FLOAT8, 3)  # a word of SQL
+STAT = Stat(name="teststat", title="Test", instance_title="thing", fields=(COUNT, SHARE, RATE), panels=())
+SPEC = Spec(name="teststat", tool="t", os="linux", title="Test", version=1, commands=(), reader="columns", layout={}, stats=(STAT,))
+
+
+def make_block(
+    values: dict[Field, list[int | float | None]], printed: dict[int, str] | None = None, *, instances: str = "abc"
+) -> SampleBlock:
+    n_rows = len(next(iter(values.values())))
+    arrays: list[ValueArray] = []
+    for field, column in values.items():
+        dtype = np.int64 if field.storage.is_whole else np.float64
+        arrays.append(np.array([0 if value is None else value for value in column], dtype=dtype))
+    return SampleBlock(
+        stat=STAT,
+        fields=tuple(values),
+        time_us=START_US + np.arange(n_rows, dtype=np.int64) * SECOND_US,
+        instances=[instances[number % len(instances)] for number in range(n_rows)],
+        values=tuple(arrays),
+        line_offset=np.arange(n_rows, dtype=np.int64) * 100,
+        missing=tuple(np.array([value is None for value in column]) if None in column else None for column in values.values()),
+        printed=printed or {},
+    )
+
+
+async def store(engine: AsyncEngine, *blocks: SampleBlock) -> None:
+    sessions = make_sessions(engine)
+    fields = dict.fromkeys((*STAT.fields, *(field for block in blocks for field in block.fields)))
+    async with open_write_session(sessions) as session:
+        await make_stat_tables(session, [WantedTable(SPEC, STAT, tuple({f.key: f for f in fields}.values()))])
+    async with open_write_session(sessions) as session:
+        stored = (await read_stored_stats(session, [STAT.name]))[STAT.name]
+        for block in blocks:
+            await copy_block(await driver_of(session), stored, block, Place(7, 9, {"a": 1, "b": 2, "c": 3}))
+
+
+def rows(url: str, columns: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, options="-c timezone=UTC") as connection:
+        return connection.execute(f"SELECT {columns} FROM samples.teststat ORDER BY time").fetchall()
+
+
+async def test_values_come_out_of_every_type(engine: AsyncEngine, database_url: str) -> None:
+    block = make_block(
+        {COUNT: [0, -1, 2**63 - 1, -(2**63)], SHARE: [0.0, 99.99, 0.01, 12345.67], RATE: [0.001, -1.5, 123456789.125, 1e300]}
+    )
+    await store(engine, block)
+    assert rows(database_url, 'extract(epoch FROM time)::int8, host_id, instance_id, stream_id, line_offset, n, "order"') == [
+        (1_795_262_400 + number, 7, id_, 9, number * 100, n, rate)
+        for number, (id_, n, rate) in enumerate([(1, 0, 0.001), (2, -1, -1.5), (3, 2**63 - 1, 123456789.125), (1, -(2**63), 1e300)])
+    ]
+    assert rows(database_url, "share_pct::float8::numeric(9,2)::text, printed") == [
+        ("0.00", ""), ("99.99", ""), ("0.01", ""), ("12345.67", "")
+    ]  # fmt: skip
+
+
+async def test_missing_values_are_null_and_nothing_else_moves(engine: AsyncEngine, database_url: str) -> None:
+    count: list[int | float | None] = [1, None, 3, None, 5]
+    share: list[int | float | None] = [None, None, 0.5, 1.5, 2.5]
+    await store(engine, make_block({COUNT: count, SHARE: share, RATE: [9.0] * 5}))
+    assert rows(database_url, 'n, share_pct, "order", line_offset, printed') == [
+        (n, s, 9.0, number * 100, "") for number, (n, s) in enumerate(zip(count, share, strict=True))
+    ]
+
+
+async def test_words_that_would_not_come_back_are_kept_by_key(engine: AsyncEngine, database_url: str) -> None:
+    block = make_block(
+        {SHARE: [1.0, None, 0.0, 2.0], COUNT: [7, 8, None, 9]},
+        {0: "1.00 007", 2: "-0.00 -", 3: "2,00 9"},
+    )
+    await store(engine, block)
+    assert rows(database_url, "share_pct, n, printed") == [
+        (1.0, 7, "n=007"), (None, 8, ""), (0.0, None, "share_pct=-0.00"), (2.0, 9, "share_pct=2,00")
+    ]  # fmt: skip
+
+
+async def test_column_made_with_other_decimals_keeps_the_words(engine: AsyncEngine, database_url: str) -> None:
+    first = make_field("new", Storage.FLOAT8, 0, is_documented=False)
+    later = dataclasses.replace(first, decimals=2)
+    await store(engine, make_block({first: [5.0, 6.0]}))
+    block = make_block({later: [5.25, 6.0, None]})
+    await store(engine, dataclasses.replace(block, time_us=block.time_us + 10 * SECOND_US))
+    assert rows(database_url, "new, printed") == [
+        (5.0, ""), (6.0, ""), (5.25, "new=5.25"), (6.0, "new=6.00"), (None, "")
+    ]  # fmt: skip
+
+
+async def test_decimals_for_a_column_of_whole_numbers_are_refused(engine: AsyncEngine) -> None:
+    changed = dataclasses.replace(COUNT, storage=Storage.FLOAT8, decimals=1)
+    await store(engine, make_block({COUNT: [1]}))
+    with pytest.raises(SpecError, match="give the field another key"):
+        await store(engine, make_block({changed: [1.5]}))
+
+
+async def test_decimals_are_kept_as_whole_numbers_and_shown_as_printed(engine: AsyncEngine, database_url: str) -> None:
+    exact = make_field("exact_pct", Storage.DEC4, 2)
+    few = make_field("few", Storage.INT4, 0)
+    values: list[int | float | None] = [0.0, 12.34, -0.07, 21_474_836.47, None]
+    await store(engine, make_block({COUNT: [1] * 5, exact: values, few: [0, 2**31 - 1, -(2**31) + 1, None, 5]}))
+    assert rows(database_url, "exact_pct, few") == [(0, 0), (1234, 2**31 - 1), (-7, -(2**31) + 1), (2**31 - 1, None), (None, 5)]
+    with psycopg.connect(database_url) as connection:
+        connection.execute("INSERT INTO hosts (id, name) OVERRIDING SYSTEM VALUE VALUES (7, 'web1')")
+        connection.execute(
+            "INSERT INTO instances (id, host_id, stat_id, name, first_sample_at, last_sample_at) OVERRIDING SYSTEM VALUE"
+            " SELECT number, 7, stats.id, number::text, now(), now() FROM stats, unnest(ARRAY[1, 2, 3]) AS new(number)"
+        )
+        shown = connection.execute("SELECT exact_pct FROM stat.teststat ORDER BY time").fetchall()
+    assert [value for (value,) in shown] == values
+
+
+def test_numbers_that_a_column_cannot_hold_are_refused() -> None:
+    exact, few = make_field("exact_pct", Storage.DEC4, 2), make_field("few", Storage.INT4, 0)
+    stat = dataclasses.replace(STAT, fields=(COUNT, exact, few))
+    plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {})
+
+    def refused(values: dict[Field, list[int | float | None]], printed: dict[int, str] | None = None) -> list[list[bool]]:
+        return [found.tolist() for found, _ in plan.misfits(dataclasses.replace(make_block(values, printed), stat=stat))]
+
+    few_values: list[int | float | None] = [1, 2**31 - 1, None]
+    assert refused({exact: [1.0, 21_474_836.47, None], few: few_values}, {2: "- -"}) == []
+    assert refused({exact: [1.0, 21_474_836.49, None]}, {1: "21474836.49", 2: "-"}) == [[False, True, False]]
+    assert refused({few: [1, 2**31, -(2**31)]}) == [[False, True, True]]
+
+
+async def test_new_columns_join_table_and_view(engine: AsyncEngine, database_url: str) -> None:
+    extra = make_field("extra", Storage.FLOAT8, 1, is_documented=False)
+    await store(engine, make_block({COUNT: [1]}))
+    await store(engine, make_block({COUNT: [2], extra: [0.5]}))
+    with psycopg.connect(database_url) as connection:
+        columns = [column.name for column in connection.execute("SELECT * FROM stat.teststat").description or ()]
+        fields = connection.execute("SELECT key, position, is_documented FROM stat_fields ORDER BY position").fetchall()
+        comment = connection.execute("SELECT col_description('stat.teststat'::regclass, 10)").fetchall()
+    assert columns == [
+        *("time", "host", "instance", "host_id", "instance_id", "stream_id", "line_offset", "printed"),
+        *("n", "share_pct", "order", "extra"),
+    ]
+    assert fields == [("n", 0, True), ("share_pct", 1, True), ("order", 2, True), ("extra", 3, False)]
+    assert comment == [("What's 100% of it [%]",)]
+
+
+async def test_table_is_a_hypertable_where_there_are_any(engine: AsyncEngine, database_url: str, server: TestServer) -> None:
+    await store(engine, make_block({COUNT: [1]}))
+    async with open_read_session(make_sessions(engine)) as session:
+        assert await read_storage(session) == server.storage
+    with psycopg.connect(database_url) as connection:
+        indexes = connection.execute("SELECT indexname FROM pg_indexes WHERE schemaname = 'samples' ORDER BY 1").fetchall()
+        assert indexes == [("ix_teststat__host_time",)]
+        if server.storage != "postgresql":
+            assert connection.execute(
+                "SELECT hypertable_name, column_name, time_interval::text FROM timescaledb_information.dimensions"
+            ).fetchall() == [("teststat", "time", "1 day")]
+
+
+async def test_names_that_every_table_has_are_no_keys(engine: AsyncEngine) -> None:
+    with pytest.raises(SpecError, match="line_offset"):
+        await store(engine, make_block({make_field("line_offset", Storage.INT8, 0): [1]}))
+
+
+def test_plan_admits_what_a_table_can_have() -> None:
+    def extras(n_fields: int, first: int = 0) -> SampleBlock:
+        return make_block(
+            {make_field(f"x{number}", Storage.FLOAT8, 0, is_documented=False): [1] for number in range(first, first + n_fields)}
+        )
+
+    plan = TablePlan([SPEC], {})
+    assert plan.admit(make_block({COUNT: [1]})) is None
+    assert plan.admit(extras(MAX_EXTRA_COLUMNS)) is None
+    assert plan.admit(extras(MAX_EXTRA_COLUMNS)) is None
+    assert "more than" in (plan.admit(extras(1, MAX_EXTRA_COLUMNS)) or "")
+    assert "time" in (plan.admit(make_block({make_field("time", Storage.FLOAT8, 0, is_documented=False): [1]})) or "")
+    (wanted,) = plan.lacking([STAT.name])
+    assert len(wanted.fields) == len(STAT.fields) + MAX_EXTRA_COLUMNS
+
+
+async def test_a_table_has_room_for_a_column_for_each_of_many_cpus(engine: AsyncEngine) -> None:
+    fields = {make_field(f"cpu{number}", Storage.INT8, 0): [2**60 + number] for number in range(MAX_COLUMNS - len(STAT.fields))}
+    assert TablePlan([SPEC], {}).admit(make_block(fields)) is None
+    await store(engine, make_block(fields))
+    more = {make_field(f"cpu{number}", Storage.INT8, 0): [1] for number in range(MAX_COLUMNS)}
+    assert "more than" in (TablePlan([SPEC], {}).admit(make_block(more)) or "")
+
+
+def test_spans_are_of_all_blocks() -> None:
+    first = make_block({COUNT: [1, 2, 3]}, instances="ab")
+    second = dataclasses.replace(make_block({COUNT: [1, 2]}, instances="ac"), time_us=np.array([5, START_US + 99]))
+    assert instance_spans([first, second]) == {
+        "a": (5, START_US + 2 * SECOND_US),
+        "b": (START_US + SECOND_US, START_US + SECOND_US),
+        "c": (START_US + 99, START_US + 99),
+    }
+
+
+def test_printed_words_come_back() -> None:
+    words = {"a": "007", "b": "x=y", "c": "1,5"}
+    assert parse_printed(format_printed(words)) == words
+    assert parse_printed("") == {}

@@ -1,0 +1,192 @@
+"""Sizes: what the catalogue says, shared out among hosts; growth from the record of each day."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.query.disk_usage import StorageRecord, StorageWatch, build_record, read_storage_record
+from normstat.storage import storage_sizes
+from normstat.storage.hypertables import TableSize
+from normstat.storage.session import open_read_session
+from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, Sizes, note_sizes
+from tests.databases import TestServer
+from tests.generated import mpstat_text, vmstat_text, vmstat_times
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import query
+
+Sessions = async_sessionmaker[AsyncSession]
+NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+DAY = timedelta(days=1)
+CHANGED = """
+    SELECT count(*) FROM pg_inherits
+    WHERE inhparent = 'samples.mpstat_linux'::regclass AND pg_stat_get_mod_since_analyze(inhrelid) > 0
+"""
+WEB = HostSize(
+    id=1,
+    name="web",
+    is_being_deleted=False,
+    sample_bytes=600,
+    chunk_bytes=200,
+    n_samples=30,
+    first_sample_at=NOW,
+    last_sample_at=NOW,
+)
+SIZES = Sizes(
+    measured_at=NOW,
+    kind="postgresql",
+    database_bytes=1000,
+    chunk_bytes=200,
+    rollup_bytes=50,
+    stats=[TableSize("vmstat_linux", 500, 100, 30)],
+    hosts=[WEB, replace(WEB, id=2, name="deleted 2", is_being_deleted=True)],
+)
+
+
+def day(at: datetime, n_bytes: int, *, first_at: datetime | None = None, first_bytes: int = 0) -> DaySizes:
+    return DaySizes(at, n_bytes, first_at or at, first_bytes, stats={"vmstat_linux": n_bytes // 2}, hosts={1: n_bytes // 4})
+
+
+def test_growth_is_that_of_the_last_week() -> None:
+    days = [day(NOW, 1000), day(NOW - 1.5 * DAY, 850), day(NOW - 2.5 * DAY, 800)]
+    record = build_record(SIZES, days, DiskSpace(free_bytes=8000, total_bytes=10_000), {"vmstat_linux": 4})
+    assert record.growth_bytes_per_day == pytest.approx(200 / 2.5)
+    assert record.days_until_full == pytest.approx(100)
+    assert [(part.part, part.bytes) for part in record.parts] == [
+        ("samples", 600),
+        ("chunks", 200),
+        ("rollups", 50),
+        ("other", 150),
+    ]
+    (stat,) = record.stats
+    assert (stat.n_values, stat.bytes_per_value, stat.bytes_per_day) == (120, 5.0, pytest.approx(200 / 2.5))
+    assert [(host.host, host.bytes_per_day) for host in record.hosts] == [("web", pytest.approx(600 / 2.5))]
+
+
+def test_within_the_first_day_growth_is_that_since_its_first_measurement() -> None:
+    today = day(NOW, 1000, first_at=NOW - 0.25 * DAY, first_bytes=900)
+    record = build_record(SIZES, [today], None, {})
+    assert record.growth_bytes_per_day == pytest.approx(400)
+    assert (record.days_until_full, record.disk.free_bytes, record.stats[0].bytes_per_value) == (None, None, None)
+    assert (record.stats[0].bytes_per_day, record.hosts[0].bytes_per_day) == (None, None)
+    # A quarter of an hour says nothing.
+    early = replace(today, first_at=NOW - timedelta(minutes=15))
+    assert build_record(SIZES, [early], None, {}).growth_bytes_per_day is None
+    assert build_record(SIZES, [], None, {}).growth_bytes_per_day is None
+
+
+def test_what_shrinks_is_never_full() -> None:
+    record = build_record(SIZES, [day(NOW - 2 * DAY, 3000)], DiskSpace(8000, 10_000), {})
+    assert record.growth_bytes_per_day == pytest.approx(-1000)
+    assert record.days_until_full is None
+
+
+async def read(sessions: Sessions, url: str, folder: Path | None = None) -> StorageRecord:
+    async with open_read_session(sessions) as session:
+        return await read_storage_record(session, url, folder)
+
+
+async def test_sizes_of_what_is_there(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, server: TestServer, tmp_path: Path
+) -> None:
+    await Agent(engine).send_file(mpstat_text(300, 8), "mpstat_linux", "m")
+    await Agent(engine, "beta").send_file(mpstat_text(100, 8), "mpstat_linux", "m")
+    await Agent(engine, "beta").send_file(vmstat_text(vmstat_times(50)))
+    await engine.dispose()
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+    record = await read(sessions, database_url, tmp_path)
+    assert record.kind.split("-")[0] == ("postgresql" if server.name == "postgresql" else "timescaledb")
+    sizes = {stat.stat: stat for stat in record.stats}
+    assert sizes.keys() == {"mpstat_linux", "vmstat_linux"}
+    assert sizes["mpstat_linux"].n_samples == query(database_url, "SELECT count(*) FROM samples.mpstat_linux")[0][0] == 3600
+    n_fields = query(database_url, "SELECT count(*) FROM stat_fields JOIN stats ON id = stat_id WHERE name = 'mpstat_linux'")[0][0]
+    assert sizes["mpstat_linux"].n_values == 3600 * int(str(n_fields))
+    assert sizes["mpstat_linux"].table_bytes > 3600 * 40
+    assert sizes["mpstat_linux"].index_bytes > 3600 * 8
+    assert sum(part.bytes for part in record.parts) == record.database_bytes > 1 << 20
+    alpha, beta = record.hosts
+    assert (alpha.host, beta.host) == ("alpha", "beta")
+    assert (alpha.n_samples, beta.n_samples) == (2700, 900 + sizes["vmstat_linux"].n_samples)
+    assert alpha.sample_bytes + beta.sample_bytes == pytest.approx(record.parts[0].bytes, abs=2)
+    assert alpha.first_sample_at is not None
+    assert record.disk.free_bytes is not None
+    assert record.disk.total_bytes is not None
+    assert 0 < record.disk.free_bytes <= record.disk.total_bytes
+
+
+async def test_sizes_of_chunks_are_those_of_their_files(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, server: TestServer
+) -> None:
+    """In four states: never analyzed, analyzed, written to since, and in the columnstore."""
+    if server.name == "postgresql":
+        return
+    agent = Agent(engine)
+    for day in range(3):
+        await agent.send_file(mpstat_text(400, 8, start=NOW + day * DAY), "mpstat_linux", f"m{day}")
+        if day == 1:
+            with psycopg.connect(database_url, autocommit=True) as connection:
+                connection.execute("ANALYZE samples.mpstat_linux")
+    await agent.send_file(mpstat_text(400, 8, start=NOW + DAY), "mpstat_linux", "again")
+    # What a connection changed is in the statistics when it ends.
+    await engine.dispose()
+    while query(database_url, CHANGED) < [(2,)]:  # noqa: ASYNC110 (it is the database that is waited for)
+        await asyncio.sleep(0.05)
+    for is_compressed in (False, True):
+        if is_compressed:
+            if server.storage != "timescaledb-community":
+                continue
+            with psycopg.connect(database_url, autocommit=True) as connection:
+                connection.execute("SELECT compress_chunk(c, true) FROM show_chunks('samples.mpstat_linux') AS c LIMIT 2")
+        ((wanted,),) = query(database_url, "SELECT total_bytes FROM hypertable_detailed_size('samples.mpstat_linux')")
+        (stat,) = (await read(sessions, database_url)).stats
+        assert stat.table_bytes + stat.index_bytes == pytest.approx(int(str(wanted)), rel=0.2)
+        assert stat.n_samples == pytest.approx(4 * 400 * 9, rel=0.3)
+
+
+async def test_the_day_is_kept_and_compared_with(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await Agent(engine).send_file(mpstat_text(50, 8), "mpstat_linux", "m")
+    await note_sizes(sessions)
+    await note_sizes(sessions)
+    ((sizes, n_days),) = query(database_url, "SELECT sizes, count(*) OVER () FROM storage_days")
+    assert n_days == 1
+    assert isinstance(sizes, dict)
+    assert sizes["first_bytes"] <= sizes["database"]
+    with psycopg.connect(database_url) as connection:
+        # Two days ago there was nothing.
+        empty = '{"database": 0, "first_bytes": 0, "first_at": "2026-01-01T00:00:00+00:00", "stats": {}, "hosts": {}}'
+        connection.execute(
+            "INSERT INTO storage_days (day, measured_at, sizes) SELECT day - 2, now() - interval '48 hours', %s FROM storage_days",
+            [empty],
+        )
+    record = await read(sessions, database_url)
+    assert record.growth_bytes_per_day == pytest.approx(record.database_bytes / 2, rel=0.01)
+    assert record.hosts[0].bytes_per_day == pytest.approx(
+        (record.hosts[0].sample_bytes + record.hosts[0].chunk_bytes) / 2, rel=0.01
+    )
+
+
+async def test_it_is_measured_once_a_minute(sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = StorageWatch(database_url, None)
+    async with open_read_session(sessions) as session:
+        first = await watch.read(session)
+        assert await watch.read(session) is first
+        monkeypatch.setattr("normstat.query.disk_usage.KEPT_S", -1.0)
+        assert await watch.read(session) is not first
+
+
+def test_only_a_database_on_this_machine_is_looked_at() -> None:
+    for url, is_local in (
+        ("postgresql:///x", True),
+        ("postgresql://u@127.0.0.1:5/x", True),
+        ("postgresql://u@/x?host=/run/postgresql", True),
+        ("postgresql://u@db.example.org/x", False),
+        ("postgresql://u@localhost,db.example.org/x", False),
+    ):
+        assert storage_sizes._is_local(url) is is_local, url
