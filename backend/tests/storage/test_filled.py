@@ -1,0 +1,99 @@
+"""A database that an earlier version filled goes on working after the migrations: nothing lost, nothing changed.
+
+`filled/schema_0009.sql.gz` is what pg_dump wrote of such a database (plain PostgreSQL): two hosts that sent vmstat, ten minutes of
+a busy CPU, a baseline with its profile, a saved comparison, a mute, an exclusion, a group, a rule of retention, accounts and
+tokens, and work that was still waiting when the server was killed: an import and a reparse. A later schema gets a file of its own
+beside it.
+"""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from normstat.storage.schema import migrations
+from tests.databases import TestServer
+from tests.e2e.product import Server, wait_until
+
+FILLED = Path(__file__).parent / "filled"
+N_SAMPLES = 1079
+INCIDENT = {"host": "web1", "start": "2026-11-20T10:30:00Z", "end": "2026-11-20T10:40:00Z"}
+
+
+@pytest.fixture(params=[path.name for path in sorted(FILLED.glob("schema_*.sql.gz"))])
+def filled_url(request: pytest.FixtureRequest, server: TestServer, empty_database_url: str) -> Iterator[str]:
+    """A database as the earlier version left it."""
+    if server.name != "postgresql":
+        pytest.skip("a dump of plain PostgreSQL; what the migrations do with hypertables is in test_migrations.py")
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        connection.execute(gzip.decompress((FILLED / str(request.param)).read_bytes()))
+    return empty_database_url
+
+
+@pytest.fixture
+def client(filled_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
+    """An administrator of a server that runs on the migrated database."""
+    migrations.upgrade(filled_url)
+    migrations.check(filled_url)
+    with Server(filled_url, tmp_path / "server.log") as running, running.log_in() as client:
+        yield client
+
+
+def get(client: httpx.Client, path: str, **params: str | int) -> httpx.Response:
+    answer = client.get(path, params=params)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+@pytest.mark.slow
+def test_everything_is_there_after_the_migration(client: httpx.Client) -> None:
+    assert [host["name"] for host in get(client, "/hosts").json()["hosts"]] == ["old1", "web1"]
+    window = {"host": "web1", "start": "2026-11-20T08:00:00Z", "end": "2026-11-20T11:00:00Z"}
+    rows = get(client, "/export.csv", stat="vmstat_linux", **window).text.splitlines()
+    assert len(rows) == 1 + N_SAMPLES
+    (baseline,) = get(client, "/baselines").json()["baselines"]
+    assert (baseline["name"], baseline["note"], baseline["hosts"]) == ("morning", "a quiet one", ["web1"])
+    assert baseline["profile"]["state"] == "done"
+    (exclusion,) = get(client, "/exclusions").json()["exclusions"]
+    assert (exclusion["name"], exclusion["host"]) == ("reboot", "web1")
+    (mute,) = get(client, "/mutes").json()["mutes"]
+    assert (mute["stat"], mute["field"], mute["reason"]) == ("vmstat_linux", "system_cs", "known")
+    (group,) = get(client, "/host-groups").json()["groups"]
+    assert (group["name"], group["hosts"]) == ("web", ["web1"])
+    (rule,) = get(client, "/retention").json()["rules"]
+    assert (rule["stat"], rule["samples_days"]) == ("vmstat_linux", 4000)
+    assert {user["name"] for user in get(client, "/users").json()["users"]} >= {"admin", "maria"}
+
+
+@pytest.mark.slow
+def test_saved_comparison_reads_as_it_was_and_its_question_gives_the_same_answer(client: httpx.Client) -> None:
+    (listed,) = get(client, "/comparisons").json()["comparisons"]
+    saved = get(client, f"/comparisons/{listed['id']}").json()["result"]
+    again = get(client, "/comparison", baseline=1, **INCIDENT).json()
+    first = saved["groups"][0]
+    assert (first["stat"], first["field"], first["direction"]) == ("vmstat_linux", "cpu_id", "down")
+    for one, other in zip(saved["groups"], again["groups"], strict=True):
+        assert [one["stat"], one["field"], one["direction"]] == [other["stat"], other["field"], other["direction"]]
+        assert one["members"][0]["incident"] == other["members"][0]["incident"]
+        # Not its quantiles: the saved one has those of a stored profile, which the waiting reparse makes stale.
+        assert one["members"][0]["baseline"]["n"] == other["members"][0]["baseline"]["n"]
+
+
+@pytest.mark.slow
+def test_work_that_waited_is_done_or_says_why_not(client: httpx.Client) -> None:
+    def reparse() -> dict[str, object]:
+        found: dict[str, object] = get(client, "/reparses").json()["reparses"][0]
+        return found
+
+    def waiting_import() -> dict[str, object]:
+        found: dict[str, object] = next(each for each in get(client, "/imports").json()["imports"] if each["host"] == "web2")
+        return found
+
+    wait_until(lambda: reparse()["state"] == "done", "the reparse of before")
+    assert reparse()["n_samples_after"] == N_SAMPLES
+    # The uploaded file lay beside the old server and is gone: that is said, and the import does not wait for ever.
+    wait_until(lambda: waiting_import()["state"] == "failed", "the import of before")
+    assert waiting_import()["message"]
