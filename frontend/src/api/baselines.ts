@@ -16,23 +16,17 @@ import type {
 } from "../logic/api";
 import { isInProgress } from "../logic/baseline";
 import { readNow } from "../state/clock";
-import { request } from "./client";
-
-type Done = Record<string, never>;
+import { answered, client } from "./client";
 
 const PROGRESS_MS = 1_500;
 const IDLE_MS = 30_000;
-
-function path(id: number, rest = ""): string {
-  return `/baselines/${String(id)}${rest}`;
-}
 
 /** Those in use, or those that are archived; asked often while something is recorded or worked out, so that people see it move. */
 export function baselineListQuery(which: "in-use" | "archived") {
   return queryOptions({
     queryKey: ["baselines", "list", which],
     queryFn: ({ signal }): Promise<BaselineList> =>
-      request("GET", "/baselines", { signal, params: which === "archived" ? { archived: "true" } : {} }),
+      answered(client.GET("/api/v1/baselines", { signal, params: { query: which === "archived" ? { archived: true } : {} } })),
     refetchInterval: ({ state }) =>
       state.data?.baselines.some((baseline) => isInProgress(baseline, readNow())) === true ? PROGRESS_MS : IDLE_MS,
   });
@@ -42,7 +36,8 @@ export function baselineListQuery(which: "in-use" | "archived") {
 export function healthOfBaselineQuery(id: number, version: number) {
   return queryOptions({
     queryKey: ["baseline-health", id, version],
-    queryFn: ({ signal }): Promise<BaselineHealth> => request("GET", path(id, "/health"), { signal }),
+    queryFn: ({ signal }): Promise<BaselineHealth> =>
+      answered(client.GET("/api/v1/baselines/{id}/health", { signal, params: { path: { id } } })),
     staleTime: 300_000,
   });
 }
@@ -50,36 +45,37 @@ export function healthOfBaselineQuery(id: number, version: number) {
 export function versionsQuery(id: number, version: number) {
   return queryOptions({
     queryKey: ["baseline-versions", id, version],
-    queryFn: ({ signal }): Promise<VersionList> => request("GET", path(id, "/versions"), { signal }),
+    queryFn: ({ signal }): Promise<VersionList> =>
+      answered(client.GET("/api/v1/baselines/{id}/versions", { signal, params: { path: { id } } })),
   });
 }
 
 export function copyBaseline(id: number, name: string): Promise<BaselineInfo> {
-  return request("POST", path(id, "/copy"), { body: { name } });
+  return answered(client.POST("/api/v1/baselines/{id}/copy", { body: { name }, params: { path: { id } } }));
 }
 
 export function archiveBaseline(id: number, is_archived: boolean): Promise<BaselineInfo> {
-  return request("POST", path(id, "/archive"), { body: { is_archived } });
+  return answered(client.POST("/api/v1/baselines/{id}/archive", { body: { is_archived }, params: { path: { id } } }));
 }
 
 /** What was recorded so far is the baseline. */
 export function stopRecording(id: number): Promise<BaselineInfo> {
-  return request("DELETE", path(id, "/recording"));
+  return answered(client.DELETE("/api/v1/baselines/{id}/recording", { params: { path: { id } } }));
 }
 
 // --- windows that were incidents ---
 
 export const exclusionsQuery = queryOptions({
   queryKey: ["exclusions"],
-  queryFn: ({ signal }): Promise<ExclusionList> => request("GET", "/exclusions", { signal }),
+  queryFn: ({ signal }): Promise<ExclusionList> => answered(client.GET("/api/v1/exclusions", { signal })),
 });
 
 export function createExclusion(body: ExclusionCreate): Promise<ExclusionMade> {
-  return request("POST", "/exclusions", { body });
+  return answered(client.POST("/api/v1/exclusions", { body }));
 }
 
-export function deleteExclusion(id: number): Promise<Done> {
-  return request("DELETE", `/exclusions/${String(id)}`);
+export function deleteExclusion(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/exclusions/{id}", { params: { path: { id } } }));
 }
 
 /** What an exclusion changes. */
@@ -89,17 +85,17 @@ export const EXCLUSION_KEYS = [["exclusions"], ["baselines"], ["baseline-health"
 
 export const hostGroupsQuery = queryOptions({
   queryKey: ["host-groups"],
-  queryFn: ({ signal }): Promise<HostGroupList> => request("GET", "/host-groups", { signal }),
+  queryFn: ({ signal }): Promise<HostGroupList> => answered(client.GET("/api/v1/host-groups", { signal })),
 });
 
 export function createHostGroup(body: HostGroupCreate): Promise<HostGroupInfo> {
-  return request("POST", "/host-groups", { body });
+  return answered(client.POST("/api/v1/host-groups", { body }));
 }
 
 export function updateHostGroup(id: number, body: HostGroupUpdate): Promise<HostGroupInfo> {
-  return request("PATCH", `/host-groups/${String(id)}`, { body });
+  return answered(client.PATCH("/api/v1/host-groups/{id}", { body, params: { path: { id } } }));
 }
 
-export function deleteHostGroup(id: number): Promise<Done> {
-  return request("DELETE", `/host-groups/${String(id)}`);
+export function deleteHostGroup(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/host-groups/{id}", { params: { path: { id } } }));
 }

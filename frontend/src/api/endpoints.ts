@@ -47,14 +47,9 @@ import type { SeriesBlock } from "../logic/block";
 import { decodeSeries } from "../logic/block";
 import type { InstanceChoice } from "../logic/panel";
 import { toIso, type Window } from "../logic/time";
-import { addressOf, request, upload } from "./client";
+import { addressOf, answered, client, upload } from "./client";
 
 type Signal = { readonly signal?: AbortSignal };
-type Done = Record<string, never>;
-
-function name(text: string): string {
-  return encodeURIComponent(text);
-}
 
 function span(window: Window): { readonly start: string; readonly end: string } {
   return { start: toIso(window.start), end: toIso(window.end) };
@@ -63,77 +58,77 @@ function span(window: Window): { readonly start: string; readonly end: string } 
 // --- accounts ---
 
 export function logIn(account: string, password: string): Promise<Me> {
-  return request("POST", "/auth/login", { body: { name: account, password } });
+  return answered(client.POST("/api/v1/auth/login", { body: { name: account, password } }));
 }
 
 export function redeemLinkToken(token: string): Promise<Me> {
-  return request("POST", "/auth/link", { body: { token } });
+  return answered(client.POST("/api/v1/auth/link", { body: { token } }));
 }
 
-export function logOut(): Promise<Done> {
-  return request("POST", "/auth/logout");
+export function logOut(): Promise<unknown> {
+  return answered(client.POST("/api/v1/auth/logout"));
 }
 
 export function getMe(options: Signal): Promise<Me> {
-  return request("GET", "/auth/me", options);
+  return answered(client.GET("/api/v1/auth/me", options));
 }
 
 export function changePassword(body: PasswordChange): Promise<Me> {
-  return request("PUT", "/auth/password", { body });
+  return answered(client.PUT("/api/v1/auth/password", { body }));
 }
 
 export function listUsers(options: Signal): Promise<UserList> {
-  return request("GET", "/users", options);
+  return answered(client.GET("/api/v1/users", options));
 }
 
 export function createUser(body: UserCreate): Promise<UserInfo> {
-  return request("POST", "/users", { body });
+  return answered(client.POST("/api/v1/users", { body }));
 }
 
 export function updateUser(account: string, body: UserUpdate): Promise<UserInfo> {
-  return request("PATCH", `/users/${name(account)}`, { body });
+  return answered(client.PATCH("/api/v1/users/{name}", { body, params: { path: { name: account } } }));
 }
 
-export function deleteUser(account: string): Promise<Done> {
-  return request("DELETE", `/users/${name(account)}`);
+export function deleteUser(account: string): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/users/{name}", { params: { path: { name: account } } }));
 }
 
 export function listApiTokens(options: Signal): Promise<TokenList> {
-  return request("GET", "/api-tokens", options);
+  return answered(client.GET("/api/v1/api-tokens", options));
 }
 
 export function createApiToken(body: ApiTokenCreate): Promise<NewToken> {
-  return request("POST", "/api-tokens", { body });
+  return answered(client.POST("/api/v1/api-tokens", { body }));
 }
 
-export function revokeApiToken(id: number): Promise<Done> {
-  return request("DELETE", `/api-tokens/${String(id)}`);
+export function revokeApiToken(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/api-tokens/{id}", { params: { path: { id } } }));
 }
 
 export function listAgentTokens(options: Signal): Promise<TokenList> {
-  return request("GET", "/agent-tokens", options);
+  return answered(client.GET("/api/v1/agent-tokens", options));
 }
 
 export function createAgentToken(body: AgentTokenCreate): Promise<NewToken> {
-  return request("POST", "/agent-tokens", { body });
+  return answered(client.POST("/api/v1/agent-tokens", { body }));
 }
 
-export function revokeAgentToken(id: number): Promise<Done> {
-  return request("DELETE", `/agent-tokens/${String(id)}`);
+export function revokeAgentToken(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/agent-tokens/{id}", { params: { path: { id } } }));
 }
 
 // --- what there is ---
 
 export function getHealth(options: Signal): Promise<Health> {
-  return request("GET", "/health", options);
+  return answered(client.GET("/api/v1/health", options));
 }
 
 export function listHosts(options: Signal): Promise<HostList> {
-  return request("GET", "/hosts", options);
+  return answered(client.GET("/api/v1/hosts", options));
 }
 
 export function getHost(host: string, options: Signal): Promise<HostDetail> {
-  return request("GET", `/hosts/${name(host)}`, options);
+  return answered(client.GET("/api/v1/hosts/{host}", { ...options, params: { path: { host } } }));
 }
 
 /** Which rejected lines of a host: all, those of a stream, or those of one reason. */
@@ -145,10 +140,12 @@ export interface RejectedQuery {
 }
 
 export function listRejectedLines({ host, streamId, reason, limit }: RejectedQuery, options: Signal): Promise<RejectedLineList> {
-  return request("GET", `/hosts/${name(host)}/rejected`, {
-    ...options,
-    params: { stream_id: streamId ?? undefined, reason: reason ?? undefined, limit },
-  });
+  return answered(
+    client.GET("/api/v1/hosts/{host}/rejected", {
+      ...options,
+      params: { path: { host }, query: { stream_id: streamId, reason, limit } },
+    }),
+  );
 }
 
 /** Which streams of a host: one, or those that a filter lets through. */
@@ -160,10 +157,12 @@ export interface AccountsQuery {
 }
 
 export function readAccounts({ host, only, streamId, limit }: AccountsQuery, options: Signal): Promise<HostAccounts> {
-  return request("GET", `/hosts/${name(host)}/accounts`, {
-    ...options,
-    params: { only: only ?? undefined, stream_id: streamId ?? undefined, limit },
-  });
+  return answered(
+    client.GET("/api/v1/hosts/{host}/accounts", {
+      ...options,
+      params: { path: { host }, query: { only, stream_id: streamId, limit } },
+    }),
+  );
 }
 
 /** A place of a stream's raw output, with so many lines before and after it. */
@@ -174,36 +173,45 @@ export interface ContextQuery {
 }
 
 export function readContext({ streamId, offset, around }: ContextQuery, options: Signal): Promise<StreamContext> {
-  return request("GET", `/streams/${String(streamId)}/context`, {
-    ...options,
-    params: { offset, before: around, after: around },
-  });
+  return answered(
+    client.GET("/api/v1/streams/{id}/context", {
+      ...options,
+      params: { path: { id: streamId }, query: { offset, before: around, after: around } },
+    }),
+  );
 }
 
 // --- reading again ---
 
 export function createReparse(body: ReparseCreate): Promise<Reparse> {
-  return request("POST", "/reparses", { body });
+  return answered(client.POST("/api/v1/reparses", { body }));
 }
 
 export function listReparses(options: Signal): Promise<ReparseList> {
-  return request("GET", "/reparses", options);
+  return answered(client.GET("/api/v1/reparses", options));
 }
 
-export function stopReparse(id: number): Promise<Done> {
-  return request("DELETE", `/reparses/${String(id)}`);
+export function stopReparse(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/reparses/{id}", { params: { path: { id } } }));
 }
 
 export function listStats(options: Signal): Promise<StatList> {
-  return request("GET", "/stats", options);
+  return answered(client.GET("/api/v1/stats", options));
 }
 
 export function listInstances(host: string, stat: string, window: Window, options: Signal): Promise<InstanceList> {
-  return request("GET", `/hosts/${name(host)}/stats/${name(stat)}/instances`, { ...options, params: span(window) });
+  return answered(
+    client.GET("/api/v1/hosts/{host}/stats/{stat}/instances", {
+      ...options,
+      params: { path: { host, stat }, query: span(window) },
+    }),
+  );
 }
 
 export function readCoverage(host: string, window: Window, width: number, options: Signal): Promise<Coverage> {
-  return request("GET", `/hosts/${name(host)}/coverage`, { ...options, params: { ...span(window), width } });
+  return answered(
+    client.GET("/api/v1/hosts/{host}/coverage", { ...options, params: { path: { host }, query: { ...span(window), width } } }),
+  );
 }
 
 /** What a graph asks for. */
@@ -218,47 +226,52 @@ export interface SeriesQuery {
 
 export async function readSeries(query: SeriesQuery, options: Signal): Promise<SeriesBlock> {
   const { choice } = query;
-  const answer = await request<SeriesAnswer>("GET", "/series", {
-    ...options,
-    params: {
-      host: query.host,
-      stat: query.stat,
-      ...span(query.window),
-      width: query.width,
-      field: query.fields,
-      ...(choice.kind === "only" ? { instance: choice.names } : {}),
-      ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
-    },
-  });
-  return decodeSeries(answer);
+  const answer = await answered(
+    client.GET("/api/v1/series", {
+      ...options,
+      params: {
+        query: {
+          host: query.host,
+          stat: query.stat,
+          ...span(query.window),
+          width: query.width,
+          field: [...query.fields],
+          ...(choice.kind === "only" ? { instance: [...choice.names] } : {}),
+          ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
+        },
+      },
+    }),
+  );
+  // The client's types turn the pair [index, by] of a jump into a list of numbers.
+  return decodeSeries(answer as SeriesAnswer);
 }
 
 // --- the disk ---
 
 export function getStorage(options: Signal): Promise<StorageInfo> {
-  return request("GET", "/storage", options);
+  return answered(client.GET("/api/v1/storage", options));
 }
 
 export function getRetention(options: Signal): Promise<Retention> {
-  return request("GET", "/retention", options);
+  return answered(client.GET("/api/v1/retention", options));
 }
 
 export function putRetention(body: RetentionPut): Promise<Retention> {
-  return request("PUT", "/retention", { body });
+  return answered(client.PUT("/api/v1/retention", { body }));
 }
 
 /** Has the rules applied now rather than at night. */
 export function runRetention(): Promise<RetentionRun> {
-  return request("POST", "/retention/runs");
+  return answered(client.POST("/api/v1/retention/runs"));
 }
 
 /** Everything of the host goes, in the background. */
 export function deleteHost(host: string): Promise<HostDeletion> {
-  return request("DELETE", `/hosts/${name(host)}`);
+  return answered(client.DELETE("/api/v1/hosts/{host}", { params: { path: { host } } }));
 }
 
 export function listHostDeletions(options: Signal): Promise<HostDeletionList> {
-  return request("GET", "/host-deletions", options);
+  return answered(client.GET("/api/v1/host-deletions", options));
 }
 
 // --- files ---
@@ -285,61 +298,61 @@ export function createImport(
 }
 
 export function listImports(options: Signal): Promise<ImportList> {
-  return request("GET", "/imports", options);
+  return answered(client.GET("/api/v1/imports", options));
 }
 
 /** One import with all its files; a list has only the first of each. */
 export function getImport(id: number, options: Signal): Promise<Import> {
-  return request("GET", `/imports/${String(id)}`, options);
+  return answered(client.GET("/api/v1/imports/{id}", { ...options, params: { path: { id } } }));
 }
 
 /** Stops an import that runs, or forgets one that is over; the samples stay. */
-export function deleteImport(id: number): Promise<Done> {
-  return request("DELETE", `/imports/${String(id)}`);
+export function deleteImport(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/imports/{id}", { params: { path: { id } } }));
 }
 
 // --- specs ---
 
 export function listSpecs(options: Signal): Promise<SpecList> {
-  return request("GET", "/specs", options);
+  return answered(client.GET("/api/v1/specs", options));
 }
 
 export function getSpec(spec: string, options: Signal): Promise<SpecDetail> {
-  return request("GET", `/specs/${name(spec)}`, options);
+  return answered(client.GET("/api/v1/specs/{name}", { ...options, params: { path: { name: spec } } }));
 }
 
 export function saveSpec(spec: string, toml: string): Promise<SpecInfo> {
-  return request("PUT", `/specs/${name(spec)}`, { body: { toml } });
+  return answered(client.PUT("/api/v1/specs/{name}", { body: { toml }, params: { path: { name: spec } } }));
 }
 
-export function deleteSpec(spec: string): Promise<Done> {
-  return request("DELETE", `/specs/${name(spec)}`);
+export function deleteSpec(spec: string): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/specs/{name}", { params: { path: { name: spec } } }));
 }
 
 export function draftSpec(body: SpecDraftRequest): Promise<SpecDraft> {
-  return request("POST", "/specs/draft", { body });
+  return answered(client.POST("/api/v1/specs/draft", { body }));
 }
 
 export function previewSpec(toml: string, sample: string, options: Signal): Promise<SpecPreview> {
-  return request("POST", "/specs/preview", { ...options, body: { toml, sample } });
+  return answered(client.POST("/api/v1/specs/preview", { ...options, body: { toml, sample } }));
 }
 
 // --- baselines and comparison ---
 
 export function listBaselines(host: string | null, options: Signal): Promise<BaselineList> {
-  return request("GET", "/baselines", { ...options, params: { host: host ?? undefined } });
+  return answered(client.GET("/api/v1/baselines", { ...options, params: { query: { host } } }));
 }
 
 export function createBaseline(body: BaselineCreate): Promise<BaselineInfo> {
-  return request("POST", "/baselines", { body });
+  return answered(client.POST("/api/v1/baselines", { body }));
 }
 
 export function updateBaseline(id: number, body: BaselineUpdate): Promise<BaselineInfo> {
-  return request("PATCH", `/baselines/${String(id)}`, { body });
+  return answered(client.PATCH("/api/v1/baselines/{id}", { body, params: { path: { id } } }));
 }
 
-export function deleteBaseline(id: number): Promise<Done> {
-  return request("DELETE", `/baselines/${String(id)}`);
+export function deleteBaseline(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/baselines/{id}", { params: { path: { id } } }));
 }
 
 /** The address of a CSV file: of one stat (wide), or of all (long). */
