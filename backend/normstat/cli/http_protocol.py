@@ -6,11 +6,11 @@ chunked body end up there, too. uvicorn knows no deadline apart from that of a c
 
 import asyncio
 import uuid
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import httptools
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from normstat.api.body_limit import BodyBudget
@@ -18,6 +18,9 @@ from normstat.api.handlers import error_response
 from normstat.auth.client_address import group_of
 from normstat.cli.connections import Book, Client, Pace
 from normstat.errors import BadRequest, HeadTooLarge, NormstatError, Overloaded, TooSlow
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 # Of a head; also of what stands between two pieces of a chunked body, and of its trailers.
 MAX_HEAD_BYTES: Final = 64 * 1024
@@ -41,6 +44,22 @@ class GuardedState(ServerState):
         super().__init__()
         self.book = book
         self.unread = BodyBudget(MAX_UNREAD_BYTES)
+
+
+class _AnswerTransport:
+    """What uvicorn writes an answer to. Closing it leaves the client the time to read what was written."""
+
+    def __init__(self, protocol: "GuardedProtocol") -> None:
+        self._protocol = protocol
+
+    def write(self, data: bytes) -> None:
+        self._protocol.transport.write(data)
+
+    def is_closing(self) -> bool:
+        return self._protocol.transport.is_closing()
+
+    def close(self) -> None:
+        self._protocol.close_after_answer()
 
 
 class GuardedProtocol(HttpToolsProtocol, Client):
@@ -116,12 +135,15 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self._write(error)
-        if not self.book.linger(self):
+        self._linger()
+
+    def close_after_answer(self) -> None:
+        """End the connection after an answer that was the last one."""
+        if self._in_head:
             self.transport.close()
-            return
-        # The client may be sending yet: a connection that is closed with unread bytes is reset, and the answer lost.
-        self.flow.resume_reading()
-        self.transport.write_eof()
+        else:
+            self._is_deaf = True
+            self._linger()
 
     def _end_after_answer(self) -> None:
         if self._n_open:
@@ -130,6 +152,17 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self.flow.pause_reading()
         else:
             self.transport.close()
+
+    def _linger(self) -> None:
+        """End our side, and throw away what the client still sends.
+
+        A connection that is closed with unread bytes is reset, and the client loses the answer.
+        """
+        if not self.book.linger(self):
+            self.transport.close()
+            return
+        self.flow.resume_reading()
+        self.transport.write_eof()
 
     def _may_answer(self) -> bool:
         """Return whether the next answer on this connection belongs to what the client is sending."""
@@ -207,6 +240,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self._complaint = BadRequest(f"More than {MAX_PIPELINED} requests came before the first was answered")
             raise self._complaint
         super().on_headers_complete()
+        self._guard_answer(self.cycle)
         self._n_open += 1
         self._in_head = False
         self._n_head = 0
@@ -216,6 +250,24 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         if self._idle_since is not None:
             self._idle_since = None
             self.book.set_busy(self)
+
+    def _guard_answer(self, cycle: RequestResponseCycle) -> None:
+        """Say `Connection: close` in an answer that comes long before the end of the body, and let the client read it."""
+        send = cycle.send
+
+        async def send_guarded(message: "ASGISendEvent") -> None:
+            if message["type"] == "http.response.start" and cycle is self.cycle and self._is_body_far_from_its_end():
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
+        cycle.send = send_guarded  # type: ignore[method-assign]
+        cycle.transport = cast("asyncio.Transport", _AnswerTransport(self))
+
+    def _is_body_far_from_its_end(self) -> bool:
+        if self._in_head:
+            return False
+        length = next((value for name, value in self.headers if name == b"content-length"), b"")
+        return not length.isdigit() or int(length) - self._n_received > MAX_UNWANTED_BYTES
 
     def on_body(self, body: bytes) -> None:
         """Hand a piece of the body on."""

@@ -136,13 +136,37 @@ async def test_a_body_after_its_answer_is_thrown_away_up_to_a_limit(rig: Rig) ->
     await settle()
     assert b"200 OK" in transport.written
     feed(protocol, [bytes(1 << 16)] * (MAX_UNWANTED_BYTES >> 16))
-    assert not transport.is_paused
     protocol.data_received(b"x")
-    # Nothing more is read; the client has time to read its answer.
-    assert (transport.is_paused, transport.end) == (True, "")
+    # Nothing of it is kept; the client has time to read its answer.
+    assert transport.end == ""
     rig.tick(2)
     assert transport.end
     assert transport.written.count(b"HTTP/1.1") == 1
+
+
+async def test_an_answer_long_before_the_end_of_a_body_is_the_last_one_and_can_be_read(rig: Rig) -> None:
+    rig.answers.set()
+    protocol, transport = rig.connect()
+    protocol.data_received(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (MAX_UNWANTED_BYTES + 1))
+    await settle()
+    head, _, body = transport.written.partition(b"\r\n\r\n")
+    assert b"connection: close" in head
+    assert body == b"ok<EOF>"
+    feed(protocol, [bytes(1 << 16)] * 5)
+    assert (transport.is_paused, transport.end) == (False, "")
+    rig.tick(3)
+    assert transport.end
+
+
+async def test_an_answer_shortly_before_the_end_of_a_body_keeps_the_connection(rig: Rig) -> None:
+    rig.answers.set()
+    protocol, transport = rig.connect()
+    protocol.data_received(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+    await settle()
+    protocol.data_received(b"123456789" + b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    await settle()
+    assert transport.written.count(b"HTTP/1.1 200") == 2
+    assert b"connection: close" not in transport.written
 
 
 async def test_beginnings_of_bodies_are_bounded_together(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ async def test_trailers_are_bounded_and_no_part_of_the_head(rig: Rig) -> None:
     protocol.data_received(CHUNKED + b"0\r\n")
     await settle()
     feed(protocol, [b"a:\r\n" * 1000] * 20)
-    assert transport.is_paused, "nothing more is read: the answer was given before"
+    assert transport.written.endswith(b"<EOF>"), "the answer was given before; what comes is thrown away"
     rig.tick(3)
     assert transport.end
     assert len(rig.scopes[-1]["headers"]) == 2
