@@ -136,6 +136,16 @@ def test_no_two_modules_have_one_name() -> None:
     assert not twice, f"name them for what they do: {twice}"
 
 
+def test_links_between_documents_lead_somewhere() -> None:
+    broken = []
+    for path in (path for path in tree_files() if path.suffix == ".md"):
+        for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+            place = target.partition("#")[0]
+            if place and "://" not in place and not (path.parent / place).exists():
+                broken.append(f"{path.relative_to(CHECKOUT)}: {target}")
+    assert not broken, "\n".join(broken)
+
+
 def test_tree_names_no_machine_and_no_registry() -> None:
     # Written in pieces, so that this file does not find itself.
     forbidden = ["registry." + "npmjs", "pypi" + ".org", "python" + "hosted", "deb." + "debian", "/work" + "/", "/root/." + "pyenv"]
