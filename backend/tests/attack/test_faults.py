@@ -154,7 +154,7 @@ def test_a_full_disk_is_said_once_and_everything_goes_on_when_there_is_room(base
         pytest.skip("no file system can be mounted here")
     with up:
         url = up.database_url
-        with Fleet(up.port, make_agent_token(url), n_agents=4, n_rows=30_000, n_pieces=100) as fleet:
+        with Fleet(up.port, make_agent_token(url), n_agents=4, n_rows=60_000, n_pieces=300) as fleet:
             for number in (1, 2):
                 fleet.wait_until(0.2 * number)
                 before = fleet.answers[503]
@@ -165,9 +165,10 @@ def test_a_full_disk_is_said_once_and_everything_goes_on_when_there_is_room(base
                 wait_until(lambda: up.said().count("is full: ") == number, "the full disk is said")  # noqa: B023
                 wait_until(lambda: fleet.answers[503] + fleet.answers[0] > before + 8, "the agents are told to wait")  # noqa: B023
                 if number == 2:
-                    # More than a file of PostgreSQL's log takes, and there is no room for the next one: it panics.
-                    with contextlib.suppress(psycopg.Error), psycopg.connect(url) as connection:
-                        connection.execute("SELECT pg_logical_emit_message(false, 'test', repeat('x', 20000000))")
+                    # More than the files take that PostgreSQL keeps for its log, and there is no room for another: it panics.
+                    with contextlib.suppress(psycopg.Error), psycopg.connect(url, autocommit=True) as connection:
+                        for _ in range(20):
+                            connection.execute("SELECT pg_logical_emit_message(false, 'test', repeat('x', 20000000))")
                     wait_until(lambda: "the database ended (exit status 1: " in up.said(), "the end of the database is said")
                 time.sleep(8)
                 stop.set()
