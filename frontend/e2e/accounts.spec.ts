@@ -4,11 +4,11 @@ import { HOST, range, WHOLE } from "./story";
 test("tokens are made, shown once, and revoked", async ({ page }) => {
   await page.goto("/accounts?tab=api-tokens");
   await page.getByRole("textbox", { name: "Name" }).fill("nightly export");
-  await page.getByRole("button", { name: "Make a token" }).click();
-  await expect(page.getByText("The token “nightly export”, shown this once")).toBeVisible();
+  await page.getByRole("button", { name: "Create token" }).click();
+  await expect(page.getByText("Token “nightly export” (shown only once)")).toBeVisible();
   await expectAccessible(page);
   await page.reload();
-  await expect(page.getByText("shown this once")).toBeHidden();
+  await expect(page.getByText("shown only once")).toBeHidden();
   await page.getByRole("button", { name: "Revoke nightly export" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await expect(page.getByRole("row").filter({ hasText: "nightly export" })).toContainText("revoked");
@@ -16,16 +16,16 @@ test("tokens are made, shown once, and revoked", async ({ page }) => {
   await page.goto("/accounts?tab=agent-tokens");
   await page.getByRole("textbox", { name: "Name" }).fill("one more host");
   await page.getByLabel("Host (optional)").fill("db1");
-  await page.getByRole("button", { name: "Make a token" }).click();
+  await page.getByRole("button", { name: "Create token" }).click();
   await expect(page.getByText(/install\.sh/)).toBeVisible();
 });
 
 test("a viewer is made, sees the graphs, and is not offered what viewers may not do", async ({ page, browser, baseURL }) => {
   await page.goto("/accounts?tab=users");
   await page.getByLabel("New account").fill("guest");
-  await page.getByRole("textbox", { name: "First password" }).fill("three quiet harbours");
-  await page.getByRole("button", { name: "Make the account" }).click();
-  await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("may log in");
+  await page.getByRole("textbox", { name: "Initial password" }).fill("three quiet harbours");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("enabled");
   await expectAccessible(page);
 
   const context = await browser.newContext({
@@ -39,7 +39,7 @@ test("a viewer is made, sees the graphs, and is not offered what viewers may not
   await guest.getByRole("textbox", { name: "Name" }).fill("guest");
   await guest.getByRole("textbox", { name: "Password" }).fill("three quiet harbours");
   await guest.getByRole("button", { name: "Log in" }).click();
-  await expect(guest.getByRole("button", { name: "Mark as baseline…" })).toBeDisabled();
+  await expect(guest.getByRole("button", { name: "Save as baseline…" })).toBeDisabled();
   await guest.goto("/accounts");
   await expect(guest.getByRole("tab", { name: "Agent tokens" })).toBeHidden();
   await expect(guest.getByLabel("Revoke the API tokens of this account")).toBeChecked();
@@ -58,7 +58,7 @@ test.describe("passwords that are easy to guess", () => {
   test("the page says what is wrong with them", async ({ page }) => {
     await page.goto("/accounts?tab=users");
     await page.getByLabel("New account").fill("guest");
-    const password = page.getByRole("textbox", { name: "First password" });
+    const password = page.getByRole("textbox", { name: "Initial password" });
     await password.fill("short");
     await expect(page.getByText("at least 10 characters")).toBeVisible();
     for (const [weak, problem] of [
@@ -66,7 +66,7 @@ test.describe("passwords that are easy to guess", () => {
       ["Password2024!", "easy to guess"],
     ] as const) {
       await password.fill(weak);
-      await page.getByRole("button", { name: "Make the account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
       await expect(page.getByText(problem)).toBeVisible();
     }
     await expectAccessible(page);

@@ -75,8 +75,8 @@ test("a stream opens to its accounts, its rejected lines, and the lines around o
 test("a stream is read again from its kept bytes", async ({ page }) => {
   await page.goto(`/hosts/${BROKEN}?tab=streams`);
   await page.getByRole("button", { name: /Details of vmstat_linux/ }).click();
-  await page.getByRole("button", { name: `Read again: vmstat_linux, ${KEY}` }).click();
-  await expect(page.getByText(`Read again: 59 samples, as before; ${String(N_GARBAGE)} lines still rejected`)).toBeVisible();
+  await page.getByRole("button", { name: `Reparse: vmstat_linux, ${KEY}` }).click();
+  await expect(page.getByText(`Reparsed: 59 samples, as before; ${String(N_GARBAGE)} lines still rejected`)).toBeVisible();
   await expect(page.getByRole("table", { name: "Lines rejected for this reason" }).getByRole("row")).toHaveCount(N_GARBAGE + 1);
 });
 
@@ -92,9 +92,9 @@ test("rejected lines lead to their context from the list of all, too", async ({ 
 test("streams can be listed by what is wrong with them", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?tab=streams`);
   await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
-  await page.getByRole("combobox", { name: "Which streams" }).click();
+  await page.getByRole("combobox", { name: "Filter streams" }).click();
   await page.getByRole("option", { name: "with rejected lines" }).click();
-  await expect(page.getByText(/none is “with rejected lines”/)).toBeVisible();
+  await expect(page.getByText(/No streams match “with rejected lines”/)).toBeVisible();
   await page.getByRole("button", { name: "Show all streams" }).click();
   await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
 });

@@ -31,13 +31,13 @@ test("a baseline is recorded from now on, and stopped", async ({ page }) => {
   await dialog.getByRole("textbox", { name: "Name" }).fill("From now on");
   await dialog.getByRole("combobox", { name: "Hosts" }).click();
   await page.getByRole("option", { name: LIVE_HOST, exact: true }).click();
-  await dialog.getByLabel("For hours").fill("2");
+  await dialog.getByLabel("Duration (hours)").fill("2");
   await expectAccessible(page);
-  await dialog.getByRole("button", { name: "Record now" }).click();
+  await dialog.getByRole("button", { name: "Start recording" }).click();
   const row = page.getByRole("row").filter({ hasText: "From now on" });
-  await expect(row).toContainText("to go");
+  await expect(row).toContainText("left");
   await row.getByRole("button", { name: "Stop recording From now on" }).click();
-  await expect(row).not.toContainText("to go");
+  await expect(row).not.toContainText("left");
   await row.getByRole("button", { name: /health and versions of From now on/ }).click();
   await expect(page.getByRole("dialog").getByRole("table", { name: "Versions" })).toBeVisible();
   await expectAccessible(page);
@@ -54,12 +54,12 @@ test("hours that come back are a baseline; it is copied, archived and brought ba
   await dialog.getByRole("combobox", { name: "Hosts" }).press("Tab");
   await dialog.getByText("Sat", { exact: true }).click();
   await expect(dialog.getByRole("status")).toContainText(
-    "Mon, Tue, Wed, Thu, Fri, Sat 09:00–17:00 UTC, the last 4 weeks are kept",
+    "Mon, Tue, Wed, Thu, Fri, Sat 09:00–17:00 UTC, keeping the last 4 weeks",
   );
   await dialog.getByText("Sat", { exact: true }).click();
-  await dialog.getByRole("button", { name: "Make baseline" }).click();
+  await dialog.getByRole("button", { name: "Create baseline" }).click();
   const row = page.getByRole("row").filter({ hasText: "Office hours" });
-  await expect(row).toContainText("weekdays 09:00–17:00 UTC, the last 4 weeks are kept");
+  await expect(row).toContainText("weekdays 09:00–17:00 UTC, keeping the last 4 weeks");
   await row.getByRole("button", { name: "Copy Office hours" }).click();
   await page.getByLabel("Name of the copy").fill("Copied hours");
   await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
@@ -68,8 +68,8 @@ test("hours that come back are a baseline; it is copied, archived and brought ba
   await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
   await expect(copy).toBeHidden();
   await page.getByRole("tab", { name: "Archived" }).click();
-  await copy.getByRole("button", { name: "Bring back Copied hours" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Bring back" }).click();
+  await copy.getByRole("button", { name: "Restore Copied hours" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
   await expect(copy).toBeHidden();
   await page.getByRole("tab", { name: "In use" }).click();
   await expect(copy).toBeVisible();
@@ -78,18 +78,18 @@ test("hours that come back are a baseline; it is copied, archived and brought ba
 test("what is marked as an incident is on the strip, listed, and counted again", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
   await drawnPanel(page, "mpstat_linux.cpu");
-  await page.getByRole("region", { name: "Marked window" }).getByRole("button", { name: "Mark as incident…" }).click();
+  await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Exclude from baselines…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox", { name: "Name" }).fill("The backup");
-  await dialog.getByRole("button", { name: "Mark as incident" }).click();
-  await expect(dialog).toContainText("is left out from now on");
+  await dialog.getByRole("button", { name: "Exclude" }).click();
+  await expect(dialog).toContainText("Excluded “The backup” from");
   await dialog.getByRole("button", { name: "Close" }).last().click();
-  await expect(page.locator(".strip").getByText("incident: The backup")).toBeVisible();
+  await expect(page.locator(".strip").getByText("excluded: The backup")).toBeVisible();
   await page.goto("/baselines?tab=exclusions&tz=utc");
-  await expect(page.getByRole("table", { name: "Incidents left out" })).toContainText("The backup");
+  await expect(page.getByRole("table", { name: "Excluded periods" })).toContainText("The backup");
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Count The backup again" }).click();
-  await expect(page.getByText("No window is marked as an incident")).toBeVisible();
+  await page.getByRole("button", { name: "Include The backup again" }).click();
+  await expect(page.getByText("No excluded periods")).toBeVisible();
 });
 
 test("hosts are grouped, and the group is undone", async ({ page }) => {
@@ -104,11 +104,11 @@ test("hosts are grouped, and the group is undone", async ({ page }) => {
   await expect(page.getByRole("table", { name: "Host groups" })).toContainText(HOST);
   await page.getByRole("button", { name: "Delete group Web servers" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByText("There is no host group")).toBeVisible();
+  await expect(page.getByText("No host groups yet")).toBeVisible();
 });
 
 test("without baselines the page says how to mark one", async ({ page }) => {
   await page.route("**/api/v1/baselines", (route) => route.fulfill({ json: { baselines: [] } }));
   await page.goto("/baselines");
-  await expect(page.getByText("Nothing is marked as normal yet")).toBeVisible();
+  await expect(page.getByText("No baselines yet")).toBeVisible();
 });

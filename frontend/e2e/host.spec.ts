@@ -41,11 +41,11 @@ test("keys move, zoom, and ask for help", async ({ page }) => {
   await page.keyboard.press("u");
   await expect(page).toHaveURL(new RegExp(`to=${iso(WHOLE.end)}`));
   await page.keyboard.press("m");
-  await expect(page.getByRole("button", { name: "Mark", exact: true })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByRole("button", { name: "Select", exact: true })).toHaveAttribute("aria-pressed", "true");
   await page.keyboard.press("Escape");
-  await expect(page.getByRole("button", { name: "Mark", exact: true })).toHaveAttribute("aria-pressed", "false");
+  await expect(page.getByRole("button", { name: "Select", exact: true })).toHaveAttribute("aria-pressed", "false");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: /Keys and mouse/ })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: /Keyboard and mouse/ })).toBeVisible();
 });
 
 test("a graph says how many of how many samples it draws, and all once zoomed in", async ({ page }) => {
@@ -117,7 +117,7 @@ test("a window without samples says where there are some", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${range(late)}`);
   await expect(page.getByText("no samples in this window").first()).toBeVisible();
   await page
-    .getByRole("button", { name: /Show the last ones/ })
+    .getByRole("button", { name: /Show the last samples/ })
     .first()
     .click();
   await drawnPanel(page, "mpstat_linux.cpu");
@@ -146,7 +146,7 @@ test.describe("when a graph fails", () => {
 
 test("a link that cannot be read says what was left out", async ({ page }) => {
   await page.goto(`${HOST_URL}&colour=red`);
-  await expect(page.getByText("Part of this link could not be read")).toBeVisible();
+  await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
   await expect(page.getByText("colour=red")).toBeVisible();
 });
 
@@ -168,7 +168,7 @@ test("streams account for every line; there are no rejected ones", async ({ page
   await expect(table.getByText("18,000")).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("tab", { name: /rejected lines/ }).click();
-  await expect(page.getByText("No line was rejected")).toBeVisible();
+  await expect(page.getByText("No rejected lines")).toBeVisible();
 });
 
 test("a host that is not there is said so", async ({ browser, baseURL }) => {
@@ -178,7 +178,7 @@ test("a host that is not there is said so", async ({ browser, baseURL }) => {
   });
   const page = await context.newPage();
   await page.goto("/hosts/nobody");
-  await expect(page.getByText("There is no host nobody")).toBeVisible();
+  await expect(page.getByText("Host nobody not found")).toBeVisible();
   await context.close();
 });
 

@@ -15,15 +15,15 @@ test("an administrator gets the one line that adds a host", async ({ page }) => 
   await page.goto("/hosts");
   await page.getByRole("button", { name: "Add a host" }).click();
   await page.getByLabel("Host name (optional)").fill("web2");
-  await page.getByRole("button", { name: "Make the line" }).click();
+  await page.getByRole("button", { name: "Create install command" }).click();
   await expect(page.getByText(/curl .*install\.sh/)).toBeVisible();
 });
 
 test("without a host the page says what to do next", async ({ page }) => {
   await page.route("**/api/v1/hosts", (route) => route.fulfill({ json: { hosts: [] } }));
   await page.goto("/hosts");
-  await expect(page.getByText("No host has sent anything yet")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Make the line" })).toBeVisible();
+  await expect(page.getByText("No hosts yet")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Create install command" })).toBeVisible();
 });
 
 test.describe("when the server fails", () => {

@@ -5,7 +5,7 @@ test.use({ storageState: { cookies: [], origins: [] }, expectedErrors: /status o
 
 test("a used link says so and offers the way in", async ({ page }) => {
   await page.goto(LOGIN_LINK);
-  await expect(page.getByText("This login link does not open any more")).toBeVisible();
+  await expect(page.getByText("This login link has expired or was already used")).toBeVisible();
   await expect(page.getByText("normstat login-link").first()).toBeVisible();
   expect(page.url()).not.toContain("token");
   await expectAccessible(page);

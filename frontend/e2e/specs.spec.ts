@@ -18,7 +18,7 @@ test("every spec is listed; one shows what its fields mean", async ({ page }) =>
   await expect(page.getByRole("heading", { name: "vmstat_linux", exact: true })).toBeVisible();
   const fields = page.getByRole("table", { name: "Fields of vmstat_linux", exact: true });
   await expect(fields.getByRole("row", { name: /procs_r/ })).toContainText("Processes that run or wait for a CPU.");
-  await page.getByRole("button", { name: /Show the text of the spec/ }).click();
+  await page.getByRole("button", { name: /Show spec text/ }).click();
   await expect(page.getByText('name = "vmstat_linux"').first()).toBeVisible();
   await expectAccessible(page);
 });
@@ -31,7 +31,7 @@ test("an add-on is made from a pasted sample, read with a preview, saved, change
   await page.getByRole("textbox", { name: "Name" }).fill(NAME);
   await page.getByRole("textbox", { name: /Command/ }).fill("shop_time 10");
   await page.getByRole("textbox", { name: "Sample" }).fill(SAMPLE);
-  await page.getByRole("button", { name: "Draft the columns" }).click();
+  await page.getByRole("button", { name: "Draft columns" }).click();
 
   const rows = page.getByRole("table", { name: `Rows of ${NAME}` });
   await expect(rows.getByRole("row")).toHaveCount(3);
@@ -44,7 +44,7 @@ test("an add-on is made from a pasted sample, read with a preview, saved, change
   await page.getByRole("textbox", { name: "Help of logins" }).fill("How many came in.");
   await expect(rows.getByRole("columnheader", { name: "n_logins" })).toBeVisible();
   await page.getByRole("tab", { name: "Text (TOML)" }).click();
-  const text = page.getByRole("textbox", { name: "Text of the spec" });
+  const text = page.getByRole("textbox", { name: "Spec text" });
   await expect(text).toHaveValue(/key = "n_logins"/);
   await page.getByRole("button", { name: `Save ${NAME}` }).click();
 
@@ -88,8 +88,8 @@ test("what an add-on reads is drawn; after a change of it, its streams are read 
   await expectAccessible(page);
   await page.goto("/hosts/shop1?tab=streams&only=outdated");
   await expect(page.getByRole("table", { name: "Streams" }).getByText("outdated", { exact: true })).toBeVisible();
-  await page.getByRole("button", { name: "Read them again: outdated streams of shop1" }).click();
-  await expect(page.getByText("Of 1 stream none is “outdated”")).toBeVisible();
+  await page.getByRole("button", { name: "Reparse: outdated streams of shop1" }).click();
+  await expect(page.getByText("No streams match “outdated” (1 in total)")).toBeVisible();
   await page.goto("/specs");
   await expect(row).toBeVisible();
   await expect(row.getByText("1 outdated stream")).toBeHidden();
@@ -102,10 +102,10 @@ test.describe("a spec that contradicts itself", () => {
     await page.goto("/specs/new");
     await page.getByRole("textbox", { name: "Name" }).fill("wrong_one");
     await page.getByRole("textbox", { name: "Sample" }).fill(SAMPLE);
-    await page.getByRole("button", { name: "Draft the columns" }).click();
+    await page.getByRole("button", { name: "Draft columns" }).click();
     await expect(page.getByRole("table", { name: "Rows of wrong_one" })).toBeVisible();
     await page.getByRole("textbox", { name: "Key of logins" }).fill("Not A Key");
-    await expect(page.getByText("The spec cannot be used like this")).toBeVisible();
+    await expect(page.getByText("The spec is invalid")).toBeVisible();
     await expect(page.getByRole("alert").filter({ hasText: "Not A Key" })).toBeVisible();
     await page.getByRole("link", { name: "Hosts", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
@@ -122,7 +122,7 @@ test.describe("a spec that is not there", () => {
 
   test("is said so", async ({ page }) => {
     await page.goto("/specs/nothing_such");
-    await expect(page.getByText("There is no spec nothing_such")).toBeVisible();
+    await expect(page.getByText("Spec nothing_such not found")).toBeVisible();
   });
 });
 

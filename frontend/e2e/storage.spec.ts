@@ -35,37 +35,37 @@ test("a disk that is nearly full is said clearly", async ({ page }) => {
 
 test("a rule is told in plain words, typed, kept, and dropped again", async ({ page }) => {
   await page.goto("/storage");
-  await page.getByRole("button", { name: "A rule for one stat" }).click();
+  await page.getByRole("button", { name: "Add rule for a stat" }).click();
   const [rule, all] = [
     page.getByRole("group", { name: /^Rule for \w+_/ }),
     page.getByRole("group", { name: "Rule for all other" }),
   ];
-  await rule.getByLabel("Keep samples, days").fill("ten");
+  await rule.getByLabel("Keep samples (days)").fill("ten");
   await expect(rule.getByText(/whole days/)).toBeVisible();
   await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
-  await rule.getByLabel("Keep samples, days").fill("400");
-  await all.getByLabel("Keep raw bytes, days").fill("500");
+  await rule.getByLabel("Keep samples (days)").fill("400");
+  await all.getByLabel("Keep raw bytes (days)").fill("500");
   await page.getByRole("button", { name: "Save…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Delete old data from now on" });
+  const dialog = page.getByRole("dialog", { name: "Delete old data automatically" });
   await expect(dialog.getByRole("listitem")).toHaveCount(2);
-  await expect(dialog).toContainText(/samples of \w+ from before \d{4}-\d\d-\d\d \(UTC; kept until now: for ever\)/);
-  await expect(dialog.getByRole("button", { name: "Save these rules" })).toBeDisabled();
+  await expect(dialog).toContainText(/samples of \w+ before \d{4}-\d\d-\d\d \(UTC; currently kept forever\)/);
+  await expect(dialog.getByRole("button", { name: "Save rules" })).toBeDisabled();
   await expectAccessible(page);
   await dialog.getByLabel("Type delete to confirm").fill("delete");
-  await dialog.getByRole("button", { name: "Save these rules" }).click();
+  await dialog.getByRole("button", { name: "Save rules" }).click();
   await expect(dialog).toBeHidden();
   await page.reload();
-  await expect(rule.getByLabel("Keep samples, days")).toHaveValue("400");
-  await expect(page.getByRole("button", { name: "Apply the rules now…" })).toBeEnabled();
+  await expect(rule.getByLabel("Keep samples (days)")).toHaveValue("400");
+  await expect(page.getByRole("button", { name: "Apply rules now…" })).toBeEnabled();
 
   // What keeps more than before needs no word.
-  await rule.getByRole("button", { name: /Drop the rule/ }).click();
+  await rule.getByRole("button", { name: /Delete the rule/ }).click();
   await all
     .or(page.getByRole("group", { name: "Rule for all stats" }))
-    .getByLabel("Keep raw bytes, days")
+    .getByLabel("Keep raw bytes (days)")
     .fill("");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await expect(page.getByRole("button", { name: "Apply the rules now…" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Apply rules now…" })).toBeHidden();
 });
 
 test("a host is deleted once its name is typed, and its samples go", async ({ page, request }) => {
@@ -102,8 +102,8 @@ test("a host is deleted once its name is typed, and its samples go", async ({ pa
   });
   await page.goto("/storage");
   await page.getByRole("button", { name: `Delete ${OLD}` }).click();
-  const dialog = page.getByRole("dialog", { name: `Delete the host ${OLD}` });
-  const button = dialog.getByRole("button", { name: "Delete everything of this host" });
+  const dialog = page.getByRole("dialog", { name: `Delete host ${OLD}` });
+  const button = dialog.getByRole("button", { name: "Delete host and all its data" });
   await dialog.getByLabel(`Type ${OLD} to confirm`).fill(HOST);
   await expect(button).toBeDisabled();
   await expectAccessible(page);
@@ -153,7 +153,7 @@ test("all CPUs are a heatmap that stays in the link; a zoom moves what is drawn 
     .getByRole("button", { name: /^CPU|^all/ })
     .first()
     .click();
-  await page.getByRole("menuitem", { name: "all as a heatmap, one row each" }).click();
+  await page.getByRole("menuitem", { name: "all as a heatmap (one row each)" }).click();
   await expect(page).toHaveURL(/instances=mpstat_linux\.cpu\.heatmap/);
   await expect(panel.locator(".heatmaplayer image")).toBeAttached();
   await page.reload();

@@ -10,17 +10,17 @@ test("from samples to a ranked answer", async ({ page }) => {
   // What was normal: with the marking tool.
   await page.keyboard.press("m");
   await dragOver(page, surface, shareOf(BASELINE.start, WHOLE), shareOf(BASELINE.end, WHOLE));
-  const marked = page.getByRole("region", { name: "Marked window" });
-  await marked.getByRole("button", { name: "Mark as baseline…" }).click();
+  const marked = page.getByRole("region", { name: "Selection" });
+  await marked.getByRole("button", { name: "Save as baseline…" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("Quiet hour before the backup");
   await page.getByLabel("Note").fill("Nobody complained");
-  await page.getByRole("dialog").getByRole("button", { name: "Mark as baseline" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("dialog")).toBeHidden();
   await expect(page.locator(".strip").getByText("Quiet hour before the backup")).toBeVisible();
 
   // The trouble: with Shift.
   await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
-  await expect(marked).toContainText("Marked");
+  await expect(marked).toContainText("Selected");
   await marked.getByRole("button", { name: "Compare with baseline…" }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("radio", { name: "Quiet hour before the backup" })).toBeChecked();

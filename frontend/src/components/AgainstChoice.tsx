@@ -19,7 +19,7 @@ interface AgainstChoiceProps {
   readonly onChange: (against: Against) => void;
 }
 
-/** One radio's value: the kind, and for baselines which. */
+/** Return the value of a choice's radio button: its kind and, for a baseline, its id. */
 function valueOf(against: Against): string {
   switch (against.kind) {
     case "baseline":
@@ -32,7 +32,7 @@ function valueOf(against: Against): string {
   }
 }
 
-/** What was normal: a baseline, the same hours before, any other window, or another host. */
+/** Chooses what the incident is compared with: a baseline, an earlier time, any other window or another host. */
 export function AgainstChoice({ hosts, otherHosts, incident, baselines, against, zone, onChange }: AgainstChoiceProps) {
   const usual = usualBaselines(incident);
   const choices: readonly Against[] = [
@@ -46,7 +46,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
     <>
       <Radio.Group
         value={valueOf(against)}
-        label="What was normal (the baseline)"
+        label="Compare with (baseline)"
         onChange={(value) => {
           const next = choices.find((choice) => valueOf(choice) === value);
           if (next !== undefined) {
@@ -66,7 +66,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
             ))}
             {baselines.length === 0 && (
               <Text fz="sm" className="soft">
-                No baseline is marked on {hosts.join(" and ")} yet: mark a quiet time as baseline, or choose one of these.
+                No baselines for {hosts.join(" and ")} yet. Save a quiet period as a baseline, or choose one of these.
               </Text>
             )}
           </Stack>
@@ -76,7 +76,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
             <Radio key={ago} value={`ago ${ago}`} label={AGO_LABELS[ago]} />
           ))}
           <Radio value="window" label="another window" />
-          <Radio value="host" label="another host, same time" disabled={otherHosts.length === 0} />
+          <Radio value="host" label="another host at the same time" disabled={otherHosts.length === 0} />
         </Group>
       </Radio.Group>
       {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && (
@@ -96,7 +96,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
       {against.kind === "host" && (
         <Select
           size="xs"
-          label="Host that is as it should be"
+          label="Healthy host"
           searchable
           allowDeselect={false}
           data={[...otherHosts]}
@@ -118,7 +118,7 @@ interface OtherWindowProps {
 }
 
 function OtherWindow({ incident, window, zone, onChange }: OtherWindowProps) {
-  // Written again when a button fills them in.
+  // Changing the key resets the inputs when a button fills them in.
   const [inputs, setInputs] = useState(0);
   return (
     <div>

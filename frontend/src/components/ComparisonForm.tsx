@@ -16,7 +16,7 @@ import { WindowInputs } from "./WindowInputs";
 interface ComparisonFormProps {
   readonly hosts: readonly string[];
   readonly incident: Window;
-  /** What is chosen at first; without it the newest baseline of the host. */
+  /** The initial choice; null selects the host's newest baseline. */
   readonly against: Against | null;
   readonly divisor: string | null;
   readonly zone: Zone;
@@ -24,7 +24,7 @@ interface ComparisonFormProps {
   readonly onCancel?: () => void;
 }
 
-/** Everything that a comparison depends on, filled in so that pressing Compare is right most of the time. */
+/** The inputs of a comparison, with defaults that are usually right. */
 export function ComparisonForm(props: ComparisonFormProps) {
   const { zone, onCompare, onCancel } = props;
   const [hosts, setHosts] = useState(props.hosts);
@@ -62,16 +62,16 @@ export function ComparisonForm(props: ComparisonFormProps) {
         )}
         <MultiSelect
           size="xs"
-          label="Host, or several that are compared together"
+          label="Hosts"
           searchable
           data={[...new Set([...names, ...hosts])]}
           value={[...hosts]}
-          error={first === null ? "choose at least one host" : undefined}
+          error={first === null ? "Choose at least one host" : undefined}
           onChange={setHosts}
         />
         <div>
           <Text fz="sm" fw={500} mb={2}>
-            Incident: when was it bad?
+            Incident: when did the problem occur?
           </Text>
           <WindowInputs window={props.incident} zone={zone} onChange={setIncident} />
         </div>
@@ -92,7 +92,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
             leftSection={isMore ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
             onClick={more.toggle}
           >
-            Load-normalised: divide every series by another
+            Normalise by load: divide every series by another
           </Button>
           <Collapse expanded={isMore}>
             {isMore && <DivisorChoice host={first} divisor={divisor} onChange={setDivisor} />}

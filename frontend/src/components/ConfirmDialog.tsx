@@ -12,7 +12,7 @@ interface ConfirmDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something is gone. */
+/** Asks for confirmation before something is deleted. */
 export function ConfirmDialog({ title, children, action, isPending, error, onConfirm, onClose }: ConfirmDialogProps) {
   return (
     <Modal opened onClose={onClose} title={title}>

@@ -3,11 +3,11 @@ import { IconCheck, IconCopy } from "@tabler/icons-react";
 
 interface CopyBoxProps {
   readonly text: string;
-  /** What is copied, for the button's name. */
+  /** What is copied; part of the button's accessible name. */
   readonly what: string;
 }
 
-/** A text to take along, with a button that copies it. */
+/** A text with a copy button. */
 export function CopyBox({ text, what }: CopyBoxProps) {
   return (
     <Group gap={4} wrap="nowrap" align="flex-start">

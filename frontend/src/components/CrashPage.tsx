@@ -2,12 +2,12 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import { reloadPage } from "../state/url";
 import { StateView } from "./StateView";
 
-/** A page that fell over; or one whose files are gone because the server has a newer build. */
+/** Shown when a page crashes, or when its files are gone because the server has a newer build. */
 export function CrashPage({ error }: ErrorComponentProps) {
-  const reason = error instanceof Error ? error.message : "for an unknown reason";
+  const reason = error instanceof Error ? error.message : "unknown error";
   return (
     <div className="page">
-      <StateView state={{ kind: "error", error: new Error(`The page fell over: ${reason}`), onRetry: reloadPage }} />
+      <StateView state={{ kind: "error", error: new Error(`This page crashed: ${reason}`), onRetry: reloadPage }} />
     </div>
   );
 }

@@ -11,7 +11,7 @@ interface DivisorChoiceProps {
   readonly onChange: (divisor: string | null) => void;
 }
 
-/** By which series everything is divided: what is left is cost per transaction, per system call, per packet. */
+/** Chooses the series that all others are divided by, which gives the cost per transaction, system call or packet. */
 export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
   const stats = useQuery(statsQuery).data?.stats ?? [];
   const sent = useQuery(hostsQuery).data?.hosts.find(({ name }) => name === host)?.stats ?? [];
@@ -28,7 +28,7 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         <Select
           size="xs"
           label="Divide by"
-          placeholder="nothing: compare as measured"
+          placeholder="none: compare raw values"
           searchable
           clearable
           data={divisorOptions(stats, sent).map(({ group, items }) => ({ group, items: [...items] }))}
@@ -39,8 +39,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         />
         <TextInput
           size="xs"
-          label="Instance, where it has several"
-          placeholder="all of them together"
+          label="Instance (if there are several)"
+          placeholder="sum of all"
           value={instance}
           disabled={series === null}
           onChange={(event) => {
@@ -50,8 +50,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         />
       </Group>
       <Text fz="xs" className="soft" mt={4}>
-        When the load itself changed: what changed per transaction, per system call or per packet? Choose the series that counts
-        them.
+        Use this when the load itself changed, to compare the cost per transaction, system call or packet. Choose the series that
+        counts them.
       </Text>
     </>
   );

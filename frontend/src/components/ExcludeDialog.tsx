@@ -10,14 +10,14 @@ import { ErrorLine } from "./StateView";
 import { WindowInputs } from "./WindowInputs";
 
 interface ExcludeDialogProps {
-  /** The host that it happened on; null where none is meant before. */
+  /** The host of the incident; null when no host was preselected. */
   readonly host: string | null;
   readonly window: Window;
   readonly zone: Zone;
   readonly onClose: () => void;
 }
 
-/** Marks a window as an incident: no baseline that holds it counts it. */
+/** Excludes a window from all baselines that cover it. */
 export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDialogProps) {
   const client = useQueryClient();
   const [name, setName] = useState("");
@@ -39,9 +39,9 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
   });
   if (marking.data) {
     return (
-      <Modal opened onClose={onClose} title="Marked as incident">
+      <Modal opened onClose={onClose} title="Period excluded">
         <Text fz="sm" mb="md" role="status">
-          “{marking.data.exclusion.name}” is left out from now on: of {plural(marking.data.n_baselines, "baseline")} that held it.
+          Excluded “{marking.data.exclusion.name}” from {plural(marking.data.n_baselines, "baseline")}.
         </Text>
         <Group justify="flex-end">
           <Button data-autofocus onClick={onClose}>
@@ -52,7 +52,7 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
     );
   }
   return (
-    <Modal opened onClose={onClose} title="Mark as incident">
+    <Modal opened onClose={onClose} title="Exclude from baselines">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -60,17 +60,17 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
         }}
       >
         <Stack gap="sm">
-          <Text fz="sm">This was not normal: every baseline that holds this window leaves it out, today and later.</Text>
+          <Text fz="sm">This period was not normal. Current and future baselines will ignore it.</Text>
           <WindowInputs window={marked} zone={zone} onChange={setWindow} />
           {host !== null && (
-            <Radio.Group value={scope} onChange={setScope} label="It happened on">
+            <Radio.Group value={scope} onChange={setScope} label="Affected hosts">
               <Group gap="md" mt={6}>
                 <Radio value="host" label={host} />
                 <Radio value="all" label="all hosts" />
               </Group>
             </Radio.Group>
           )}
-          <NameField placeholder="Backup ran into the morning" value={name} onChange={setName} />
+          <NameField placeholder="Backup overran into the morning" value={name} onChange={setName} />
           <NoteField maxRows={8} value={note} onChange={setNote} />
           <ErrorLine error={marking.error} />
           <Group justify="flex-end">
@@ -78,7 +78,7 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
               Cancel
             </Button>
             <Button type="submit" loading={marking.isPending} disabled={name.trim() === "" || window === null}>
-              Mark as incident
+              Exclude{" "}
             </Button>
           </Group>
         </Stack>

@@ -6,10 +6,10 @@ import "./FieldHelp.css";
 const WORSE: Readonly<Record<FieldInfo["worse"], string>> = {
   higher: "higher is worse",
   lower: "lower is worse",
-  neither: "neither direction is worse by itself",
+  neither: "neither direction is worse",
 };
 
-/** What a field means: unit, kind, direction, source. */
+/** Documentation of a field: meaning, unit, kind, direction, source. */
 export function FieldCard({ field }: { readonly field: FieldInfo }) {
   return (
     <div className="field-card">
@@ -22,7 +22,7 @@ export function FieldCard({ field }: { readonly field: FieldInfo }) {
       <Text fz="sm">
         {field.is_documented
           ? field.help
-          : "A column that the spec does not know yet: kept as the tool prints it, meaning unknown."}
+          : "This column is not in the spec yet. Its values are stored as printed; its meaning is unknown."}
       </Text>
       <Text fz="xs" className="soft">
         {field.unit === "" ? "no unit" : field.unit} · {field.kind} · {WORSE[field.worse]}
@@ -32,7 +32,7 @@ export function FieldCard({ field }: { readonly field: FieldInfo }) {
   );
 }
 
-/** The help of a panel's fields behind an (i). */
+/** An (i) button that shows the documentation of a panel's fields. */
 export function PanelHelp({ stat, fields }: { readonly stat: StatInfo; readonly fields: readonly FieldInfo[] }) {
   return (
     <Popover width={420} position="bottom-end" withArrow shadow="md" withinPortal>

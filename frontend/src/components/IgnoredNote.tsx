@@ -1,7 +1,7 @@
 import { Alert, Code, List, Text } from "@mantine/core";
 import { useState } from "react";
 
-/** Says what of a link could not be read, so that nobody believes to see what a colleague saw. */
+/** Lists the parts of a link that could not be read, so that nobody assumes to see what a colleague saw. */
 export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }) {
   const [dismissed, setDismissed] = useState("");
   const all = ignored.join("\n");
@@ -13,7 +13,7 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
       color="yellow"
       py={8}
       mb="sm"
-      title="Part of this link could not be read and was left out"
+      title="Parts of this link were ignored"
       withCloseButton
       closeButtonLabel="Close"
       onClose={() => {
@@ -27,7 +27,7 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
           </List.Item>
         ))}
       </List>
-      <Text fz="sm">The rest is shown as the link says.</Text>
+      <Text fz="sm">Everything else is shown as in the link.</Text>
     </Alert>
   );
 }

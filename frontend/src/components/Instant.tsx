@@ -7,10 +7,10 @@ interface InstantProps {
   readonly zone: Zone;
 }
 
-/** An instant in the chosen zone, to the second; both the zone and UTC are in the tooltip. */
+/** An instant in the chosen time zone, to the second; the tooltip adds the zone and UTC. */
 export function Instant({ at, zone }: InstantProps) {
   return (
-    <Tooltip label={`${formatInstant(zone, at)} ${zoneLabel(zone, at)}, that is ${toIso(at)}`}>
+    <Tooltip label={`${formatInstant(zone, at)} ${zoneLabel(zone, at)} (${toIso(at)})`}>
       <time dateTime={toIso(at)} style={{ whiteSpace: "nowrap" }}>
         {formatInstant(zone, wholeSecond(at))}
       </time>
@@ -18,7 +18,7 @@ export function Instant({ at, zone }: InstantProps) {
   );
 }
 
-/** How long ago it was. */
+/** The age of an instant. */
 export function Age({ at, now, zone }: InstantProps & { readonly now: EpochMs }) {
   return (
     <Tooltip label={`${formatInstant(zone, at)} ${zoneLabel(zone, at)}`}>

@@ -11,7 +11,7 @@ const ICONS: Readonly<Record<State, typeof IconCheck>> = {
   stopped: IconHandStop,
 };
 
-/** The state of work in the background by word, shape and colour. */
+/** The state of a background job as a word, an icon and a colour. */
 export function JobState({ state }: { readonly state: State }) {
   const Icon = ICONS[state];
   return (

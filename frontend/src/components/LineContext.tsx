@@ -16,7 +16,7 @@ interface LineContextProps {
   readonly onClose: () => void;
 }
 
-/** A line of raw output among the lines around it, as the tool printed them. */
+/** A line of raw output with the lines around it, as the tool printed them. */
 export function LineContext({ streamId, offset, onClose }: LineContextProps) {
   const [around, setAround] = useState<number>(AROUND[0]);
   const context = useQuery(contextQuery({ streamId, offset, around }));
@@ -25,14 +25,14 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
       opened
       onClose={onClose}
       size="min(96vw, 1180px)"
-      title={context.data === undefined ? "The line in its context" : `${context.data.spec} on ${context.data.host}`}
+      title={context.data === undefined ? "Line in context" : `${context.data.spec} on ${context.data.host}`}
     >
       {context.data === undefined ? (
         <StateView
           state={
             context.error
               ? { kind: "error", error: context.error, onRetry: () => void context.refetch() }
-              : { kind: "loading", what: "the lines around it" }
+              : { kind: "loading", what: "surrounding lines" }
           }
         />
       ) : (
@@ -40,7 +40,7 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
           <ContextLines context={context.data} />
           <Group justify="space-between" mt="sm">
             <Text fz="sm" className="soft">
-              As the tool printed it; stream {context.data.key}, byte {formatCount(offset)}.
+              Raw tool output; stream {context.data.key}, byte {formatCount(offset)}.
             </Text>
             <Group gap={6}>
               <Text fz="sm" className="soft" component="span">
@@ -67,7 +67,7 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
   );
 }
 
-/** The lines; the one that was asked for is marked by an arrow, a frame and its weight, and scrolled to. */
+/** The lines, scrolled to the requested one, which stands out by an arrow, a frame and bold type. */
 function ContextLines({ context }: { readonly context: StreamContext }) {
   const target = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -85,7 +85,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             data-target={line.is_target}
             {...(line.is_target ? { "aria-current": "true" as const } : {})}
           >
-            {line.is_after_gap && <span className="context-gap">the host lost what stood here</span>}
+            {line.is_after_gap && <span className="context-gap">gap: these bytes were lost on the host</span>}
             <span className="context-gutter" style={{ width }} title={`byte ${formatCount(line.offset)}`}>
               {gutterText(line)}
             </span>
@@ -94,7 +94,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             </span>
             <span className="context-text">
               {line.text}
-              {line.is_cut && <span className="soft"> … (cut; {formatCount(line.n_bytes)} bytes or more)</span>}
+              {line.is_cut && <span className="soft"> … (truncated; at least {formatCount(line.n_bytes)} bytes)</span>}
             </span>
           </li>
         ))}

@@ -16,7 +16,7 @@ interface MarkBaselineDialogProps {
   readonly onDone: (baseline: BaselineInfo) => void;
 }
 
-/** Gives a window a name as something normal. */
+/** Saves a window of a host as a baseline. */
 export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone }: MarkBaselineDialogProps) {
   const client = useQueryClient();
   const [name, setName] = useState("");
@@ -36,7 +36,7 @@ export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Mark as baseline">
+    <Modal opened onClose={onClose} title="Save as baseline">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -45,18 +45,18 @@ export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone
       >
         <Stack gap="sm">
           <Text fz="sm">
-            <b>{host}</b>, {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) is
-            what this host normally does. Later windows are compared with it.
+            <b>{host}</b>, {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) will
+            be used as normal behaviour when you compare other windows.
           </Text>
           <NameField placeholder="Saturday morning, normal load" value={name} onChange={setName} />
-          <NoteField placeholder="What ran, and why this counts as normal" maxRows={8} value={note} onChange={setNote} />
+          <NoteField placeholder="What was running, and why this is normal" maxRows={8} value={note} onChange={setNote} />
           <ErrorLine error={marking.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
             <Button type="submit" loading={marking.isPending} disabled={name.trim() === ""}>
-              Mark as baseline
+              Save{" "}
             </Button>
           </Group>
         </Stack>

@@ -6,7 +6,7 @@ interface NameFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-/** The name of what a person marks, groups or keeps: where its dialog begins. */
+/** The name field, the first of its dialog. */
 export function NameField({ value, placeholder, onChange }: NameFieldProps) {
   return (
     <TextInput
@@ -28,7 +28,7 @@ interface NoteFieldProps extends NameFieldProps {
   readonly maxRows?: number;
 }
 
-/** What else there is to say of it; the server takes as much. */
+/** The note field; its limit is the server's. */
 export function NoteField({ minRows = 2, onChange, ...rest }: NoteFieldProps) {
   return (
     <Textarea

@@ -6,10 +6,10 @@ export function NotFoundPage() {
     <StateView
       state={{
         kind: "empty",
-        title: "There is no page at this address",
+        title: "Page not found",
         next: (
           <PageLink to="/hosts" search={{}}>
-            Go to the hosts
+            Show all hosts
           </PageLink>
         ),
       }}

@@ -12,7 +12,7 @@ function ButtonBase(props: ButtonProps & Native<ButtonProps>) {
   return <Button component="a" {...props} />;
 }
 
-/** A link to a page of ours, typed by the router. */
+/** A link to a page of the app, typed by the router. */
 export const PageLink = createLink(AnchorBase);
-/** The same, looking like a button. */
+/** The same link, styled as a button. */
 export const PageButton = createLink(ButtonBase);

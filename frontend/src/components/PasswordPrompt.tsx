@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Me } from "../logic/api";
 import { PageLink } from "./PageLink";
 
-/** Reminds somebody who came by a one-time link to choose a password; goes away for this visit when told to. */
+/** Reminds a user who logged in by a one-time link to set a password; can be dismissed for this visit. */
 export function PasswordPrompt({ me }: { readonly me: Me }) {
   const [isDismissed, setDismissed] = useState(false);
   if (me.has_password || isDismissed) {
@@ -24,9 +24,9 @@ export function PasswordPrompt({ me }: { readonly me: Me }) {
       }}
     >
       <Group gap={6}>
-        <Text fz="sm">You came by a one-time link, and it will not open again: this account has no password yet.</Text>
+        <Text fz="sm">Your one-time link is used up. Set a password.</Text>
         <PageLink to="/accounts" search={{}} fz="sm" fw={600} c="inherit" underline="always">
-          Choose a password
+          Set a password{" "}
         </PageLink>
       </Group>
     </Alert>

@@ -10,15 +10,15 @@ import { mayWrite, useMe } from "./me";
 import { ErrorLine } from "./StateView";
 
 interface ReadAgainProps {
-  /** What to read again: a stream, a spec's streams, a host's. */
+  /** What to reparse: one stream, or the streams of a spec or a host. */
   readonly wish: ReparseCreate;
-  /** For the button's name where several stand on a page. */
+  /** Part of the button's accessible name, where a page has several. */
   readonly what: string;
   readonly label?: string;
 }
 
-/** Has the server derive samples from the kept bytes once more, and shows how far it is. Only for those who may change things. */
-export function ReadAgain({ wish, what, label = "Read again" }: ReadAgainProps) {
+/** Starts a reparse and shows its progress. Only for users who may write. */
+export function ReadAgain({ wish, what, label = "Reparse" }: ReadAgainProps) {
   const me = useMe();
   const client = useQueryClient();
   const [startedId, setStartedId] = useState<number | null>(null);
@@ -47,7 +47,7 @@ export function ReadAgain({ wish, what, label = "Read again" }: ReadAgainProps) 
   if (!mayWrite(me)) {
     return (
       <Text fz="sm" className="soft">
-        An operator can have it read again.
+        Ask an operator to reparse it.
       </Text>
     );
   }
@@ -78,7 +78,7 @@ export function ReadAgain({ wish, what, label = "Read again" }: ReadAgainProps) 
       )}
       {reparse !== null && !isActive(reparse) && (
         <Text fz="sm" role="status" {...(reparse.state === "failed" ? { c: "var(--bad)" } : {})}>
-          {reparse.state === "done" ? "Read again: " : ""}
+          {reparse.state === "done" ? "Reparsed: " : ""}
           {describeReparse(reparse)}
         </Text>
       )}
@@ -96,9 +96,9 @@ interface RunningReparseProps {
 
 function RunningReparse({ reparse, what, isStopping, onStop }: RunningReparseProps) {
   return (
-    <Group gap="sm" wrap="nowrap" role="group" aria-label={`Reading again: ${what}`}>
-      <Progress w={120} style={{ flex: "none" }} value={percentDone(reparse)} aria-label={`Reading again: ${what}`} />
-      <Tooltip label="The samples of before are shown until it is done">
+    <Group gap="sm" wrap="nowrap" role="group" aria-label={`Reparsing: ${what}`}>
+      <Progress w={120} style={{ flex: "none" }} value={percentDone(reparse)} aria-label={`Reparsing: ${what}`} />
+      <Tooltip label="The old samples are shown until the reparse is done">
         <Text fz="sm">
           {percentDone(reparse)} %, {describeReparse(reparse)}
         </Text>

@@ -39,13 +39,13 @@ const PAGES = [
   { to: "/accounts", label: "Accounts" },
 ] as const;
 
-/** Which of the two clocks the link says; what it cannot say is local. */
+/** Return the clock that the link names, local time by default. */
 function useClock(): Clock {
   const search = useSearch({ strict: false });
   return search["tz"] === "utc" ? "utc" : "local";
 }
 
-/** The search part that other pages inherit. */
+/** Return the search parameters that are kept when switching pages. */
 function inherited(clock: Clock): RawSearch {
   return clock === "utc" ? { tz: "utc" } : {};
 }
@@ -54,7 +54,7 @@ function ClockSwitch({ clock }: { readonly clock: Clock }) {
   const navigate = useNavigate();
   const local = zoneOf("local");
   return (
-    <Tooltip label={`Times of this browser's zone (${local}, ${zoneLabel(local, readNow())}) or UTC; the link keeps the choice`}>
+    <Tooltip label={`Show times in this browser's zone (${local}, ${zoneLabel(local, readNow())}) or in UTC; saved in the link`}>
       <SegmentedControl
         size="xs"
         aria-label="Clock"
@@ -80,7 +80,7 @@ function SchemeSwitch() {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const other = scheme === "dark" ? "light" : "dark";
   return (
-    <Tooltip label={`Switch to ${other}; Shift-click follows the system again`}>
+    <Tooltip label={`Switch to ${other}; Shift-click to follow the system`}>
       <ActionIcon
         aria-label={`Switch to ${other} colours`}
         onClick={(event) => {
@@ -137,7 +137,7 @@ function AccountMenu({ me }: { readonly me: Me }) {
   );
 }
 
-/** Leads to the login once, with the address that was asked for; the address changes before this page is gone. */
+/** Redirects once to the login with the requested address, because the address changes before this page is unmounted. */
 function ToLogin({ next }: { readonly next: string }) {
   const navigate = useNavigate();
   const asked = useRef(next);
@@ -147,7 +147,7 @@ function ToLogin({ next }: { readonly next: string }) {
   return null;
 }
 
-/** What is around every page but the login: who you are, where you can go, and what the times mean. */
+/** The frame of every page but the login: navigation, account and clock. */
 export function Shell() {
   const me = useQuery(meQuery);
   const clock = useClock();
@@ -165,7 +165,7 @@ export function Shell() {
   return (
     <>
       <a className="skip-link" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header className="shell-header no-print">
         <Link to="/hosts" search={inherited(clock)} className="shell-logo">
@@ -185,8 +185,8 @@ export function Shell() {
         <Group gap={6} ml="auto" wrap="nowrap">
           <ClockSwitch clock={clock} />
           <SchemeSwitch />
-          <Tooltip label="Help and keys (?)">
-            <ActionIcon aria-label="Help and keys" onClick={help.open}>
+          <Tooltip label="Keyboard shortcuts (?)">
+            <ActionIcon aria-label="Keyboard shortcuts" onClick={help.open}>
               <IconHelp size={18} />
             </ActionIcon>
           </Tooltip>

@@ -6,10 +6,10 @@ interface ShortcutsDialogProps {
   readonly onClose: () => void;
 }
 
-/** What keys and mouse do. */
+/** Keyboard shortcuts and mouse gestures. */
 export function ShortcutsDialog({ isOpen, onClose }: ShortcutsDialogProps) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Keys and mouse on a host's page" size="md">
+    <Modal opened={isOpen} onClose={onClose} title="Keyboard and mouse on the host page" size="md">
       <Table withRowBorders={false} verticalSpacing={3} highlightOnHover={false}>
         <Table.Tbody>
           {[...KEYS, ...GESTURES].map(({ shown, help }) => (
@@ -24,13 +24,12 @@ export function ShortcutsDialog({ isOpen, onClose }: ShortcutsDialogProps) {
             <Table.Td>
               <Kbd size="xs">?</Kbd>
             </Table.Td>
-            <Table.Td>this list</Table.Td>
+            <Table.Td>show this help</Table.Td>
           </Table.Tr>
         </Table.Tbody>
       </Table>
       <Text fz="sm" className="soft" mt="sm">
-        The address in the browser says everything that is shown; copy it to show a colleague the same. Each field&apos;s meaning
-        is behind the (i) of its panel.
+        The URL holds everything that is shown: copy it to share the view. Click a panel&apos;s (i) for the meaning of its fields.
       </Text>
     </Modal>
   );

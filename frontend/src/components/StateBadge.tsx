@@ -6,10 +6,10 @@ const STATES: Readonly<Record<StreamState, { readonly letter: string; readonly t
   live: { letter: "L", text: "live", help: "data within the last 30 seconds" },
   late: { letter: "T", text: "late", help: "data within the last 10 minutes, but not the last 30 seconds" },
   silent: { letter: "S", text: "silent", help: "no data for more than 10 minutes" },
-  recorded: { letter: "R", text: "recorded", help: "loaded from files; nothing more will come" },
+  recorded: { letter: "R", text: "recorded", help: "imported from files; no agent is sending" },
 };
 
-/** A state by letter, shape (circle, triangle, square, diamond), word and colour. */
+/** A state shown by letter, shape (circle, triangle, square, diamond), word and colour. */
 export function StateBadge({ state }: { readonly state: StreamState }) {
   const { letter, text, help } = STATES[state];
   return (

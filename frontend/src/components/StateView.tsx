@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icon
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
 
-/** The states of a view that has nothing to show yet; `ready` and `partial` are the view itself. */
+/** The states of a view without data; in `ready` and `partial` the view draws itself. */
 export type PendingState =
   | { readonly kind: "loading"; readonly what?: string }
   | { readonly kind: "error"; readonly error: Error; readonly onRetry?: () => void }
@@ -11,11 +11,11 @@ export type PendingState =
 
 interface StateViewProps {
   readonly state: PendingState;
-  /** Small, for the inside of a panel. */
+  /** Small enough for the inside of a panel. */
   readonly isCompact?: boolean;
 }
 
-/** Says that something is loading, failed, or is not there; and what to do next. */
+/** Shows that data is loading, failed to load or is missing, and what to do next. */
 export function StateView({ state, isCompact = false }: StateViewProps) {
   const gap = isCompact ? 4 : "sm";
   const padding = isCompact ? "xs" : "xl";
@@ -92,7 +92,7 @@ function ErrorView({
   );
 }
 
-/** One line of what went wrong, under a form. */
+/** The error of a form, on one line. */
 export function ErrorLine({ error }: { readonly error: Error | null }) {
   if (error === null) {
     return null;

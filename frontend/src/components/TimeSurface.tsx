@@ -23,13 +23,13 @@ interface TimeSurfaceProps {
   readonly onZoom: (window: Window) => void;
   readonly onMark: (window: Window) => void;
   readonly onZoomOut: () => void;
-  /** Moves the crosshair by one sample; without it the arrow keys are the page's. */
+  /** Moves the crosshair by one sample; if undefined, the page handles the arrow keys. */
   readonly onStep?: (direction: -1 | 1) => void;
-  /** What is drawn below the layer. */
+  /** The graph under the layer. */
   readonly children: ReactNode;
 }
 
-/** The layer above a graph on which people point and drag: crosshair, zoom, marking. All surfaces of a page share one pointer. */
+/** The layer above a graph that handles crosshair, zoom and selection. All surfaces of a page share one pointer. */
 export function TimeSurface(props: TimeSurfaceProps) {
   const { width, height, margins, window: drawn, tool, pointer } = props;
   const start = useRef<{ readonly x: number; readonly purpose: "zoom" | "mark" } | null>(null);
@@ -141,7 +141,7 @@ interface PointerLayerProps {
   readonly pointer: PointerStore;
 }
 
-/** Follows the pointer by itself, so that nothing else is rendered with every move. */
+/** Subscribes to the pointer itself, so that a move renders nothing else. */
 function PointerLayer({ width, margins, drawn, pointer }: PointerLayerProps) {
   const { hovered, dragged } = usePointer(pointer);
   const x = hovered === null ? null : pixelOfTime(hovered, width, margins, drawn);

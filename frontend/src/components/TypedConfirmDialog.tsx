@@ -4,9 +4,9 @@ import { ErrorLine } from "./StateView";
 
 interface TypedConfirmDialogProps {
   readonly title: string;
-  /** What will be gone, in plain words. */
+  /** What will be deleted. */
   readonly children: ReactNode;
-  /** What must be typed before the button works. */
+  /** The word to type before the button is enabled. */
   readonly word: string;
   readonly action: string;
   readonly isPending: boolean;
@@ -15,7 +15,7 @@ interface TypedConfirmDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks for a word by keyboard before something is gone that no button brings back. */
+/** Asks the user to type a word before something is deleted that cannot be restored. */
 export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
   const { title, children, word, action, isPending, error, onConfirm, onClose } = props;
   const [typed, setTyped] = useState("");

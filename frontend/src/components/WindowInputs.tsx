@@ -8,11 +8,11 @@ import { readNow } from "../state/clock";
 interface WindowInputsProps {
   readonly window: Window;
   readonly zone: Zone;
-  /** The window that is written there now; null while it is none. */
+  /** Receives the window as typed; null while it is not valid. */
   readonly onChange: (window: Window | null) => void;
 }
 
-/** From and to as text: dates with clock, clocks of today, or `now-15m`. */
+/** Text inputs for the start and end of a window: date and time, time of today, or `now-15m`. */
 export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
   const [from, setFrom] = useState(formatInstant(zone, window.start));
   const [to, setTo] = useState(formatInstant(zone, window.end));

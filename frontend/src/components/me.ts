@@ -1,4 +1,4 @@
-/** Who is logged in, for pages that show less to those who may less. */
+/** The logged-in user, for pages that depend on the user's role. */
 
 import { createContext, useContext } from "react";
 import type { Me } from "../logic/api";
@@ -8,17 +8,17 @@ export const MeContext = createContext<Me | null>(null);
 export function useMe(): Me {
   const me = useContext(MeContext);
   if (me === null) {
-    throw new Error("useMe is for pages inside the shell");
+    throw new Error("useMe must be used inside the shell");
   }
   return me;
 }
 
-/** Administrators look after accounts, tokens and add-ons. */
+/** Return whether the user may manage accounts, tokens and add-ons. */
 export function isAdministrator(me: Me): boolean {
   return me.role === "administrator";
 }
 
-/** Operators and administrators may mark baselines, load files and have streams read again. */
+/** Return whether the user may create baselines, import files and reparse streams. */
 export function mayWrite(me: Me): boolean {
   return me.role !== "viewer";
 }

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** True while the element is inside the window or within a screen's reach of it. */
+/** Return whether the element is in the viewport or close to it. */
 export function useNear(element: RefObject<HTMLElement | null>, margin_px = 350): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {

@@ -12,7 +12,7 @@ describe("newPasswordProblem", () => {
   });
 
   it("compares both", () => {
-    expect(newPasswordProblem("seven yellow trams", "seven yellow tram").again).toBe("not the same");
+    expect(newPasswordProblem("seven yellow trams", "seven yellow tram").again).toBe("passwords do not match");
     expect(newPasswordProblem("seven yellow trams", "seven yellow trams").again).toBeNull();
   });
 });

@@ -1,39 +1,39 @@
-/** Rules of accounts that the page can tell before the server does. */
+/** Account rules that the page checks before the server does. */
 
 import type { Role, TokenInfo } from "./api";
 
 export const ROLES: readonly Role[] = ["viewer", "operator", "administrator"];
 
 export const ROLE_HELP: Readonly<Record<Role, string>> = {
-  viewer: "sees everything",
-  operator: "also marks baselines",
-  administrator: "also manages accounts and tokens",
+  viewer: "can view everything",
+  operator: "can also create baselines, import files and reparse streams",
+  administrator: "can also manage accounts, tokens, add-ons and storage",
 };
 
-/** As the server has it; what else makes a password weak (common ones, the account's name) the server says. */
+/** The server's minimum; only the server checks for common passwords and the account's name. */
 const MIN_PASSWORD_LENGTH = 10;
 
-export const PASSWORD_HELP = "A few words that do not belong together; not the account's name, not a common password.";
+export const PASSWORD_HELP = "Use a few unrelated words, not the account's name or a common password.";
 
 export interface PasswordProblem {
   readonly next: string | null;
   readonly again: string | null;
 }
 
-/** What is wrong with a new password and its repetition; null where nothing is. */
+/** Return the problem of a new password or its repetition; null if both are fine. */
 export function newPasswordProblem(next: string, again: string): PasswordProblem {
   return {
     next: Array.from(next.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null,
-    again: again === next ? null : "not the same",
+    again: again === next ? null : "passwords do not match",
   };
 }
 
-/** The roles that somebody may give to a token: their own and those below. */
+/** Return the roles that a user may give to a token: the user's own and those below. */
 export function rolesUpTo(role: Role): readonly Role[] {
   return ROLES.slice(0, ROLES.indexOf(role) + 1);
 }
 
-/** Tokens that work before those that were revoked, each the newest first. */
+/** Return active tokens before revoked ones, each newest first. */
 export function sortTokens(tokens: readonly TokenInfo[]): readonly TokenInfo[] {
   return [...tokens].sort(
     (a, b) => Number(a.revoked_at !== null) - Number(b.revoked_at !== null) || b.created_at.localeCompare(a.created_at),

@@ -60,7 +60,7 @@ describe("a baseline", () => {
       { start: parseIso("2026-11-21T09:00:00Z"), end: parseIso("2026-11-21T10:00:00Z") },
     ]);
     for (const wrong of ["09:00", "10:00 to 09:00", "a to b", "09:00 to 10:00 to 11:00"]) {
-      expect(parseWindows(wrong, "UTC", NOW)).toContain("is no window");
+      expect(parseWindows(wrong, "UTC", NOW)).toContain("is not a window");
     }
     expect(parseWindows(" \n", "UTC", NOW)).toContain("at least one");
   });
@@ -90,7 +90,7 @@ describe("a rule in a form", () => {
     const night = { ...draft, days: ["SA", "SU"] as const, from: "22:00", to: "06:30" };
     expect(draftOfRule(toRule(night)!, "Europe/Berlin")).toEqual(night);
     expect(describeBaselineRule({ ...sent, start: "2026-10-24T09:00:00" }, "Europe/Berlin")).toBe(
-      "weekdays 09:00–17:00 Europe/Berlin, the last 4 weeks are kept",
+      "weekdays 09:00–17:00 Europe/Berlin, keeping the last 4 weeks",
     );
   });
 

@@ -1,4 +1,4 @@
-/** What lists say about baselines: what they are made of, how far and how well they are. */
+/** Baselines as text: windows, rule, progress and health. */
 
 import type { BaselineHealth, BaselineInfo, HostHealth, ProfileInfo, RuleInfo } from "./api";
 import { formatCount, plural } from "./number";
@@ -6,7 +6,7 @@ import { describeRule } from "./rule";
 import { type DurationMs, type EpochMs, fromApi, SECOND, toDurationMs, type Window } from "./time";
 import { formatInstant, parseInstant, type Zone } from "./zone";
 
-/** Baselines in whose name, hosts, note or author every word occurs. */
+/** Return the baselines whose name, hosts, note or author contain every word. */
 export function filterBaselines(baselines: readonly BaselineInfo[], filter: string): readonly BaselineInfo[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return baselines.filter(({ name, hosts, group, note, created_by }) => {
@@ -15,36 +15,36 @@ export function filterBaselines(baselines: readonly BaselineInfo[], filter: stri
   });
 }
 
-/** All windows together. */
+/** Return the total length of all windows. */
 export function totalLength(baseline: Pick<BaselineInfo, "windows">): DurationMs {
   return toDurationMs(baseline.windows.reduce((sum, { start, end }) => sum + fromApi(end) - fromApi(start), 0));
 }
 
-/** The versions of a baseline for a menu: the newest, whichever that will be, and each one that was. */
+/** Return the versions of a baseline for a menu: "the newest", then each version. */
 export function versionOptions(newest: number): readonly { readonly value: string; readonly label: string }[] {
   const before = [...Array(newest - 1).keys()].map((index) => newest - 1 - index);
   return [
-    { value: "", label: `the newest (${String(newest)} now)` },
+    { value: "", label: `newest (currently ${String(newest)})` },
     ...before.map((version) => ({ value: String(version), label: `version ${String(version)}` })),
   ];
 }
 
-/** Whether its last window is still being recorded. */
+/** Return whether the last window is still being recorded. */
 export function isRecording(baseline: Pick<BaselineInfo, "recording_until">, now: EpochMs): boolean {
   return baseline.recording_until !== null && fromApi(baseline.recording_until) > now;
 }
 
-/** Whether something about it changes by itself just now. */
+/** Return whether the baseline is being recorded or profiled. */
 export function isInProgress(baseline: Pick<BaselineInfo, "recording_until" | "profile">, now: EpochMs): boolean {
   return isRecording(baseline, now) || baseline.profile?.state === "waiting" || baseline.profile?.state === "working";
 }
 
-/** The clock at which a rule begins: `09:00` of `2026-11-02T09:00:00`. */
+/** Return the time of day at which a rule begins: `09:00` for `2026-11-02T09:00:00`. */
 export function ruleClock(rule: Pick<RuleInfo, "start">): string {
   return rule.start.replace(/^.*T/, "").slice(0, 5);
 }
 
-/** A baseline's rule in words. */
+/** Return a baseline's rule as text. */
 export function describeBaselineRule(rule: RuleInfo, zone: Zone): string {
   return describeRule({
     rrule: rule.rrule,
@@ -55,7 +55,7 @@ export function describeBaselineRule(rule: RuleInfo, zone: Zone): string {
   });
 }
 
-/** How far the profiles are, in words; "" when they are done. */
+/** Return the progress of a baseline's profiles as text; "" when they are done. */
 export function describeProfile(profile: BaselineInfo["profile"]): string {
   switch (profile?.state) {
     case undefined:
@@ -63,7 +63,7 @@ export function describeProfile(profile: BaselineInfo["profile"]): string {
     case "done":
       return "";
     case "waiting":
-      return "profile: waiting for its turn";
+      return "profile: queued";
     case "working":
       return `profile: ${formatCount(profile.n_done)} of ${formatCount(profile.n_total)}`;
     case "failed":
@@ -81,7 +81,7 @@ export const HEALTH_WORDS: Readonly<Record<HealthState, { readonly sign: string;
   empty: { sign: "∅", label: "empty" },
 };
 
-/** The worst of its hosts. Missing: null without hosts. */
+/** Return the worst health among the hosts; null without hosts. */
 export function worstHealth(health: Pick<BaselineHealth, "hosts">): HealthState | null {
   return [...HEALTH_ORDER].reverse().find((state) => health.hosts.some((host) => host.state === state)) ?? null;
 }
@@ -92,14 +92,14 @@ export function someNames(names: readonly string[], count: number, most = 6): st
   return count > shown.length ? `${shown.join(", ")} and ${formatCount(count - shown.length)} more` : shown.join(", ");
 }
 
-/** Windows as lines that people can change: `2026-11-21 09:05:00 to 2026-11-21 09:20:00`. */
+/** Return windows as editable lines: `2026-11-21 09:05:00 to 2026-11-21 09:20:00`. */
 export function formatWindows(windows: BaselineInfo["windows"], zone: Zone): string {
   return windows
     .map(({ start, end }) => `${formatInstant(zone, fromApi(start))} to ${formatInstant(zone, fromApi(end))}`)
     .join("\n");
 }
 
-/** What formatWindows wrote and people changed; a text that says which line is none otherwise. */
+/** Parse the lines of formatWindows; return an error message if a line is not a window. */
 export function parseWindows(text: string, zone: Zone, now: EpochMs): readonly Window[] | string {
   const windows: Window[] = [];
   for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
@@ -107,19 +107,19 @@ export function parseWindows(text: string, zone: Zone, now: EpochMs): readonly W
     const start = parseInstant(from, zone, now);
     const end = parseInstant(to, zone, now);
     if (start === null || end === null || more.length > 0 || end <= start) {
-      return `“${line.trim()}” is no window: write 2026-11-21 09:05:00 to 2026-11-21 09:20:00`;
+      return `“${line.trim()}” is not a window; write 2026-11-21 09:05:00 to 2026-11-21 09:20:00`;
     }
     windows.push({ start, end });
   }
-  return windows.length === 0 ? "Write at least one window, one a line" : windows;
+  return windows.length === 0 ? "Enter at least one window, one per line" : windows;
 }
 
-/** How many windows are left out because something happened in them, in words; "" for none. */
+/** Return the number of excluded periods as text; "" for none. */
 export function describeExcluded(baseline: Pick<BaselineInfo, "excluded">): string {
-  return baseline.excluded.length === 0 ? "" : `${plural(baseline.excluded.length, "window")} left out as incidents`;
+  return baseline.excluded.length === 0 ? "" : plural(baseline.excluded.length, "excluded period");
 }
 
-/** Whether two lists hold the same names, in whichever order. */
+/** Return whether two lists hold the same names, in any order. */
 export function isSameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name) => b.includes(name));
 }
@@ -128,7 +128,7 @@ export function profilePercent({ n_done, n_total }: Pick<ProfileInfo, "n_done" |
   return n_total <= 0 ? 0 : Math.min(100, (100 * n_done) / n_total);
 }
 
-/** How long it is still recorded, in whole seconds upwards. */
+/** Return the remaining recording time, rounded up to seconds. */
 export function recordingLeft(baseline: Pick<BaselineInfo, "recording_until">, now: EpochMs): DurationMs | null {
   return baseline.recording_until === null || !isRecording(baseline, now)
     ? null

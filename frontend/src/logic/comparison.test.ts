@@ -60,7 +60,7 @@ describe("lists", () => {
 
   it("say how far a clock is off, but not that whole seconds were sent", () => {
     expect(describeClockOffset(null)).toBe("–");
-    expect(describeClockOffset(-1.4)).toBe("in time");
+    expect(describeClockOffset(-1.4)).toBe("in sync");
     expect(describeClockOffset(-12.2)).toBe("−12 s");
     expect(describeClockOffset(3_600)).toBe("+60 min");
   });
@@ -94,7 +94,7 @@ describe("lists", () => {
   it("know what is wrong with a password and which roles may be given", () => {
     expect(newPasswordProblem("short", "short").next).not.toBeNull();
     expect(newPasswordProblem("long enough", "long enough")).toEqual({ next: null, again: null });
-    expect(newPasswordProblem("long enough", "other").again).toBe("not the same");
+    expect(newPasswordProblem("long enough", "other").again).toBe("passwords do not match");
     expect(rolesUpTo("operator")).toEqual(["viewer", "operator"]);
   });
 });

@@ -1,10 +1,10 @@
-/** Where there are samples: the strip above the graphs, and the words for what is missing. */
+/** Coverage: where there are samples, for the strip above the graphs and its text. */
 
 import type { Coverage } from "./api";
 import { formatBytes, plural } from "./number";
 import { describeDuration, type EpochMs, fromApi, lengthOf, toDurationMs, toEpochMs, type Window } from "./time";
 
-/** Windows in order, those that touch or overlap as one. */
+/** Return the windows in order, merging those that touch or overlap. */
 export function mergeWindows(windows: readonly Window[]): readonly Window[] {
   const merged: Window[] = [];
   for (const window of [...windows].sort((a, b) => a.start - b.start)) {
@@ -20,19 +20,19 @@ export function mergeWindows(windows: readonly Window[]): readonly Window[] {
 
 const STEP_MS = 10_000;
 
-/** The window to ask coverage for: whole ten seconds outwards, so that a live page does not ask with every move. */
+/** Return the window to fetch coverage for, rounded outwards to ten seconds, so that a live page does not fetch on every move. */
 export function coverageWindow({ start, end }: Window): Window {
   return { start: toEpochMs(Math.floor(start / STEP_MS) * STEP_MS), end: toEpochMs(Math.ceil(end / STEP_MS) * STEP_MS) };
 }
 
-/** When any stat of the host has samples. */
+/** Return the windows in which any stat of the host has samples. */
 export function coveredWindows(coverage: Coverage): readonly Window[] {
   return mergeWindows(
     coverage.stats.flatMap(({ covered }) => covered.map(({ start, end }) => ({ start: fromApi(start), end: fromApi(end) }))),
   );
 }
 
-/** Together, in milliseconds, of the part inside the window. */
+/** Return the covered length inside the window. */
 export function coveredLength(windows: readonly Window[], inside: Window): number {
   return windows.reduce((sum, { start, end }) => sum + Math.max(0, Math.min(end, inside.end) - Math.max(start, inside.start)), 0);
 }
@@ -42,17 +42,16 @@ export interface CoverageText {
   readonly text: string;
 }
 
-// The newest samples are still on their way, and reports do not begin on the second at which a window does.
+// Allowance for samples in transit and for reports that do not start exactly with the window.
 const SLACK = 0.03;
 const SLACK_MS = 15_000;
 
-/** `samples for 12 min of 15 min`, and what agents had to drop. */
+/** Return the coverage as text, `samples for 12 min of 15 min`, with the bytes that agents dropped. */
 export function describeCoverage(coverage: Coverage, window: Window): CoverageText {
   const covered = coveredLength(coveredWindows(coverage), window);
   const length = lengthOf(window);
   const dropped = coverage.gaps.reduce((sum, gap) => sum + gap.n_bytes, 0);
-  const gaps =
-    dropped === 0 ? "" : `; ${formatBytes(dropped)} lost before they could be sent (${plural(coverage.gaps.length, "gap")})`;
+  const gaps = dropped === 0 ? "" : `; ${formatBytes(dropped)} dropped on the host (${plural(coverage.gaps.length, "gap")})`;
   if (covered === 0) {
     return { state: "none", text: `no samples in this window${gaps}` };
   }

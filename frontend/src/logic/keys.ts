@@ -1,4 +1,4 @@
-/** The keys of the host page, as one list: for the page that obeys them and for the help that shows them. */
+/** The keyboard shortcuts of the host page: one list for the key handlers and the help dialog. */
 
 export type Command =
   | "back"
@@ -18,38 +18,33 @@ export type Command =
 
 export interface Key {
   readonly command: Command;
-  /** As Mantine's useHotkeys names them. */
+  /** Key names as in Mantine's useHotkeys. */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly help: string;
 }
 
 export const KEYS: readonly Key[] = [
-  { command: "back", keys: ["ArrowLeft"], shown: "←", help: "half a window back" },
-  { command: "forward", keys: ["ArrowRight"], shown: "→", help: "half a window forward" },
+  { command: "back", keys: ["ArrowLeft"], shown: "←", help: "back by half the visible range" },
+  { command: "forward", keys: ["ArrowRight"], shown: "→", help: "forward by half the visible range" },
   { command: "zoom-in", keys: ["+", "shift++", "="], shown: "+", help: "zoom in" },
   { command: "zoom-out", keys: ["-"], shown: "−", help: "zoom out" },
-  { command: "undo", keys: ["u"], shown: "u", help: "back to the previous window (as the browser's back)" },
-  { command: "live", keys: ["l"], shown: "l", help: "follow live, or pause" },
-  { command: "mark-tool", keys: ["m"], shown: "m", help: "marking tool on or off (or drag with Shift)" },
-  { command: "baseline", keys: ["b"], shown: "b", help: "mark what is marked, or the window, as baseline" },
-  { command: "compare", keys: ["c"], shown: "c", help: "compare what is marked, or the window, with a baseline" },
-  {
-    command: "exclude",
-    keys: ["x"],
-    shown: "x",
-    help: "mark what is marked, or the window, as an incident that baselines leave out",
-  },
-  { command: "ghost", keys: ["g"], shown: "g", help: "show or hide what is normal behind the lines, by the newest baseline" },
-  { command: "csv", keys: ["d"], shown: "d", help: "download what is marked, or the window, as CSV or Parquet" },
-  { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel for any field" },
-  { command: "cancel", keys: ["Escape"], shown: "Esc", help: "drop the mark, leave the tool, close a dialog" },
+  { command: "undo", keys: ["u"], shown: "u", help: "previous view (same as the browser's Back)" },
+  { command: "live", keys: ["l"], shown: "l", help: "go live or pause" },
+  { command: "mark-tool", keys: ["m"], shown: "m", help: "turn the selection tool on or off (or Shift + drag)" },
+  { command: "baseline", keys: ["b"], shown: "b", help: "save the selection (or the visible range) as a baseline" },
+  { command: "compare", keys: ["c"], shown: "c", help: "compare the selection (or the visible range) with a baseline" },
+  { command: "exclude", keys: ["x"], shown: "x", help: "exclude the selection (or the visible range) from baselines" },
+  { command: "ghost", keys: ["g"], shown: "g", help: "show or hide the band of the newest baseline" },
+  { command: "csv", keys: ["d"], shown: "d", help: "export the selection (or the visible range) as CSV or Parquet" },
+  { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel" },
+  { command: "cancel", keys: ["Escape"], shown: "Esc", help: "clear the selection, leave the tool, close a dialog" },
 ];
 
-/** What the mouse does on a graph, for the help. */
+/** Mouse gestures on a graph, for the help dialog. */
 export const GESTURES: readonly { readonly shown: string; readonly help: string }[] = [
-  { shown: "drag", help: "zoom into that time" },
-  { shown: "Shift + drag", help: "mark that time: baseline, comparison, CSV" },
+  { shown: "drag", help: "zoom in" },
+  { shown: "Shift + drag", help: "select a time range" },
   { shown: "double-click", help: "zoom out" },
-  { shown: "click a legend entry", help: "hide or show a line; Shift-click shows it alone" },
+  { shown: "click a legend entry", help: "hide or show a line; Shift-click shows only that line" },
 ];

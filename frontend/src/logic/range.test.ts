@@ -50,7 +50,7 @@ describe("ranges", () => {
 
   it("that people type are windows or say why not", () => {
     expect(requireWindow(toEpochMs(0), toEpochMs(5_000))).toEqual(window(0, 5_000));
-    expect(requireWindow(null, toEpochMs(5_000))).toContain("From is no time");
+    expect(requireWindow(null, toEpochMs(5_000))).toContain("From is not a valid time");
     expect(requireWindow(toEpochMs(5_000), toEpochMs(5_000))).toContain("before");
     expect(requireWindow(toEpochMs(0), toEpochMs(1e12))).toContain("ten years");
   });
@@ -119,7 +119,7 @@ describe("coverage", () => {
   it("never calls a window whole in which bytes were lost", () => {
     expect(describeCoverage(coverage([minutes(0, 60)], [{ n_bytes: 2_500 }]), hour)).toEqual({
       state: "partial",
-      text: "samples for 1 h of 1 h; 2.5 kB lost before they could be sent (1 gap)",
+      text: "samples for 1 h of 1 h; 2.5 kB dropped on the host (1 gap)",
     });
   });
 });

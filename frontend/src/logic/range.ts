@@ -1,4 +1,4 @@
-/** What a host page shows: a window that follows the clock (live), or a fixed one. */
+/** The range of a host page: live (follows the clock) or fixed. */
 
 import { DAY, type DurationMs, type EpochMs, HOUR, lengthOf, MINUTE, SECOND, toDurationMs, toEpochMs, type Window } from "./time";
 
@@ -21,46 +21,46 @@ export const DEFAULT_RANGE: Range = { kind: "live", length: toDurationMs(15 * MI
 export const MIN_LENGTH = SECOND;
 export const MAX_LENGTH = toDurationMs(10 * 366 * DAY);
 
-/** The window of a range when it is `now`. */
+/** Return the window of a range at the instant `now`. */
 export function resolveRange(range: Range, now: EpochMs): Window {
   return range.kind === "fixed" ? range.window : { start: toEpochMs(now - range.length), end: now };
 }
 
-/** How often a live window moves on by the clock: about a pixel's worth; seldom while the server says when there is something new. */
+/** Return how often a live window moves on: by about a pixel, or seldom while the server announces new samples. */
 export function livePeriod(length: DurationMs, isTold: boolean): DurationMs {
   return toDurationMs(Math.min(60 * SECOND, Math.max((isTold ? 10 : 3) * SECOND, length / 300)));
 }
 
 /**
- * How long a live window stands still at least after it moved: a new point of an hour or less is shown at once, in a week it would
- * be a hundredth of a pixel.
+ * Return the minimum time between two moves of a live window: up to an hour, a new point shows at once;
+ * in a week it would be a hundredth of a pixel.
  */
 export function liveStep(length: DurationMs): DurationMs {
   return toDurationMs(Math.min(60 * SECOND, Math.max(SECOND / 2, length / 3600)));
 }
 
-// Finer than the time between two looks, so that what was told within one second is asked for, too.
+// Finer than the polling period, so that samples announced within the same second are included.
 const LIVE_GRID = 100;
 
-/** The end of a live window: now (or when something was heard last), or the newest sample if the host's clock is ahead. */
+/** Return the end of a live window: now (or the time of the last event), or the newest sample if the host's clock is ahead. */
 export function liveEnd(now: EpochMs, heard: { readonly newest: EpochMs | null; readonly at: EpochMs | null } | null): EpochMs {
   const end = Math.max(now, heard?.at ?? 0, (heard?.newest ?? -1) + 1);
   return toEpochMs(Math.ceil(end / LIVE_GRID) * LIVE_GRID);
 }
 
-/** A window on whole seconds at the end of what a live one shows: what is kept in a link. */
+/** Return the fixed window, in whole seconds, that a live range shows: the one that is saved in a link. */
 function settled(range: Range, now: EpochMs): Window {
   return resolveRange(range, toEpochMs(Math.ceil(now / SECOND) * SECOND));
 }
 
-/** A fixed window, moved by a share of its length (-0.5: half a window back). */
+/** Return a fixed range, moved by a share of its length (-0.5 = half a window back). */
 export function shiftRange(range: Range, now: EpochMs, share: number): Range {
   const window = settled(range, now);
   const by = Math.round((lengthOf(window) * share) / SECOND) * SECOND;
   return { kind: "fixed", window: { start: toEpochMs(window.start + by), end: toEpochMs(window.end + by) } };
 }
 
-/** The range around the same middle (live: with the same end), `factor` times as long. */
+/** Return the range scaled by `factor` around its middle (live: with the same end). */
 export function zoomRange(range: Range, now: EpochMs, factor: number): Range {
   const window = resolveRange(range, now);
   const length = Math.min(MAX_LENGTH, Math.max(5 * SECOND, lengthOf(window) * factor));
@@ -72,26 +72,26 @@ export function zoomRange(range: Range, now: EpochMs, factor: number): Range {
   return { kind: "fixed", window: { start: toEpochMs(start), end: toEpochMs(start + Math.ceil(length / SECOND) * SECOND) } };
 }
 
-/** Live becomes the window it shows now; a fixed window becomes a live one of the same length. */
+/** Return a live range as the fixed window that it shows, and a fixed range as a live one of the same length. */
 export function toggleLive(range: Range, now: EpochMs): Range {
   return range.kind === "live"
     ? { kind: "fixed", window: settled(range, now) }
     : { kind: "live", length: toDurationMs(Math.min(7 * DAY, lengthOf(range.window))) };
 }
 
-/** The last window of this length that still shows a sample at `at`, on whole seconds. */
+/** Return the last window of this length that includes `at`, in whole seconds. */
 export function windowEndingAt(at: EpochMs, length: DurationMs): Window {
   const end = Math.floor(at / SECOND) * SECOND + SECOND;
   return { start: toEpochMs(Math.max(0, end - length)), end: toEpochMs(end) };
 }
 
-/** A window a little wider than this one, so that what happened stands in its surroundings. */
+/** Return a slightly wider window, to show an event in context. */
 export function surroundings(window: Window, share = 0.5): Window {
   const by = Math.max(10 * SECOND, lengthOf(window) * share);
   return { start: toEpochMs(Math.max(0, window.start - by)), end: toEpochMs(window.end + by) };
 }
 
-/** Windows that are often what was normal before this one, with their names. */
+/** Return windows that are often a good baseline for this one, with their labels. */
 export function usualBaselines(incident: Window): readonly { readonly label: string; readonly window: Window }[] {
   const length = lengthOf(incident);
   const back = (by: number): Window => ({ start: toEpochMs(incident.start - by), end: toEpochMs(incident.end - by) });
@@ -103,13 +103,13 @@ export function usualBaselines(incident: Window): readonly { readonly label: str
   ];
 }
 
-/** What a person typed as from and to, as a window; a text that says why not otherwise. */
+/** Return the window between two typed instants, or an error message. */
 export function requireWindow(start: EpochMs | null, end: EpochMs | null): Window | string {
   if (start === null || end === null) {
-    return `${start === null ? "From" : "To"} is no time: write 2026-11-21 09:05:00, 09:05 or now-15m`;
+    return `${start === null ? "From" : "To"} is not a valid time; write 2026-11-21 09:05:00, 09:05 or now-15m`;
   }
   if (end - start < MIN_LENGTH) {
-    return "From must be at least a second before To";
+    return "From must be at least one second before To";
   }
   return end - start > MAX_LENGTH ? "The window is longer than ten years" : { start, end };
 }

@@ -25,10 +25,10 @@ describe("a recurring rule", () => {
       keep_days: 28,
       zone: "Europe/Berlin",
     };
-    expect(describeRule(rule)).toBe("weekdays 09:00–17:00 Europe/Berlin, the last 4 weeks are kept");
+    expect(describeRule(rule)).toBe("weekdays 09:00–17:00 Europe/Berlin, keeping the last 4 weeks");
     expect(describeRule({ ...rule, clock: "22:30", keep_days: null })).toBe("weekdays 22:30–06:30 Europe/Berlin");
     expect(describeRule({ ...rule, clock: "00:00", duration_s: 86_400, keep_days: 10 })).toBe(
-      "weekdays all day Europe/Berlin, the last 10 days are kept",
+      "weekdays all day Europe/Berlin, keeping the last 10 days",
     );
   });
 

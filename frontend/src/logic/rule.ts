@@ -1,4 +1,4 @@
-/** Recurring rules of baselines in words, and as RRULE (RFC 5545) from what a person ticks. */
+/** Recurring rules of baselines: as text, and as RRULE (RFC 5545) from the form. */
 
 import { type DurationMs, describeDuration, HOUR, MINUTE, SECOND, toDurationMs } from "./time";
 
@@ -17,13 +17,13 @@ export const WEEKDAY_LABELS: Readonly<Record<Weekday, string>> = {
 
 const WORKDAYS: readonly Weekday[] = ["MO", "TU", "WE", "TH", "FR"];
 
-/** The rule that comes back on these days of the week. */
+/** Return the RRULE for these days of the week. */
 export function weeklyRule(days: readonly Weekday[]): string {
   const chosen = WEEKDAYS.filter((day) => days.includes(day));
   return chosen.length === WEEKDAYS.length ? "FREQ=DAILY" : `FREQ=WEEKLY;BYDAY=${chosen.join(",")}`;
 }
 
-/** `Mon–Fri` and the like. */
+/** Return days of the week as text, such as `Mon–Fri`. */
 function describeDays(days: readonly Weekday[]): string {
   if (days.length === WORKDAYS.length && WORKDAYS.every((day) => days.includes(day))) {
     return "weekdays";
@@ -31,7 +31,7 @@ function describeDays(days: readonly Weekday[]): string {
   return days.map((day) => WEEKDAY_LABELS[day]).join(", ");
 }
 
-/** When a rule comes back, in words; a rule that this page cannot say in words is shown as it is written. */
+/** Return an RRULE as text; unsupported rules are returned unchanged. */
 export function describeRrule(rrule: string): string {
   const parts = new Map(
     rrule
@@ -56,7 +56,7 @@ export function describeRrule(rrule: string): string {
   return isPlain && parts.get("FREQ") === "WEEKLY" ? "every week" : rrule;
 }
 
-/** `17:00` after `09:00` and 8 hours; past midnight the clock goes round. */
+/** Return the time of day after a duration: `17:00` for `09:00` and 8 hours; wraps at midnight. */
 function clockAfter(start: string, length: DurationMs): string {
   const [hour = 0, minute = 0] = start.split(":").map(Number);
   const total = (hour * HOUR + minute * MINUTE + length) % (24 * HOUR);
@@ -66,14 +66,14 @@ function clockAfter(start: string, length: DurationMs): string {
 
 export interface RuleWords {
   readonly rrule: string;
-  /** The clock at which it begins, in its own zone: `09:00`. */
+  /** The time of day at which it begins, in its own zone: `09:00`. */
   readonly clock: string;
   readonly duration_s: number;
   readonly keep_days: number | null;
   readonly zone: string;
 }
 
-/** `weekdays 09:00–17:00 Europe/Berlin, the last 4 weeks are kept`. */
+/** Return a rule as text: `weekdays 09:00–17:00 Europe/Berlin, keeping the last 4 weeks`. */
 export function describeRule({ rrule, clock, duration_s, keep_days, zone }: RuleWords): string {
   const length = toDurationMs(duration_s * SECOND);
   const when =
@@ -82,14 +82,14 @@ export function describeRule({ rrule, clock, duration_s, keep_days, zone }: Rule
       : length === 24 * HOUR && clock === "00:00"
         ? "all day"
         : `from ${clock} for ${describeDuration(length)}`;
-  return `${describeRrule(rrule)} ${when} ${zone}${keep_days === null ? "" : `, the last ${describeKept(keep_days)} are kept`}`;
+  return `${describeRrule(rrule)} ${when} ${zone}${keep_days === null ? "" : `, keeping the last ${describeKept(keep_days)}`}`;
 }
 
 function describeKept(days: number): string {
   return days % 7 === 0 && days >= 14 ? `${String(days / 7)} weeks` : days === 1 ? "day" : `${String(days)} days`;
 }
 
-/** The length between two clocks, over midnight where the end is not after the start. Missing: null where one is no clock. */
+/** Return the duration between two times of day, over midnight if the end is not after the start; null if one is invalid. */
 export function clockLength(from: string, to: string): DurationMs | null {
   const minutes = [from, to].map((text) => {
     const [, hour, minute] = /^(\d{1,2}):(\d\d)$/.exec(text.trim()) ?? [];
@@ -107,7 +107,7 @@ export function isWeekday(text: string): text is Weekday {
   return WEEKDAYS.some((day) => day === text);
 }
 
-/** A rule as a form has it. */
+/** A rule in the form. */
 export interface RuleDraft {
   readonly days: readonly Weekday[];
   readonly from: string;
@@ -116,12 +116,12 @@ export interface RuleDraft {
   readonly keepDays: number;
 }
 
-/** What is usual: office hours of the last four weeks. */
+/** Return the default rule: office hours of the last four weeks. */
 export function usualRule(zone: string): RuleDraft {
   return { days: WORKDAYS, from: "09:00", to: "17:00", zone, keepDays: 28 };
 }
 
-/** A rule as the API takes it. Missing: null while the form is not filled in. */
+/** Return a rule as the API takes it; null while the form is incomplete. */
 export function toRule({
   days,
   from,
@@ -140,7 +140,7 @@ export function toRule({
     : { rrule: weeklyRule(days), start, duration_s: length / SECOND, keep_days: keepDays };
 }
 
-/** A rule as the form for it; null where it says more than the form can. */
+/** Return a rule for the form; null if the form cannot show it. */
 export function draftOfRule(
   rule: { readonly rrule: string; readonly start: string; readonly duration_s: number; readonly keep_days: number },
   zone: string,

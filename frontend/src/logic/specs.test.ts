@@ -49,9 +49,9 @@ describe("the list of specs", () => {
 
   it("says why a name cannot be that of a new one", () => {
     expect(nameProblem("app_time", all)).toBeNull();
-    expect(nameProblem("", all)).toBe("give it a name");
+    expect(nameProblem("", all)).toBe("enter a name");
     for (const name of ["App", "1st", "a-b", "a".repeat(41), "_x"]) {
-      expect(nameProblem(name, all)).toContain("small letters");
+      expect(nameProblem(name, all)).toContain("lower-case letters");
     }
     expect(nameProblem("vmstat_linux", all)).toContain("built in");
     expect(nameProblem("iostat_solaris_tty", all)).toContain("built in");
@@ -82,9 +82,9 @@ describe("a preview", () => {
   });
 
   it("says what to do next", () => {
-    expect(previewAdvice(preview({ rows: [], n_rows: 0 }))).toContain("No line became a row");
+    expect(previewAdvice(preview({ rows: [], n_rows: 0 }))).toContain("No rows found");
     expect(previewAdvice(preview({ n_rejected: 1 }))).toContain("kept and counted");
-    expect(previewAdvice(preview({}))).toContain("print no time");
+    expect(previewAdvice(preview({}))).toContain("no timestamps");
     expect(previewAdvice(preview({ rows: [row({ time: "2026-11-21T10:00:00Z" })] }))).toBeNull();
   });
 });

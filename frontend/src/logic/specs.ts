@@ -1,4 +1,4 @@
-/** Specs and add-ons in lists, and what a preview found. */
+/** Specs and add-ons: lists, validation and previews. */
 
 import type { FieldInfo, PreviewRow, SpecInfo, SpecPreview } from "./api";
 import { LINE_KINDS } from "./host";
@@ -7,11 +7,11 @@ import { plural } from "./number";
 export const FIELD_KINDS: readonly FieldInfo["kind"][] = ["gauge", "rate", "counter", "percent", "count", "time"];
 
 export const KIND_HELP: Readonly<Record<FieldInfo["kind"], string>> = {
-  gauge: "a level at the instant, such as free memory",
-  rate: "so many per second over the interval",
-  counter: "counts up since the start; its differences are of interest",
-  percent: "a share of 100",
-  count: "how many in the interval",
+  gauge: "an instantaneous value, such as free memory",
+  rate: "events per second over the interval",
+  counter: "counts up since the start; use its differences",
+  percent: "a percentage",
+  count: "number of events in the interval",
   time: "a duration",
 };
 
@@ -23,12 +23,12 @@ export const WORSE_CHOICES: readonly { readonly value: FieldInfo["worse"]; reado
 
 const SYSTEMS: Readonly<Record<string, string>> = { linux: "Linux", sunos: "Solaris", any: "any system" };
 
-/** `Linux`, `Solaris`, `any system`; what is not known by name is as it is. */
+/** Return the display name of a system: `Linux`, `Solaris`, `any system`; other values unchanged. */
 export function systemName(os: string): string {
   return SYSTEMS[os] ?? os;
 }
 
-/** Specs in whose name, title, tool, system or stats every word occurs. */
+/** Return the specs whose name, title, tool, system or stats contain every word. */
 export function filterSpecs(specs: readonly SpecInfo[], filter: string): readonly SpecInfo[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return specs.filter(({ name, title, tool, os, stats, is_builtin }) => {
@@ -37,7 +37,7 @@ export function filterSpecs(specs: readonly SpecInfo[], filter: string): readonl
   });
 }
 
-/** Own ones first, then outdated ones, then by name. */
+/** Return the specs sorted: add-ons first, then outdated ones, then by name. */
 export function sortSpecs(specs: readonly SpecInfo[]): readonly SpecInfo[] {
   return [...specs].sort(
     (a, b) =>
@@ -47,26 +47,26 @@ export function sortSpecs(specs: readonly SpecInfo[]): readonly SpecInfo[] {
   );
 }
 
-// As specs are named; stats/catalogue.py. A stat's table has the same name.
+// The rule of stats/catalogue.py; the stat's table has the same name.
 const SPEC_NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
-/** What is wrong with the name of a new spec; null when nothing is. */
+/** Return the problem of a new spec's name; null if it is valid. */
 export function nameProblem(name: string, known: readonly SpecInfo[]): string | null {
   if (name === "") {
-    return "give it a name";
+    return "enter a name";
   }
   if (!SPEC_NAME.test(name)) {
-    return "small letters, digits and _ only, a letter first, at most 40";
+    return "use lower-case letters, digits and _, starting with a letter, at most 40 characters";
   }
   const taken = known.find((spec) => spec.name === name || spec.stats.includes(name));
   return taken === undefined
     ? null
     : taken.is_builtin
       ? `${name} is built in; choose another name`
-      : `${name} exists; open it to change it`;
+      : `${name} already exists; open it to edit it`;
 }
 
-/** Rows of one stat with the columns that any of them has, in their order. */
+/** The rows of one stat with all of their columns, in order. */
 export interface PreviewTable {
   readonly stat: string;
   readonly columns: readonly string[];
@@ -89,7 +89,7 @@ export function previewTables(rows: readonly PreviewRow[]): readonly PreviewTabl
   });
 }
 
-/** `12 rows; 2 rejected lines; headers: 1 line`: what became of the pasted lines. */
+/** Return the pasted lines by kind as text: `12 rows; 2 rejected lines; headers: 1 line`. */
 export function describePreview(preview: SpecPreview): string {
   const parts = [plural(preview.n_rows, "row"), plural(preview.n_rejected, "rejected line")];
   for (const { key, label } of LINE_KINDS) {
@@ -101,15 +101,15 @@ export function describePreview(preview: SpecPreview): string {
   return parts.join("; ");
 }
 
-/** What to do about a preview that is not right yet; null when all is well. */
+/** Return advice about a problem in a preview; null if there is none. */
 export function previewAdvice(preview: SpecPreview): string | null {
   if (preview.n_rows === 0) {
-    return "No line became a row. The header in the TOML text must name columns that stand in the pasted header line, word for word.";
+    return "No rows found. The header in the TOML text must name the columns exactly as they appear in the pasted header line.";
   }
   if (preview.n_rejected > 0) {
-    return "Lines that are rejected are kept and counted, and can be read again later; those that never hold data can be left out by a pattern.";
+    return "Rejected lines are kept and counted, and can be reparsed later. Use an ignore pattern for lines that never hold data.";
   }
   return preview.rows.every(({ time }) => time === null)
-    ? "The lines print no time. As they are, they would be rejected: let the agent call the tool in a loop, which prints the time before each report, or tell the import the first instant and the interval."
+    ? "The lines have no timestamps and would be rejected. Let the agent run the tool in a loop, which prints the time before each report, or give the import a start time and an interval."
     : null;
 }

@@ -44,14 +44,14 @@ describe("when the disk is full", () => {
     expect(levels).toEqual(["calm", "calm", "warn", "warn", "urgent", "urgent"]);
     const urgent = forecastOf(storage({ days_until_full: 3.9 }));
     expect(urgent.text).toBe("3 days");
-    expect(urgent.note).toMatch(/Make room/);
+    expect(urgent.note).toMatch(/Free space/);
   });
 
   it("is not invented where it is not known", () => {
     const nothing = { days_until_full: null };
-    expect(forecastOf(storage({ ...nothing, disk: { free_bytes: null, total_bytes: null } })).text).toBe("not known");
-    expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: null })).text).toBe("not known yet");
-    expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: -5 })).text).toBe("never, as it is");
+    expect(forecastOf(storage({ ...nothing, disk: { free_bytes: null, total_bytes: null } })).text).toBe("unknown");
+    expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: null })).text).toBe("unknown yet");
+    expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: -5 })).text).toBe("never at this rate");
   });
 
   it("is told no more exactly than a forecast is", () => {
@@ -110,7 +110,7 @@ const rule = (stat: string | null, samples_days: number | null, chunks_days: num
 });
 
 describe("rules", () => {
-  it("are read from the form as they were put into it; for ever is no rule for all others", () => {
+  it("are read from the form as they were put into it; forever is no rule for all others", () => {
     const stored = [rule("mpstat_linux", 30, null), rule(null, null, 7)].map((each) => ({
       ...each,
       updated_by: "admin",
@@ -176,11 +176,11 @@ describe("runs", () => {
   });
 
   it("say what they removed", () => {
-    expect(describeRun(run({}))).toBe("nothing was old enough");
-    expect(describeRun(run({ n_samples: 1, n_chunk_bytes: 2_000 }))).toBe("removed 1 sample and 2 kB of raw bytes");
-    expect(describeRun(run({ state: "running", n_samples: 5 }))).toBe("removed 5 samples so far");
+    expect(describeRun(run({}))).toBe("no old data found");
+    expect(describeRun(run({ n_samples: 1, n_chunk_bytes: 2_000 }))).toBe("deleted 1 sample and 2 kB of raw bytes");
+    expect(describeRun(run({ state: "running", n_samples: 5 }))).toBe("deleted 5 samples so far");
     expect(describeRun(run({ state: "failed", message: "mpstat_linux: gone", n_samples: 5 }))).toBe(
-      "mpstat_linux: gone; removed 5 samples",
+      "mpstat_linux: gone; deleted 5 samples",
     );
     expect(isAnyRunning({ runs: [run({}), run({ state: "waiting" })] })).toBe(true);
     expect(isAnyRunning(undefined)).toBe(false);

@@ -1,21 +1,21 @@
-/** What takes the disk, when it will be full, and in plain words what a rule of retention deletes. */
+/** Disk usage, the forecast of when the disk is full, and the effects of retention rules as text. */
 
 import type { Retention, RetentionRule, RetentionRulePut, RetentionRun, StorageInfo } from "./api";
 import { formatBytes, formatCount, plural } from "./number";
 import { DAY, type EpochMs, toEpochMs } from "./time";
 
-/** Days until the disk is full below which the page warns, and below which it is clear about it. */
+/** The page shows a warning below WARN_DAYS until the disk is full, an error below URGENT_DAYS. */
 export const WARN_DAYS = 30;
 export const URGENT_DAYS = 7;
 
 export interface Forecast {
   readonly level: "unknown" | "calm" | "warn" | "urgent";
   readonly text: string;
-  /** What to do or why it is not known; empty where nothing is to be said. */
+  /** What to do, or why the forecast is unknown; may be empty. */
   readonly note: string;
 }
 
-/** `less than a day`, `12 days`, `5 months`, `3 years`: as exact as a forecast can be. */
+/** Return days as text, no more exact than a forecast: `less than a day`, `12 days`, `5 months`, `3 years`. */
 export function describeDays(days: number): string {
   if (days < 1) {
     return "less than a day";
@@ -29,24 +29,23 @@ export function describeDays(days: number): string {
   return days < 20 * 365.25 ? `${formatCount(Math.floor(days / 365.25))} years` : "more than 20 years";
 }
 
-/** When the disk will be full, and how bad that is. */
+/** Return when the disk will be full, and how urgent that is. */
 export function forecastOf({ disk, growth_bytes_per_day, days_until_full }: StorageInfo): Forecast {
   if (days_until_full !== null) {
     const text = describeDays(days_until_full);
-    const advice =
-      "Make room, add disk, or set rules below that delete old samples; agents keep their data while the disk is full.";
+    const advice = "Free space, add disk, or set retention rules below. Agents keep their data while the disk is full.";
     const level = days_until_full < URGENT_DAYS ? "urgent" : days_until_full < WARN_DAYS ? "warn" : "calm";
     return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : `The disk is nearly full. ${advice}` };
   }
   if (disk.free_bytes === null) {
-    return { level: "unknown", text: "not known", note: "The database's disk is not on the server's machine." };
+    return { level: "unknown", text: "unknown", note: "The database runs on another machine." };
   }
   return growth_bytes_per_day === null
-    ? { level: "unknown", text: "not known yet", note: "Growth is known once there are measurements of two days." }
-    : { level: "calm", text: "never, as it is", note: "The database did not grow in the last week." };
+    ? { level: "unknown", text: "unknown yet", note: "The growth rate needs measurements of two days." }
+    : { level: "calm", text: "never at this rate", note: "The database has not grown in the last week." };
 }
 
-/** `+1.2 GB`, `−3 MB`, `0 B`: bytes that came or went. */
+/** Return growth as text: `+1.2 GB`, `−3 MB`, `0 B`. */
 export function formatGrowth(bytes: number | null): string {
   if (bytes === null) {
     return "–";
@@ -59,7 +58,7 @@ export interface DiskSlice {
   readonly key: string;
   readonly label: string;
   readonly bytes: number;
-  /** Of the whole bar, 0 to 1. */
+  /** The share of the whole bar, 0 to 1. */
   readonly share: number;
 }
 
@@ -70,13 +69,13 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   other: "other tables",
 };
 
-/** The disk from left to right: the database's parts, what others have on it, what is free. Without a known disk the database alone. */
+/** Return the slices of the disk: the parts of the database, other files, free space; only the database if the disk is unknown. */
 export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly DiskSlice[] {
   const slices = parts.map(({ part, bytes }) => ({ key: part, label: PART_WORDS[part] ?? part, bytes }));
   if (disk.free_bytes !== null && disk.total_bytes !== null) {
     const others = Math.max(0, disk.total_bytes - disk.free_bytes - database_bytes);
     slices.push(
-      { key: "elsewhere", label: "not normstat's", bytes: others },
+      { key: "elsewhere", label: "other files", bytes: others },
       { key: "free", label: "free", bytes: disk.free_bytes },
     );
   }
@@ -87,11 +86,11 @@ export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly
 export interface Sized {
   readonly name: string;
   readonly bytes: number;
-  /** Of the largest, 0 to 1: the length of a bar. */
+  /** The share of the largest, 0 to 1: the length of the bar. */
   readonly share: number;
 }
 
-/** What takes most first; of the same size, by name. */
+/** Return the entries, largest first, then by name. */
 export function bySize<T>(
   items: readonly T[],
   sizeOf: (item: T) => Omit<Sized, "share">,
@@ -103,14 +102,14 @@ export function bySize<T>(
     .sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/** `1.42`: bytes that a value takes; an en dash where there are no values. */
+/** Return the bytes per value as text, such as `1.42`; an en dash without values. */
 export function formatBytesPerValue(bytes: number | null): string {
   return bytes === null ? "–" : bytes.toFixed(bytes < 10 ? 2 : 1);
 }
 
 // --- retention ---
 
-/** A rule in the form; "" = for ever. `id` tells rows apart while their stat changes. */
+/** A rule in the form; "" = forever. `id` identifies the row while its stat changes. */
 export interface RuleDraft {
   readonly id: number;
   readonly stat: string | null;
@@ -130,7 +129,7 @@ export function draftsOf(rules: readonly RetentionRule[]): readonly RuleDraft[] 
 
 const MAX_DAYS = 100_000;
 
-/** Why a text is no number of days. Missing: null when it is one, or empty (for ever). */
+/** Return why a text is not a valid number of days; null if it is valid or empty (forever). */
 export function daysProblem(text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === "") {
@@ -138,10 +137,10 @@ export function daysProblem(text: string): string | null {
   }
   return /^\d{1,6}$/.test(trimmed) && Number(trimmed) >= 1 && Number(trimmed) <= MAX_DAYS
     ? null
-    : `whole days, 1 to ${formatCount(MAX_DAYS)}, or nothing for ever`;
+    : `Enter whole days, 1 to ${formatCount(MAX_DAYS)}, or leave empty for forever`;
 }
 
-/** The drafts as the API takes them; a rule for all others that keeps everything is no rule. Missing: null when one cannot be read. */
+/** Return the drafts as the API takes them, without a catch-all rule that keeps everything; null if a draft is invalid. */
 export function rulesOf(drafts: readonly RuleDraft[]): readonly RetentionRulePut[] | null {
   if (drafts.some(({ samples, chunks }) => daysProblem(samples) !== null || daysProblem(chunks) !== null)) {
     return null;
@@ -159,7 +158,7 @@ function ruleFor(rules: Rules, stat: string | null): RetentionRulePut {
   return rules.find((rule) => rule.stat === stat) ?? rules.find((rule) => rule.stat === null) ?? everything;
 }
 
-/** Whether two sets of rules say the same, in whichever order. */
+/** Return whether two sets of rules are equal, in any order. */
 export function isSameRules(a: Rules, b: Rules): boolean {
   const text = (rules: Rules): string =>
     rules
@@ -169,7 +168,7 @@ export function isSameRules(a: Rules, b: Rules): boolean {
   return text(a) === text(b);
 }
 
-/** What is older than this goes: the day's beginning in UTC, so many days ago. */
+/** Return the instant before which data is deleted: the start of the UTC day that many days ago. */
 export function cutOff(days: number, now: EpochMs): EpochMs {
   return toEpochMs(Math.floor(now / DAY) * DAY - days * DAY);
 }
@@ -178,13 +177,13 @@ export interface Consequence {
   readonly key: string;
   readonly what: "samples" | "raw bytes";
   readonly stat: string | null;
-  /** Everything before it goes. */
+  /** Everything before it is deleted. */
   readonly before: EpochMs;
-  /** Until now more was kept: days, or for ever (null). */
+  /** How long the data was kept before: days, or forever (null). */
   readonly keptUntilNow_days: number | null;
 }
 
-/** What new rules delete that the old ones kept; empty where they keep at least as much. */
+/** Return what new rules delete that the old ones keep. */
 export function consequencesOf(old: Rules, next: Rules, now: EpochMs): readonly Consequence[] {
   const stats = [...new Set([null, ...next.map(({ stat }) => stat), ...old.map(({ stat }) => stat)])];
   return stats.flatMap((stat) =>
@@ -198,12 +197,12 @@ export function consequencesOf(old: Rules, next: Rules, now: EpochMs): readonly 
   );
 }
 
-/** `30 days`, `for ever` */
+/** Return a retention period as text: `30 days`, `forever`. */
 export function describeKept(days: number | null): string {
-  return days === null ? "for ever" : plural(days, "day");
+  return days === null ? "forever" : plural(days, "day");
 }
 
-/** What a run of the rules removed, or is about to. */
+/** Return what a retention run removed or is removing, as text. */
 export function describeRun(run: RetentionRun): string {
   const removed = [
     ...(run.n_samples > 0 ? [plural(run.n_samples, "sample")] : []),
@@ -211,17 +210,17 @@ export function describeRun(run: RetentionRun): string {
   ].join(" and ");
   switch (run.state) {
     case "waiting":
-      return "waiting for its turn";
+      return "queued";
     case "running":
-      return removed === "" ? "looking for what is old enough" : `removed ${removed} so far`;
+      return removed === "" ? "searching for old data" : `deleted ${removed} so far`;
     case "done":
-      return removed === "" ? "nothing was old enough" : `removed ${removed}`;
+      return removed === "" ? "no old data found" : `deleted ${removed}`;
     case "failed":
-      return `${run.message === "" ? "it failed" : run.message}${removed === "" ? "" : `; removed ${removed}`}`;
+      return `${run.message === "" ? "failed" : run.message}${removed === "" ? "" : `; deleted ${removed}`}`;
   }
 }
 
-/** Whether something is being removed just now, so that one looks again soon. */
+/** Return whether a run or deletion is in progress, so that the page polls. */
 export function isAnyRunning(retention: Pick<Retention, "runs"> | undefined): boolean {
   return retention?.runs.some(({ state }) => state === "waiting" || state === "running") === true;
 }

@@ -67,11 +67,11 @@ describe("the accounts of a stream", () => {
 
   it("say by which version of the spec it was read", () => {
     expect(describeVersion(account({}))).toBe("version 1 of the spec");
-    expect(describeVersion(account({ is_outdated: true, catalogue_version: 3 }))).toBe(
-      "version 1 of the spec, which is at version 3 now",
+    expect(describeVersion(account({ is_outdated: true, catalogue_version: 3 }))).toBe("version 1 of the spec (current: 3)");
+    expect(describeVersion(account({ is_outdated: true, spec_version: 0, catalogue_version: 2 }))).toContain(
+      "no spec when received",
     );
-    expect(describeVersion(account({ is_outdated: true, spec_version: 0, catalogue_version: 2 }))).toContain("there was no spec");
-    expect(describeVersion(account({ spec_version: 0, catalogue_version: null }))).toContain("no spec is called vmstat_linux");
+    expect(describeVersion(account({ spec_version: 0, catalogue_version: null }))).toContain("there is no spec vmstat_linux");
   });
 
   it("offer to read again what another version read, or what was rejected and has a spec", () => {

@@ -1,4 +1,4 @@
-/** What the accounts of a stream say: every line and byte by kind, and what to do about those that could not be read. */
+/** The lines and bytes of streams by kind, and when a reparse may help. */
 
 import type { ContextLine, HostAccounts, LineCounts, StreamAccount } from "./api";
 import { LINE_KINDS } from "./host";
@@ -14,7 +14,7 @@ export const FILTER_LABELS: Readonly<Record<StreamFilter, string>> = {
   lost: "with lost bytes",
 };
 
-/** Texts of rejected lines are kept up to this number of each reason and stream; storage/stream_rows.py has it too. */
+/** The text of at most this many rejected lines is stored per reason and stream; the same limit is in storage/stream_rows.py. */
 const MAX_KEPT = 1000;
 
 export interface KindRow {
@@ -26,7 +26,7 @@ export interface KindRow {
   readonly share: string;
 }
 
-/** Lines and bytes by kind, without the kinds that there are none of; they add up to all that arrived. */
+/** Return lines and bytes by kind, without empty kinds; they add up to everything received. */
 export function kindRows(lines: LineCounts, bytes: LineCounts): readonly KindRow[] {
   const total = LINE_KINDS.reduce((sum, { key }) => sum + bytes[key], 0);
   return LINE_KINDS.filter(({ key }) => lines[key] > 0 || bytes[key] > 0).map(({ key, label, help }) => ({
@@ -39,7 +39,7 @@ export function kindRows(lines: LineCounts, bytes: LineCounts): readonly KindRow
   }));
 }
 
-/** `12 %`, `0.3 %`; `< 0.1 %` where it would round to nothing, and never `100 %` of what is not all. */
+/** Return a share as text: `12 %`, `0.3 %`, `< 0.1 %`; `100 %` only for all. */
 export function formatShare(part: number, total: number): string {
   if (total <= 0 || part <= 0) {
     return "0 %";
@@ -54,30 +54,30 @@ export function formatShare(part: number, total: number): string {
   return `${percent < 10 || (part < total && percent > 99) ? percent.toFixed(1) : percent.toFixed(0)} %`;
 }
 
-/** Reading the kept bytes again may change something: another version of the spec, or lines that it may understand now. */
+/** Return whether a reparse may change anything: the stream is outdated, or has rejected lines and a spec. */
 export function isWorthReadingAgain(account: StreamAccount): boolean {
   return account.is_outdated || (account.catalogue_version !== null && account.stream.n_lines.rejected > 0);
 }
 
-/** By which version of its spec a stream was read, in words. */
+/** Return the version of the spec that a stream was parsed with, as text. */
 export function describeVersion({ spec_version, catalogue_version, is_outdated, stream }: StreamAccount): string {
   if (catalogue_version === null) {
-    return `no spec is called ${stream.spec}: the bytes are kept, and lines are only counted`;
+    return `there is no spec ${stream.spec}; bytes are kept, lines are only counted`;
   }
   if (!is_outdated) {
     return `version ${String(catalogue_version)} of the spec`;
   }
   return spec_version === 0
-    ? `there was no spec when it came; now there is one (version ${String(catalogue_version)})`
-    : `version ${String(spec_version)} of the spec, which is at version ${String(catalogue_version)} now`;
+    ? `no spec when received; now version ${String(catalogue_version)}`
+    : `version ${String(spec_version)} of the spec (current: ${String(catalogue_version)})`;
 }
 
-/** `12`, or `1,000 or more` where no more are kept one by one. */
+/** Return a count of rejected lines as text: `12`, or `1,000 or more` at the storage limit. */
 export function formatReasonCount(n: number): string {
   return n >= MAX_KEPT ? `${formatCount(MAX_KEPT)} or more` : formatCount(n);
 }
 
-/** One sentence about everything that a host sent. */
+/** Return a summary of everything that a host sent. */
 export function describeAccounts(accounts: HostAccounts): string {
   const parts = [
     `${formatBytes(accounts.n_bytes)} in ${plural(accounts.n_streams, "stream")}`,
@@ -90,12 +90,12 @@ export function describeAccounts(accounts: HostAccounts): string {
   return parts.join(" · ");
 }
 
-/** The width of the column of line numbers (or offsets, where no number is known), in characters. */
+/** Return the width of the column of line numbers (or offsets, if the numbers are unknown), in characters. */
 export function gutterWidth(lines: readonly ContextLine[]): number {
   return Math.max(4, ...lines.map((line) => gutterText(line).length));
 }
 
-/** What stands before a line: its number; its offset where the number is not known. */
+/** Return the line number, or the offset if the number is unknown. */
 export function gutterText(line: Pick<ContextLine, "line_no" | "offset">): string {
   return line.line_no === null ? `@${String(line.offset)}` : String(line.line_no);
 }

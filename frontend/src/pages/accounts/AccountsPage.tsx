@@ -21,7 +21,7 @@ const LABELS: Readonly<Record<AccountTab, string>> = {
 };
 const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users"]);
 
-/** One's own password and tokens; for administrators everybody's, and those of agents. */
+/** The user's own password and API tokens; for administrators also agent tokens and accounts. */
 export function AccountsPage() {
   useDocumentTitle("Accounts · normstat");
   const search = useSearch({ strict: false });
@@ -61,7 +61,7 @@ export function AccountsPage() {
             kind="api"
             query={apiTokensQuery}
             zone={zone}
-            help="For scripts: send it as “Authorization: Bearer …”. A token acts for the account that made it, with its own role or the account's, whichever may less."
+            help="For scripts: send the token as “Authorization: Bearer …”. A token acts for the account that created it, with the token's role or the account's, whichever is lower."
             create={createApiToken}
             revoke={revokeApiToken}
             form={(submit, isPending) => <ApiTokenForm me={me} isPending={isPending} onSubmit={submit} />}
@@ -72,7 +72,7 @@ export function AccountsPage() {
             kind="agent"
             query={agentTokensQuery}
             zone={zone}
-            help="For agents: they may send samples and nothing else. A revoked agent keeps what it collects until it has a new token."
+            help="For agents: the token only allows sending data. After it is revoked, the agent keeps collecting and sends its data once it has a new token."
             create={createAgentToken}
             revoke={revokeAgentToken}
             form={(submit, isPending) => <AgentTokenForm isPending={isPending} onSubmit={submit} />}

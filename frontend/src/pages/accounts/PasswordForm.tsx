@@ -7,7 +7,7 @@ import { ErrorLine } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP } from "../../logic/account";
 import type { Me } from "../../logic/api";
 
-/** A new password of one's own; the first one needs no old one. */
+/** Changes the user's own password; the first one needs no old password. */
 export function PasswordForm({ me }: { readonly me: Me }) {
   const client = useQueryClient();
   const [old, setOld] = useState("");
@@ -19,7 +19,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
       changePassword({
         old_password: me.has_password ? old : null,
         new_password: next,
-        // A first password replaces nothing that somebody may have stolen.
+        // A first password replaces no password that might have been stolen.
         revoke_api_tokens: me.has_password && isRevoking,
       }),
     onSuccess: (changed) => {
@@ -27,7 +27,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
       setOld("");
       setNext("");
       setAgain("");
-      // They may have been revoked.
+      // The change may have revoked them.
       return client.invalidateQueries({ queryKey: apiTokensQuery.queryKey });
     },
   });
@@ -43,8 +43,8 @@ export function PasswordForm({ me }: { readonly me: Me }) {
         <Stack gap="sm">
           <Text fz="sm">
             {me.has_password
-              ? "A new password ends all other sessions of this account."
-              : `Choose a password for ${me.name}, so that you can log in without a one-time link.`}
+              ? "Changing the password logs out all other sessions of this account."
+              : `Set a password for ${me.name} to log in without a one-time link.`}
           </Text>
           <input type="text" autoComplete="username" value={me.name} readOnly hidden />
           {me.has_password && (
@@ -70,7 +70,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             }}
           />
           <PasswordInput
-            label="Once more"
+            label="Repeat password"
             autoComplete="new-password"
             required
             error={again === "" ? null : problem.again}
@@ -83,7 +83,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             <Checkbox
               size="xs"
               label="Revoke the API tokens of this account"
-              description="Scripts that use them need new ones. Keep them only if nobody else can have seen them."
+              description="Scripts that use them will need new ones. Keep them only if nobody else can have seen them."
               checked={isRevoking}
               onChange={(event) => {
                 setRevoking(event.currentTarget.checked);
@@ -93,7 +93,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
           <ErrorLine error={changing.error} />
           {changing.isSuccess && next === "" && (
             <Alert color="green" py={6}>
-              The password is set.
+              Password set.
             </Alert>
           )}
           <Button type="submit" loading={changing.isPending} disabled={problem.next !== null || problem.again !== null}>

@@ -8,7 +8,7 @@ interface FormProps<B> {
   readonly onSubmit: (body: B) => void;
 }
 
-/** Name and role of a new API token. */
+/** The form for a new API token. */
 export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCreate> & { readonly me: Me }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("viewer");
@@ -45,14 +45,14 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
           }}
         />
         <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
-          Make a token
+          Create token
         </Button>
       </Group>
     </form>
   );
 }
 
-/** Name of a new agent token, and the host it is bound to, if any. */
+/** The form for a new agent token, optionally bound to a host. */
 export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCreate>) {
   const [name, setName] = useState("");
   const [host, setHost] = useState("");
@@ -88,7 +88,7 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
           }}
         />
         <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
-          Make a token
+          Create token
         </Button>
       </Group>
     </form>

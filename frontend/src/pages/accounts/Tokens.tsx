@@ -22,7 +22,7 @@ interface TokensProps<B, K extends QueryKey> {
   readonly form: (submit: (body: B) => void, isPending: boolean) => ReactNode;
 }
 
-/** Tokens of one kind: make one (its secret is shown once), see their use, revoke them. */
+/** Tokens of one kind: create (the secret is shown once), list, revoke. */
 export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create, revoke, form }: TokensProps<B, K>) {
   const client = useQueryClient();
   const tokens = useQuery(query);
@@ -54,7 +54,9 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
             }
           />
         ) : tokens.data.tokens.length === 0 ? (
-          <StateView state={{ kind: "empty", title: "No token yet", next: "Make one above; its secret is shown once." }} />
+          <StateView
+            state={{ kind: "empty", title: "No tokens yet", next: "Create one above. Its secret is shown only once." }}
+          />
         ) : (
           <TokenTable
             kind={kind}
@@ -80,8 +82,8 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
             ending.mutate(revoking.id);
           }}
         >
-          Revoke <b>{revoking.name}</b>? It stops working at once and for good.{" "}
-          {kind === "agent" && "Agents with it keep what they collect, up to the limit of their spool."}
+          Revoke <b>{revoking.name}</b>? It stops working at once. This cannot be undone.{" "}
+          {kind === "agent" && "Agents that use it keep their data, up to the limit of their spool."}
         </ConfirmDialog>
       )}
     </Stack>
@@ -92,7 +94,7 @@ function Secret({ made, onClose }: { readonly made: NewToken; readonly onClose: 
   return (
     <Alert
       color="green"
-      title={`The token “${made.info.name}”, shown this once`}
+      title={`Token “${made.info.name}” (shown only once)`}
       withCloseButton
       closeButtonLabel="Close"
       onClose={onClose}
@@ -101,8 +103,8 @@ function Secret({ made, onClose }: { readonly made: NewToken; readonly onClose: 
         <CopyBox text={made.token} what="the token" />
         {made.command !== null && (
           <>
-            <Text fz="sm">The line that installs an agent with it:</Text>
-            <CopyBox text={made.command} what="the line" />
+            <Text fz="sm">Install an agent with this token:</Text>
+            <CopyBox text={made.command} what="the command" />
           </>
         )}
       </Stack>
@@ -125,7 +127,7 @@ function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
         <Table.Tr>
           <Table.Th>Name</Table.Th>
           <Table.Th>{kind === "agent" ? "Host" : "Role"}</Table.Th>
-          <Table.Th>Made</Table.Th>
+          <Table.Th>Created</Table.Th>
           <Table.Th>Last used</Table.Th>
           <Table.Th>State</Table.Th>
           <Table.Th />
@@ -146,7 +148,7 @@ function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
                 <Age at={fromApi(token.last_used_at)} now={now} zone={zone} />
               )}
             </Table.Td>
-            <Table.Td>{token.revoked_at === null ? "works" : "revoked"}</Table.Td>
+            <Table.Td>{token.revoked_at === null ? "active" : "revoked"}</Table.Td>
             <Table.Td className="number">
               {token.revoked_at === null && (
                 <Button

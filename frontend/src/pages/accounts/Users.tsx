@@ -19,7 +19,7 @@ interface UsersProps {
 
 type Dialog = { readonly kind: "password" | "delete"; readonly user: UserInfo };
 
-/** All accounts: make, change the role, set a password, disable, delete. */
+/** All accounts: create, change the role, set a password, disable, delete. */
 export function Users({ zone, me }: UsersProps) {
   const client = useQueryClient();
   const users = useQuery(usersQuery);
@@ -66,7 +66,7 @@ export function Users({ zone, me }: UsersProps) {
               <Table.Th>Role</Table.Th>
               <Table.Th>Password</Table.Th>
               <Table.Th>State</Table.Th>
-              <Table.Th>Made</Table.Th>
+              <Table.Th>Created</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -93,8 +93,8 @@ export function Users({ zone, me }: UsersProps) {
                     }}
                   />
                 </Table.Td>
-                <Table.Td>{user.has_password ? "set" : <span className="soft">none: one-time link only</span>}</Table.Td>
-                <Table.Td>{user.is_disabled ? "disabled" : "may log in"}</Table.Td>
+                <Table.Td>{user.has_password ? "set" : <span className="soft">none (one-time link only)</span>}</Table.Td>
+                <Table.Td>{user.is_disabled ? "disabled" : "enabled"}</Table.Td>
                 <Table.Td>
                   <Instant at={fromApi(user.created_at)} zone={zone} />
                 </Table.Td>
@@ -148,7 +148,7 @@ export function Users({ zone, me }: UsersProps) {
             deleting.mutate(dialog.user.name);
           }}
         >
-          Delete <b>{dialog.user.name}</b>? Sessions and API tokens of the account end; baselines that it marked stay.
+          Delete <b>{dialog.user.name}</b>? Its sessions and API tokens end. Baselines it created are kept.
         </ConfirmDialog>
       )}
     </Stack>
@@ -192,7 +192,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
         <PasswordInput
           size="xs"
           w={220}
-          label="First password"
+          label="Initial password"
           autoComplete="new-password"
           required
           error={password === "" ? null : problem}
@@ -213,7 +213,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
           }}
         />
         <Button type="submit" mt={20} loading={making.isPending} disabled={name.trim() === "" || problem !== null}>
-          Make the account
+          Create account
         </Button>
       </Group>
       <ErrorLine error={making.error} />
@@ -247,7 +247,7 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
         }}
       >
         <Stack gap="sm">
-          <Text fz="sm">It ends the sessions of the account.</Text>
+          <Text fz="sm">This logs out all sessions of the account.</Text>
           <PasswordInput
             label="New password"
             description={PASSWORD_HELP}
@@ -262,7 +262,7 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
           />
           <Checkbox
             size="xs"
-            label="Revoke the API tokens of the account"
+            label="Revoke the account's API tokens"
             checked={isRevoking}
             onChange={(event) => {
               setRevoking(event.currentTarget.checked);

@@ -18,7 +18,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** Another name or note keeps the version; other windows, hosts or another rule make a new one. */
+/** Edits a baseline. A new name or note keeps the version; new windows, hosts or a new rule create a version. */
 export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { readonly zone: Zone }) {
   const client = useQueryClient();
   const { name, note, hosts, group } = baseline;
@@ -69,7 +69,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
             }}
           />
           {baseline.rule !== null && draft === null && (
-            <p className="soft">Its rule was written elsewhere; change it by the API.</p>
+            <p className="soft">This form cannot show its rule. Change it by the API.</p>
           )}
           {draft !== null && (
             <RuleFields
@@ -82,7 +82,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           )}
           {baseline.rule === null && (
             <Textarea
-              label={`Windows (${zoneLabel(zone, readNow())}), one a line`}
+              label={`Windows (${zoneLabel(zone, readNow())}), one per line`}
               autosize
               minRows={2}
               maxRows={10}
@@ -96,7 +96,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           )}
           {(text !== before || isRuleChanged || !isSameHosts) && (
             <TextInput
-              label="Why: stands beside the new version"
+              label="Reason (shown with the new version)"
               maxLength={1000}
               value={reason}
               onChange={(event) => {
@@ -119,10 +119,10 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
   );
 }
 
-/** The same windows and hosts under another name. */
+/** Copies a baseline under another name. */
 export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
-  const [name, setName] = useState(`${baseline.name}, copy`);
+  const [name, setName] = useState(`Copy of ${baseline.name}`);
   const copying = useMutation({
     mutationFn: () => copyBaseline(baseline.id, name),
     onSuccess: async () => {
@@ -164,7 +164,7 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
   );
 }
 
-/** Out of the lists, or back in; nothing is lost. */
+/** Archives a baseline, or restores it; nothing is deleted. */
 export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
   const isArchived = baseline.archived_at !== null;
@@ -177,8 +177,8 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
   });
   return (
     <ConfirmDialog
-      title={isArchived ? "Bring back" : "Archive"}
-      action={isArchived ? "Bring back" : "Archive"}
+      title={isArchived ? "Restore" : "Archive"}
+      action={isArchived ? "Restore" : "Archive"}
       isPending={archiving.isPending}
       error={archiving.error}
       onClose={onClose}
@@ -188,19 +188,19 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
     >
       {isArchived ? (
         <>
-          Offer <b>{baseline.name}</b> again wherever a baseline is chosen?
+          Show <b>{baseline.name}</b> in the lists again?
         </>
       ) : (
         <>
-          Take <b>{baseline.name}</b> out of the lists? A rule stops; links to comparisons with it go on working, and it can be
-          brought back.
+          Hide <b>{baseline.name}</b> from the lists? Its rule stops. Links to comparisons with it keep working, and you can
+          restore it later.
         </>
       )}
     </ConfirmDialog>
   );
 }
 
-/** Gone for good, but only the mark. */
+/** Deletes a baseline, but not the samples in its windows. */
 export function DeleteBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
   const deleting = useMutation({
@@ -221,8 +221,8 @@ export function DeleteBaselineDialog({ baseline, onClose }: DialogProps) {
         deleting.mutate();
       }}
     >
-      Delete <b>{baseline.name}</b>? Links to comparisons with it will not work any more; archived, they would. The samples of{" "}
-      {baseline.hosts.join(", ")} stay.
+      Delete <b>{baseline.name}</b>? Links to comparisons with it will stop working; to keep them, archive it instead. The samples
+      of {baseline.hosts.join(", ")} are kept.
     </ConfirmDialog>
   );
 }

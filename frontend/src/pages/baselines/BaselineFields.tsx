@@ -10,7 +10,7 @@ export interface Subject {
   readonly name: string;
   readonly note: string;
   readonly hosts: readonly string[];
-  /** Instead of hosts. */
+  /** Replaces the hosts. */
   readonly group: string | null;
 }
 
@@ -19,7 +19,7 @@ interface SubjectFieldsProps {
   readonly onChange: (change: Partial<Subject>) => void;
 }
 
-/** Name, note, and whose baseline it is. */
+/** The fields for name, note and hosts or host group. */
 export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
   const hosts = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
   const groups = useQuery(hostGroupsQuery).data?.groups.map(({ name }) => name) ?? [];
@@ -41,7 +41,7 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
           searchable
           data={[...new Set([...hosts, ...subject.hosts])]}
           disabled={subject.group !== null}
-          placeholder={subject.group === null && subject.hosts.length === 0 ? "choose" : ""}
+          placeholder={subject.group === null && subject.hosts.length === 0 ? "Choose hosts" : ""}
           value={[...subject.hosts]}
           onChange={(chosen) => {
             onChange({ hosts: chosen });
@@ -80,7 +80,7 @@ interface RuleFieldsProps {
   readonly onChange: (change: Partial<RuleDraft>) => void;
 }
 
-/** Days, hours, zone and how long it is kept; said in words below. */
+/** The fields of a recurring rule (days, hours, time zone, days to keep), with the rule in words. */
 export function RuleFields({ draft, onChange }: RuleFieldsProps) {
   const length = clockLength(draft.from, draft.to);
   return (
@@ -116,7 +116,7 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
         <TextInput
           label="To"
           value={draft.to}
-          error={length === null ? "write clocks: 09:00" : undefined}
+          error={length === null ? "Enter a time such as 09:00" : undefined}
           onChange={(event) => {
             onChange({ to: event.currentTarget.value });
           }}
@@ -132,7 +132,7 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
           }}
         />
         <NumberInput
-          label="Keep the last days"
+          label="Days to keep"
           min={1}
           max={3660}
           allowDecimal={false}
@@ -144,7 +144,7 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
       </Group>
       <Text fz="sm" role="status">
         {length === null || draft.days.length === 0
-          ? "Choose at least one day, and from when to when."
+          ? "Choose at least one day, a start and an end."
           : describeRule({
               rrule: weeklyRule(draft.days),
               clock: draft.from,

@@ -33,7 +33,7 @@ interface BaselineTableProps {
 
 type Dialog = { readonly kind: "edit" | "copy" | "archive" | "delete" | "health"; readonly baseline: BaselineInfo };
 
-/** Baselines with what they are made of, how good they are, and what can be done with them. */
+/** The baselines with their windows, health and actions. */
 export function BaselineTable({ baselines, clock }: BaselineTableProps) {
   const me = useMe();
   const zone = zoneOf(clock);
@@ -49,13 +49,13 @@ export function BaselineTable({ baselines, clock }: BaselineTableProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Name</Table.Th>
-            <Table.Th>Hosts: open at that time</Table.Th>
+            <Table.Th>Hosts (open at that time)</Table.Th>
             <Table.Th>Windows ({zoneLabel(zone, readNow())})</Table.Th>
             <Table.Th className="number">Length</Table.Th>
             <Table.Th>Health</Table.Th>
             <Table.Th className="number">Version</Table.Th>
             <Table.Th>Note</Table.Th>
-            <Table.Th>Made by</Table.Th>
+            <Table.Th>Created by</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -123,17 +123,17 @@ function Actions({ baseline, onOpen }: ActionsProps) {
   );
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
-      {!isArchived && button("edit", "Edit", "Name, note, hosts, windows or rule", <IconPencil size={15} />)}
-      {button("copy", "Copy", "Copy under another name", <IconCopy size={15} />)}
+      {!isArchived && button("edit", "Edit", "Edit name, note, hosts, windows or rule", <IconPencil size={15} />)}
+      {button("copy", "Copy", "Copy under a new name", <IconCopy size={15} />)}
       {isArchived
-        ? button("archive", "Bring back", "Offer it again", <IconArchiveOff size={15} />)
-        : button("archive", "Archive", "Take it out of the lists; nothing is lost", <IconArchive size={15} />)}
-      {button("delete", "Delete", "Delete; the samples stay", <IconTrash size={15} />)}
+        ? button("archive", "Restore", "Show it in the lists again", <IconArchiveOff size={15} />)
+        : button("archive", "Archive", "Hide it from the lists; nothing is deleted", <IconArchive size={15} />)}
+      {button("delete", "Delete", "Delete the baseline; samples are kept", <IconTrash size={15} />)}
     </Group>
   );
 }
 
-// A group of hundreds of hosts would fill the table.
+// Keeps a group of hundreds of hosts from filling the table.
 const MAX_HOSTS = 6;
 
 function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly clock: Clock }) {
@@ -171,7 +171,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
       <Recording baseline={baseline} />
       {first === undefined ? (
         <Text fz="sm" className="soft">
-          no window yet
+          no windows yet
         </Text>
       ) : (
         <Tooltip
@@ -197,7 +197,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
   );
 }
 
-/** That it is being recorded, how long still, and a way to end it. */
+/** The remaining time of a recording, with a stop button. */
 function Recording({ baseline }: { readonly baseline: BaselineInfo }) {
   const me = useMe();
   const client = useQueryClient();
@@ -214,7 +214,7 @@ function Recording({ baseline }: { readonly baseline: BaselineInfo }) {
     <>
       <Group gap={8}>
         <Text fz="sm" className="recording">
-          <IconPlayerRecordFilled size={12} aria-hidden /> recording, {describeDuration(left)} to go
+          <IconPlayerRecordFilled size={12} aria-hidden /> recording, {describeDuration(left)} left
         </Text>
         {mayWrite(me) && (
           <Button

@@ -20,7 +20,7 @@ import { HostGroups } from "./HostGroups";
 import { RecordDialog, RuleDialog } from "./NewBaselineDialogs";
 import "./BaselinesPage.css";
 
-/** All periods that are normal, those that never were, and the groups of hosts that they are about. */
+/** Baselines, excluded periods and host groups. */
 export function BaselinesPage() {
   useDocumentTitle("Baselines · normstat");
   const me = useMe();
@@ -88,7 +88,7 @@ export function BaselinesPage() {
         <Tabs.List mb="sm">
           <Tabs.Tab value="baselines">In use</Tabs.Tab>
           <Tabs.Tab value="archived">Archived</Tabs.Tab>
-          <Tabs.Tab value="exclusions">Incidents left out</Tabs.Tab>
+          <Tabs.Tab value="exclusions">Excluded periods</Tabs.Tab>
           <Tabs.Tab value="groups">Host groups</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="baselines">
@@ -110,14 +110,14 @@ export function BaselinesPage() {
   );
 }
 
-const HOW_TO_MARK = (
+const HOW_TO_CREATE = (
   <>
     Open a{" "}
     <PageLink to="/hosts" search={{}}>
       host
     </PageLink>
-    , press <b>m</b>, drag over a time when all was well, and choose <i>Mark as baseline</i>; or record from now on, or write a
-    rule for hours that come back. Later windows are compared with it.
+    , press <b>m</b>, drag over a quiet period and choose <i>Save as baseline</i>. Or record a baseline from now on, or create a
+    rule for recurring hours.
   </>
 );
 
@@ -140,14 +140,18 @@ function List({ view, isArchived }: { readonly view: BaselinesView; readonly isA
           <BaselineTable baselines={shown} clock={view.clock} />
         ) : all.length > 0 ? (
           <StateView
-            state={{ kind: "empty", title: `No baseline matches “${view.filter}”`, next: "Clear the filter to see all." }}
+            state={{
+              kind: "empty",
+              title: `No baselines match “${view.filter}”`,
+              next: "Clear the filter to see all baselines.",
+            }}
           />
         ) : (
           <StateView
             state={
               isArchived
-                ? { kind: "empty", title: "No baseline is archived" }
-                : { kind: "empty", title: "Nothing is marked as normal yet", next: HOW_TO_MARK }
+                ? { kind: "empty", title: "No archived baselines" }
+                : { kind: "empty", title: "No baselines yet", next: HOW_TO_CREATE }
             }
           />
         )}

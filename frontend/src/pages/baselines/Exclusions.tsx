@@ -14,7 +14,7 @@ import { fromApi, HOUR, wholeSecond } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 
-/** Windows that were incidents: no baseline counts them. */
+/** Periods that all baselines ignore. */
 export function Exclusions({ zone }: { readonly zone: Zone }) {
   const me = useMe();
   const client = useQueryClient();
@@ -29,7 +29,7 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft">
-          Every baseline that holds one of these windows leaves it out.
+          Baselines ignore these periods.
         </Text>
         {mayWrite(me) && (
           <Button
@@ -38,38 +38,38 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
               setAdding(true);
             }}
           >
-            Leave out a window…
+            Exclude a period…
           </Button>
         )}
       </Group>
       <ErrorLine error={deleting.error} />
-      <ScrollCard label="Incidents left out">
+      <ScrollCard label="Excluded periods">
         {exclusions.data === undefined ? (
           <StateView
             state={
               exclusions.error
                 ? { kind: "error", error: exclusions.error, onRetry: () => void exclusions.refetch() }
-                : { kind: "loading", what: "incidents" }
+                : { kind: "loading", what: "excluded periods" }
             }
           />
         ) : exclusions.data.exclusions.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: "No window is marked as an incident",
-              next: "Mark a window on a host's graph and choose Mark as incident: baselines that hold it leave it out.",
+              title: "No excluded periods",
+              next: "Select a time range on a host's graph and choose Exclude from baselines.",
             }}
           />
         ) : (
-          <Table aria-label="Incidents left out">
+          <Table aria-label="Excluded periods">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Name</Table.Th>
                 <Table.Th>Window ({zoneLabel(zone, readNow())})</Table.Th>
                 <Table.Th>Host</Table.Th>
                 <Table.Th>Note</Table.Th>
-                <Table.Th>Marked by</Table.Th>
-                <Table.Th>Marked</Table.Th>
+                <Table.Th>Excluded by</Table.Th>
+                <Table.Th>Excluded</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -88,9 +88,9 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
                   </Table.Td>
                   <Table.Td>
                     {mayWrite(me) && (
-                      <Tooltip label="Count it again in the baselines that hold it">
+                      <Tooltip label="Include it in baselines again">
                         <ActionIcon
-                          aria-label={`Count ${exclusion.name} again`}
+                          aria-label={`Include ${exclusion.name} again`}
                           loading={deleting.isPending && deleting.variables === exclusion.id}
                           onClick={() => {
                             deleting.mutate(exclusion.id);

@@ -10,12 +10,12 @@ import { formatCount, formatShare, plural } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { formatWindow, type Zone } from "../../logic/zone";
 
-/** How good a baseline still is, in a word; more of it on a click. */
+/** The health of a baseline as a word; opens the details. */
 export function HealthBadge({ baseline, onOpen }: { readonly baseline: BaselineInfo; readonly onOpen: () => void }) {
   const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
   const state = health.data ? worstHealth(health.data) : null;
   const word =
-    state === null ? (health.isPending ? "looking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
+    state === null ? (health.isPending ? "checking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
   return (
     <button
       type="button"
@@ -35,7 +35,7 @@ interface HealthDialogProps {
   readonly onClose: () => void;
 }
 
-/** Coverage, age, and instances that came or went; and every version that the baseline had. */
+/** Coverage, age, new and missing instances, and all versions of a baseline. */
 export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
   const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
   const versions = useQuery(versionsQuery(baseline.id, baseline.version));
@@ -94,8 +94,8 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
             <Table.Th>Stat</Table.Th>
             <Table.Th className="number">Samples</Table.Th>
             <Table.Th className="number">Covered</Table.Th>
-            <Table.Th>Gone since</Table.Th>
-            <Table.Th>New since</Table.Th>
+            <Table.Th>Disappeared since</Table.Th>
+            <Table.Th>Appeared since</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -125,9 +125,9 @@ function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[
       <Table.Thead>
         <Table.Tr>
           <Table.Th className="number">Version</Table.Th>
-          <Table.Th>Why</Table.Th>
+          <Table.Th>Reason</Table.Th>
           <Table.Th>By</Table.Th>
-          <Table.Th>At</Table.Th>
+          <Table.Th>Created</Table.Th>
           <Table.Th>Hosts</Table.Th>
           <Table.Th>Windows</Table.Th>
         </Table.Tr>

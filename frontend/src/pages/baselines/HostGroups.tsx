@@ -14,7 +14,7 @@ import type { HostGroupInfo } from "../../logic/api";
 type Dialog =
   { readonly kind: "edit"; readonly group: HostGroupInfo | null } | { readonly kind: "delete"; readonly group: HostGroupInfo };
 
-/** Hosts that are spoken of together: a baseline of a group follows its members. */
+/** Groups of hosts; a baseline of a group follows the group's members. */
 export function HostGroups() {
   const me = useMe();
   const [dialog, setDialog] = useState<Dialog | null>(null);
@@ -26,7 +26,7 @@ export function HostGroups() {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft">
-          A baseline of a group is one of each of its hosts; other members make a new version of it.
+          A baseline of a group covers each of its hosts. Changing the members creates a new version of it.
         </Text>
         {mayWrite(me) && (
           <Button
@@ -50,7 +50,7 @@ export function HostGroups() {
           />
         ) : groups.data.groups.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: "There is no host group", next: "Hosts that do the same work belong in one." }}
+            state={{ kind: "empty", title: "No host groups yet", next: "Put hosts that do the same work in one group." }}
           />
         ) : (
           <Table aria-label="Host groups">
@@ -175,7 +175,7 @@ function DeleteGroupDialog({ group, onClose }: { readonly group: HostGroupInfo; 
         deleting.mutate();
       }}
     >
-      Delete the group <b>{group.name}</b>? Its hosts stay, and its baselines go on with the hosts of today.
+      Delete the group <b>{group.name}</b>? Its hosts are kept, and its baselines keep their current hosts.
     </ConfirmDialog>
   );
 }

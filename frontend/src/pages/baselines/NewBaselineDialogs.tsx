@@ -18,21 +18,21 @@ interface DialogProps {
 const EMPTY: Subject = { name: "", note: "", hosts: [], group: null };
 const USUAL_HOURS = 24;
 
-/** From now on everything is normal, for so many hours; it goes on by itself. */
+/** Records a baseline from now on, for a number of hours. */
 export function RecordDialog({ zone, onClose }: DialogProps) {
   const [hours, setHours] = useState(USUAL_HOURS);
   const end = toEpochMs(readNow() + hours * HOUR);
   return (
     <NewBaseline
-      title="Record what is normal, from now on"
-      action="Record now"
+      title="Record a baseline from now on"
+      action="Start recording"
       zone={zone}
       how={hours > 0 ? { record_hours: hours } : null}
       onClose={onClose}
     >
       <Group align="flex-end" gap="sm">
         <NumberInput
-          label="For hours"
+          label="Duration (hours)"
           w={120}
           min={0.01}
           max={24 * 366}
@@ -42,20 +42,20 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
           }}
         />
         <Text fz="sm" className="soft" pb={8} role="status">
-          until {formatInstant(zone, wholeSecond(end))} {zoneLabel(zone, end)}; it goes on when the server restarts, and can be
-          stopped before.
+          until {formatInstant(zone, wholeSecond(end))} {zoneLabel(zone, end)}. Recording continues after a server restart; you
+          can stop it earlier.
         </Text>
       </Group>
     </NewBaseline>
   );
 }
 
-/** Hours that come back are normal; the baseline keeps itself up to date. */
+/** Creates a baseline of recurring hours, which updates itself. */
 export function RuleDialog({ zone, onClose }: DialogProps) {
   const [draft, setDraft] = useState(usualRule(zone));
   const rule = toRule(draft);
   return (
-    <NewBaseline title="Hours that come back" action="Make baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>
+    <NewBaseline title="Recurring hours" action="Create baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>
       <RuleFields
         draft={draft}
         onChange={(change) => {
@@ -69,7 +69,7 @@ export function RuleDialog({ zone, onClose }: DialogProps) {
 interface NewBaselineProps extends DialogProps {
   readonly title: string;
   readonly action: string;
-  /** What it is made of; null while that is not filled in. */
+  /** The content of the baseline; null while the form is incomplete. */
   readonly how: Partial<BaselineCreate> | null;
   readonly children: ReactNode;
 }

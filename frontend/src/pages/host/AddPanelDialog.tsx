@@ -11,7 +11,7 @@ import type { Window } from "../../logic/time";
 interface AddPanelDialogProps {
   readonly host: string;
   readonly window: Window;
-  /** The stats that this host sends. */
+  /** The names of the stats that this host sends. */
   readonly stats: readonly StatInfo[];
   readonly onAdd: (panel: CustomPanel) => void;
   readonly onClose: () => void;
@@ -19,7 +19,7 @@ interface AddPanelDialogProps {
 
 type Kind = "top" | "all" | "only";
 
-/** A graph of anything that this host sends; it goes into the link. */
+/** Adds a panel for any fields that this host sends; the panel is part of the link. */
 export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: AddPanelDialogProps) {
   const [statName, setStatName] = useState(stats[0]?.name ?? null);
   const [fields, setFields] = useState<readonly string[]>([]);
@@ -64,7 +64,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
             <MultiSelect
               key={stat.name}
               label="Fields"
-              description="Fields of different units get a panel each"
+              description="Fields with different units get separate panels"
               searchable
               limit={200}
               data={fieldOptions(stat).map(({ group, items }) => ({ group, items: [...items] }))}
@@ -81,7 +81,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
                 data={[
                   { value: "top", label: "top" },
                   { value: "all", label: "all" },
-                  { value: "only", label: "particular" },
+                  { value: "only", label: "selected" },
                 ]}
                 onChange={setKind}
               />
@@ -91,7 +91,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
                   w={90}
                   min={1}
                   max={200}
-                  aria-label="How many"
+                  aria-label="Number of instances"
                   value={n}
                   onChange={(value) => {
                     setN(typeof value === "number" ? value : n);
@@ -106,7 +106,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
             .map((field) => (
               <FieldCard key={field.key} field={field} />
             ))}
-          {stats.length === 0 && <Text fz="sm">This host has not sent anything that can be drawn yet.</Text>}
+          {stats.length === 0 && <Text fz="sm">This host has no samples yet.</Text>}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
@@ -130,7 +130,7 @@ interface InstanceNamesProps {
 }
 
 function InstanceNames({ host, stat, window: shown, names, onChange }: InstanceNamesProps) {
-  // A live window moves on; the list of what was there when the dialog opened is good enough.
+  // The list is not refreshed while a live window moves on.
   const [asked] = useState(shown);
   const instances = useQuery(instancesQuery(host, stat.name, asked));
   return (

@@ -13,14 +13,14 @@ interface ExportDialogProps {
   readonly onClose: () => void;
 }
 
-/** Every raw sample of a window: as CSV one stat wide or all of them long, or as Parquet. */
+/** Exports the raw samples of a window: all stats as long CSV, or one stat as wide CSV or Parquet. */
 export function ExportDialog({ host, window: exported, zone, stats, onClose }: ExportDialogProps) {
   return (
     <Modal opened onClose={onClose} title="Export" size="lg">
       <Stack gap="sm">
         <Text fz="sm">
-          Every sample of <b>{host}</b>, {formatWindow(zone, exported)} {zoneLabel(zone, exported.end)} (
-          {describeDuration(lengthOf(exported))}), digit for digit as the tools printed it.
+          All samples of <b>{host}</b>, {formatWindow(zone, exported)} {zoneLabel(zone, exported.end)} (
+          {describeDuration(lengthOf(exported))}), exactly as the tools printed them.
         </Text>
         <Button
           component="a"
@@ -29,11 +29,11 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
           leftSection={<IconDownload size={14} />}
           variant="light"
         >
-          CSV of all stats, one value a line: time, epoch, stat, instance, field, value, unit
+          CSV of all stats, one value per line: time, epoch, stat, instance, field, value, unit
         </Button>
         <Text fz="sm" className="soft">
-          Or one stat, one sample a line: time, instance and a column for each field; as CSV, or as Parquet for pandas, DuckDB and
-          the like
+          One stat, one sample per line (time, instance and a column per field), as CSV or as Parquet for pandas, DuckDB and
+          similar tools
         </Text>
         <Table>
           <Table.Tbody>

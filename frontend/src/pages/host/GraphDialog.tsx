@@ -12,7 +12,7 @@ import type { Clock } from "../../state/url";
 import { AddPanelDialog } from "./AddPanelDialog";
 import { ExportDialog } from "./ExportDialog";
 
-/** A dialog over the graphs, and the window that it is about. */
+/** An open dialog over the graphs, with the window that it applies to. */
 export interface Dialog {
   readonly kind: "baseline" | "exclude" | "compare" | "csv" | "add-panel";
   readonly window: Window;
@@ -28,7 +28,7 @@ interface GraphDialogProps {
   readonly onClose: () => void;
 }
 
-/** What is done with a window of the host's graphs. */
+/** The dialogs that act on a window of the host's graphs. */
 export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }: GraphDialogProps) {
   const navigate = useNavigate();
   const common = { host, window: dialog.window, zone, onClose };
@@ -43,7 +43,7 @@ export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }
       return <AddPanelDialog host={host} window={dialog.window} stats={stats} onAdd={onAdd} onClose={onClose} />;
     case "compare":
       return (
-        <Modal opened onClose={onClose} title={`Compare ${host} with what is normal`} size="lg">
+        <Modal opened onClose={onClose} title={`Compare ${host} with a baseline`} size="lg">
           <ComparisonForm
             hosts={[host]}
             incident={dialog.window}

@@ -47,7 +47,7 @@ interface GraphsProps {
 
 const IDLE_PERIOD = toDurationMs(30 * SECOND);
 
-/** The graphs of a host: one window, one crosshair, many panels. */
+/** The graphs of a host: many panels with a shared window and crosshair. */
 export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const { view, set } = state;
   const { range, mark } = view;
@@ -142,7 +142,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     () => (ghostId === null ? null : { id: ghostId, name: ghostName ?? `baseline ${String(ghostId)}` }),
     [ghostId, ghostName],
   );
-  // Stable, so that panels are rendered when their window changes and not with every look at the host.
+  // Stable, so that panels render when their window changes, not each time the host is fetched.
   const onZoom = useCallbackRef((window: Window) => {
     set({ range: { kind: "fixed", window } });
   });
@@ -252,10 +252,10 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         <StateView
           state={{
             kind: "empty",
-            title: "This host has not sent anything that can be drawn yet",
+            title: "This host has no samples yet",
             next: (
               <>
-                Its streams are on the tab Streams: a stream that is live but has no samples may be of a tool that no spec knows.{" "}
+                See the Streams tab. A live stream without samples may come from a tool that has no spec.{" "}
                 <Button
                   size="compact-xs"
                   variant="default"
@@ -263,7 +263,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
                     set({ tab: "streams" });
                   }}
                 >
-                  Show the streams
+                  Show streams
                 </Button>
               </>
             ),
@@ -287,7 +287,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   );
 }
 
-/** What stands behind the lines: baselines and incidents of the host that reach into the window, and the mark. */
+/** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
 function bandsOf(
   host: string,
   baselines: readonly BaselineInfo[],
@@ -305,9 +305,9 @@ function bandsOf(
     .map((exclusion): Band => ({
       key: `exclusion ${String(exclusion.id)}`,
       kind: "exclusion",
-      label: `incident: ${exclusion.name}`,
+      label: `excluded: ${exclusion.name}`,
       window: toWindow(exclusion),
     }));
   const bands = [...normal, ...incidents].filter(({ window }) => overlaps(window, shown));
-  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "marked", window: mark }];
+  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "selection", window: mark }];
 }

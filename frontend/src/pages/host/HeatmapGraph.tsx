@@ -19,7 +19,7 @@ interface HeatmapGraphProps {
   readonly onChoose: (choice: InstanceChoice) => void;
 }
 
-/** The buckets of one distribution over time (where the tool printed several, one of them is chosen), or all instances of one field. */
+/** A heatmap of the buckets of one distribution (selectable if there are several), or of all instances of one field. */
 export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGraphProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const isOfInstances = plan.choice.kind === "heatmap";
@@ -64,7 +64,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
         tool={graph.tool}
         pointer={pointer}
         bands={graph.bands}
-        label={`${plan.title}, ${name}: arrow keys move the crosshair from sample to sample`}
+        label={`${plan.title}, ${name}: use the arrow keys to step through the samples`}
         onZoom={graph.onZoom}
         onMark={graph.onMark}
         onZoomOut={graph.onZoomOut}

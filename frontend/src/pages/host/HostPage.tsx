@@ -21,7 +21,7 @@ import { Streams } from "./Streams";
 import { type HostViewState, useHostView } from "./useHostView";
 import "./HostPage.css";
 
-/** One host: its graphs, its streams, and what could not be read of them. */
+/** One host: its graphs, its streams and their rejected lines. */
 export function HostPage() {
   const { host } = useParams({ from: "/shell/hosts/$host" });
   useDocumentTitle(`${host} · normstat`);
@@ -35,13 +35,7 @@ export function HostPage() {
   return (
     <div className="page">
       {error instanceof ApiError && error.status === 404 ? (
-        <StateView
-          state={{
-            kind: "empty",
-            title: `There is no host ${host}`,
-            next: "It may have another name; the list of hosts has them all.",
-          }}
-        />
+        <StateView state={{ kind: "empty", title: `Host ${host} not found`, next: "Check the name in the list of hosts." }} />
       ) : (
         <StateView
           state={

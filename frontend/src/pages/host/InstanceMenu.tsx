@@ -16,7 +16,7 @@ interface InstanceMenuProps {
 
 const TOPS = [5, 10, 20];
 
-/** Which CPUs, devices or processes a panel draws. */
+/** Chooses the CPUs, devices or processes that a panel draws. */
 export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -41,7 +41,7 @@ export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps
               onChoose({ kind: "heatmap", field: plan.fields[0]?.key ?? "" });
             }}
           >
-            all as a heatmap, one row each
+            all as a heatmap (one row each)
           </Menu.Item>
         )}
         {TOPS.map((n) => (
@@ -84,7 +84,7 @@ function ParticularInstances({ plan, host, window, onChoose }: InstanceMenuProps
           w={80}
           min={1}
           max={200}
-          aria-label="How many"
+          aria-label="Number of instances"
           value={n}
           onChange={(value) => {
             setN(typeof value === "number" ? value : n);
@@ -104,7 +104,7 @@ function ParticularInstances({ plan, host, window, onChoose }: InstanceMenuProps
       ) : (
         <MultiSelect
           size="xs"
-          label="particular ones"
+          label="selected"
           searchable
           limit={200}
           comboboxProps={{ withinPortal: false }}
@@ -122,7 +122,7 @@ function ParticularInstances({ plan, host, window, onChoose }: InstanceMenuProps
           onChoose({ kind: "only", names });
         }}
       >
-        Show these
+        Show selected{" "}
       </Button>
     </div>
   );

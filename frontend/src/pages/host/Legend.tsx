@@ -12,15 +12,15 @@ interface LegendProps {
   readonly slots: ReadonlyMap<string, number>;
   readonly scheme: Scheme;
   readonly pointer: PointerStore;
-  /** Stands behind each value; empty where the axis says it. */
+  /** The unit after each value; empty if the axis shows it. */
   readonly unit: string;
   readonly onToggle: (key: string, isAlone: boolean) => void;
 }
 
-// A card for each of hundreds of lines costs more than it helps; the panel's (i) explains the fields as well.
+// Cards for hundreds of lines cost too much, and the panel's (i) explains the fields too.
 const MAX_CARDS = 40;
 
-/** The lines of a panel with their values under the crosshair; without one, the newest. */
+/** The lines of a panel with their values at the crosshair, or the newest values without one. */
 export const Legend = memo(function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
   const column = useMemo(() => legendColumn(entries, unit), [entries, unit]);
   return (
@@ -75,7 +75,7 @@ function LegendValue({ entry, pointer, unit }: LegendValueProps) {
   return <span className="legend-value">{formatWithUnit(value, field.decimals, unit)}</span>;
 }
 
-/** What the field means, and the extremes of the line. */
+/** Adds a card with the field's meaning and the line's extremes. */
 function WithCard({ entry, button }: { readonly entry: LegendEntry; readonly button: ReactElement }) {
   const { field, lowest, highest, last } = entry;
   return (

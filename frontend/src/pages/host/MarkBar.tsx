@@ -15,30 +15,28 @@ interface MarkBarProps {
   readonly onClear: () => void;
 }
 
-/** What can be done with the marked window. */
+/** The actions on the selected window. */
 export function MarkBar({ mark, zone, mayWrite, onBaseline, onExclude, onCompare, onExport, onZoom, onClear }: MarkBarProps) {
   return (
-    <Group className="mark-bar no-print" gap="xs" role="region" aria-label="Marked window">
+    <Group className="mark-bar no-print" gap="xs" role="region" aria-label="Selection">
       <Text fz="sm">
-        <b>Marked</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} ({describeDuration(lengthOf(mark))})
+        <b>Selected</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} ({describeDuration(lengthOf(mark))})
       </Text>
-      <Tooltip label={mayWrite ? "This is what the host normally does (b)" : "Operators and administrators may mark baselines"}>
+      <Tooltip
+        label={mayWrite ? "Save the selection as normal behaviour (b)" : "Only operators and administrators can save baselines"}
+      >
         <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={onBaseline}>
-          Mark as baseline…
+          Save as baseline…
         </Button>
       </Tooltip>
       <Tooltip
-        label={
-          mayWrite
-            ? "This was not normal: baselines that hold it leave it out (x)"
-            : "Operators and administrators may mark incidents"
-        }
+        label={mayWrite ? "Ignore the selection in all baselines (x)" : "Only operators and administrators can exclude periods"}
       >
         <Button variant="default" leftSection={<IconBookmarkOff size={14} />} disabled={!mayWrite} onClick={onExclude}>
-          Mark as incident…
+          Exclude from baselines…
         </Button>
       </Tooltip>
-      <Tooltip label="What is different here from what is normal? (c)">
+      <Tooltip label="Compare the selection with a baseline (c)">
         <Button leftSection={<IconArrowsDiff size={14} />} onClick={onCompare}>
           Compare with baseline…
         </Button>
@@ -49,8 +47,8 @@ export function MarkBar({ mark, zone, mayWrite, onBaseline, onExclude, onCompare
       <Button variant="default" leftSection={<IconZoomIn size={14} />} onClick={onZoom}>
         Zoom in
       </Button>
-      <Tooltip label="Drop the mark (Esc)">
-        <ActionIcon aria-label="Drop the mark" onClick={onClear}>
+      <Tooltip label="Clear selection (Esc)">
+        <ActionIcon aria-label="Clear selection" onClick={onClear}>
           <IconX size={16} />
         </ActionIcon>
       </Tooltip>

@@ -7,16 +7,16 @@ import "./MovedTicks.css";
 const PIXELS_PER_TICK = 88;
 
 interface MovedTicksProps {
-  /** What the figure was drawn for. */
+  /** The window that the figure was drawn for. */
   readonly drawn: Window;
-  /** What is shown of it now. */
+  /** The window that is shown now. */
   readonly shown: Window;
   readonly zone: Zone;
   readonly width: number;
   readonly margins: Margins;
 }
 
-/** The times below a graph that was moved or stretched, until it is drawn again with its own. */
+/** Time labels for a graph that was moved or stretched, until it is redrawn. */
 export function MovedTicks({ drawn, shown, zone, width, margins }: MovedTicksProps) {
   if (isSameWindow(drawn, shown)) {
     return null;

@@ -29,7 +29,7 @@ interface PanelProps {
   readonly onRemove: (plan: PanelPlan) => void;
 }
 
-/** A graph of some fields of a stat, with its legend and menu. It asks for data once it is near the screen. */
+/** A graph of some fields of a stat, with legend and menu. It fetches data once it is near the viewport. */
 export const Panel = memo(function Panel(props: PanelProps) {
   const frame = useRef<HTMLElement>(null);
   const isNear = useNear(frame);
@@ -44,7 +44,7 @@ interface NearPanelProps extends PanelProps {
   readonly isNear: boolean;
 }
 
-/** What is out of sight stays as it was drawn, whatever happens, until it comes near. */
+/** Keeps a panel as drawn while it is off-screen. */
 const NearPanel = memo(
   PanelContent,
   (before, next) => before.plan === next.plan && before.isNear === next.isNear && (!next.isNear || before.graph === next.graph),
@@ -65,10 +65,10 @@ function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProp
       width: requestedWidth(plan, width),
     }),
     enabled: isNear && width > 0,
-    // A live page asks every second under another key.
+    // A live page uses a new query key every second.
     gcTime: graph.isLive ? 5_000 : 60_000,
   });
-  // A live window that moves on must not cancel what is on its way, or a slow graph would never be drawn; people may.
+  // A live window that moves on must not cancel requests in flight, or a slow graph would never be drawn; users may cancel them.
   if (isNear && asked !== graph.asked && !(graph.isLive && block.fetchStatus === "fetching")) {
     setAsked(graph.asked);
   }
@@ -122,7 +122,7 @@ function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProp
   );
 }
 
-/** A heatmap needs no more columns than it has cells. */
+/** Return the width to request: a heatmap needs at most one column per cell. */
 function requestedWidth(plan: PanelPlan, width: number): number {
   return isHeatmap(plan)
     ? requestWidth(plotWidth(width, HEATMAP_MARGINS) / PIXELS_PER_COLUMN)
@@ -139,7 +139,7 @@ interface PanelHeadProps {
   readonly onRemove: ((plan: PanelPlan) => void) | null;
 }
 
-/** Menus cost more to render than lines do, so they wait until the window stands still. */
+/** Menus cost more to render than lines, so they wait until the window is stable. */
 const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, onTable, onRemove }: PanelHeadProps) {
   return (
     <Group className="panel-head" gap={6} wrap="nowrap">
@@ -153,16 +153,16 @@ const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, o
       <PanelHelp stat={plan.stat} fields={plan.fields} />
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={`More about ${plan.title}`}>
+          <ActionIcon size="sm" aria-label={`Menu of ${plan.title}`}>
             <IconDots size={15} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item component="a" href={csvAddress(host, asked, plan.stat.name)} download>
-            CSV of {plan.stat.name} in this window, every sample
+            CSV of {plan.stat.name} in this window (all samples)
           </Menu.Item>
           <Menu.Item component="a" href={parquetAddress(host, asked, plan.stat.name)} download>
-            Parquet of the same
+            Parquet of {plan.stat.name} in this window (all samples)
           </Menu.Item>
           <Menu.Item
             disabled={note === ""}
@@ -170,7 +170,7 @@ const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, o
               onTable(true);
             }}
           >
-            Show the points as a table
+            Show points as a table
           </Menu.Item>
           {onRemove && (
             <Menu.Item
@@ -178,7 +178,7 @@ const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, o
                 onRemove(plan);
               }}
             >
-              Remove this panel
+              Remove panel
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -204,12 +204,12 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
               graph.onShow(lastSampleAt);
             }}
           >
-            Show the last ones, at {formatInstant(graph.zone, lastSampleAt)}
+            Show the last samples, at {formatInstant(graph.zone, lastSampleAt)}
           </button>
         ) : plan.choice.kind === "only" ? (
-          "Choose other instances, or another window."
+          "Choose other instances or another window."
         ) : (
-          "Choose another window; the strip at the top shows where there are samples."
+          "Choose another window. The strip at the top shows where there are samples."
         ),
       }}
     />

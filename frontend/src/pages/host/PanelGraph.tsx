@@ -25,7 +25,7 @@ function markDrawn(figure: Figure): void {
   markMoment("drawn", { newest: figure.newest });
 }
 
-/** The lines of a panel, what is normal behind them, and their legend. */
+/** The lines of a panel, the baseline's bands behind them, and the legend. */
 export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
@@ -35,7 +35,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
     setSlots(slots);
   }
   const { window: shown, zone, scheme, pointer } = graph;
-  // The figure is of the window that was asked for; until the next answer it is moved to where people look.
+  // The figure shows the fetched window; until the next response it is moved to the visible one.
   const drawn = useMemo(() => windowOf(block), [block]);
   const entries = useMemo(
     () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
@@ -87,7 +87,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         tool={graph.tool}
         pointer={pointer}
         bands={graph.bands}
-        label={`${plan.title}: arrow keys move the crosshair from sample to sample`}
+        label={`${plan.title}: use the arrow keys to step through the samples`}
         onZoom={graph.onZoom}
         onMark={graph.onMark}
         onZoomOut={graph.onZoomOut}

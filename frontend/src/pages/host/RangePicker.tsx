@@ -8,13 +8,13 @@ import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 
 interface RangePickerProps {
   readonly range: Range;
-  /** What the range is just now. */
+  /** The window that the range resolves to now. */
   readonly window: Window;
   readonly zone: Zone;
   readonly onChange: (range: Range) => void;
 }
 
-/** The window of all graphs: the last so-and-so-long, or from and to. */
+/** Chooses the window of all graphs: the last minutes, hours or days, or a start and an end. */
 export function RangePicker({ range, window: shown, zone, onChange }: RangePickerProps) {
   const [isOpen, setOpen] = useState(false);
   const label =
@@ -59,7 +59,7 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
           ))}
         </SimpleGrid>
         <Text fz="xs" fw={600} className="soft" mt="md" mb={4}>
-          Fixed: from and to
+          Fixed range
         </Text>
         {isOpen && (
           <FixedWindow
@@ -82,7 +82,7 @@ interface FixedWindowProps {
 }
 
 function FixedWindow({ window: shown, zone, onApply }: FixedWindowProps) {
-  // A live window moves on; what is being typed must not.
+  // A live window moves on; the text being typed must not change.
   const [start] = useState(shown);
   const [typed, setTyped] = useState<Window | null>(shown);
   return (

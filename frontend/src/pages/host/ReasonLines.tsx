@@ -27,7 +27,7 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
         state={
           rejected.error
             ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
-            : { kind: "loading", what: "the lines" }
+            : { kind: "loading", what: "lines" }
         }
       />
     );
@@ -70,14 +70,14 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
       </Table>
       {n_total > lines.length && (
         <Text fz="sm" className="soft">
-          the newest {formatCount(lines.length)} of {plural(n_total, "line")} whose text is kept
+          the newest {formatCount(lines.length)} of {plural(n_total, "line")} with stored text
         </Text>
       )}
     </>
   );
 }
 
-/** Opens the lines around a rejected one. */
+/** Opens a rejected line in its context. */
 export function ShowInContext({ lineNo, onClick }: { readonly lineNo: number; readonly onClick: () => void }) {
   return (
     <Button size="compact-xs" variant="default" aria-label={`Show in context: line ${formatCount(lineNo)}`} onClick={onClick}>

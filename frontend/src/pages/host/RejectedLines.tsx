@@ -14,7 +14,7 @@ import type { Place } from "../../state/url";
 import { ShowInContext } from "./ReasonLines";
 
 const FIRST_LIMIT = 100;
-const MOST = 1000;
+const MAX_LIMIT = 1000;
 
 interface RejectedLinesProps {
   readonly host: string;
@@ -26,7 +26,7 @@ interface RejectedLinesProps {
   readonly onShow: (place: Place | null) => void;
 }
 
-/** Lines that do not fit their header or hold something that is no number, with the reason. */
+/** Lines that do not match their header or contain non-numeric values, with the reason. */
 export function RejectedLines({ host, streams, streamId, zone, place, onStream, onShow }: RejectedLinesProps) {
   const [limit, setLimit] = useState(FIRST_LIMIT);
   const rejected = useQuery(rejectedQuery({ host, streamId, reason: null, limit }));
@@ -65,9 +65,7 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
             }
           />
         ) : lines.length === 0 ? (
-          <StateView
-            state={{ kind: "empty", title: "No line was rejected", next: "Everything that came from here was understood." }}
-          />
+          <StateView state={{ kind: "empty", title: "No rejected lines", next: "All output of this host was parsed." }} />
         ) : (
           <Table aria-label="Rejected lines">
             <Table.Thead>
@@ -95,7 +93,9 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
                   <Table.Td maw={420}>{line.reason}</Table.Td>
                   <Table.Td className="mono raw-text">
                     {line.text}
-                    {line.n_bytes > line.text.length && <span className="soft"> ({formatCount(line.n_bytes)} bytes in all)</span>}
+                    {line.n_bytes > line.text.length && (
+                      <span className="soft"> ({formatCount(line.n_bytes)} bytes in total)</span>
+                    )}
                   </Table.Td>
                   <Table.Td className="number">
                     <ShowInContext
@@ -111,20 +111,20 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
           </Table>
         )}
       </ScrollCard>
-      {lines.length > 0 && lines.length < total && limit < MOST && (
+      {lines.length > 0 && lines.length < total && limit < MAX_LIMIT && (
         <Button
           mt="sm"
           variant="default"
           onClick={() => {
-            setLimit(MOST);
+            setLimit(MAX_LIMIT);
           }}
         >
-          Show up to {formatCount(MOST)}
+          Show up to {formatCount(MAX_LIMIT)}
         </Button>
       )}
-      {limit >= MOST && lines.length < total && (
+      {limit >= MAX_LIMIT && lines.length < total && (
         <Text fz="sm" className="soft" mt="sm">
-          The others are counted; their bytes are kept in the stream.
+          The others are only counted; their bytes are still in the stream.
         </Text>
       )}
       {place !== null && (

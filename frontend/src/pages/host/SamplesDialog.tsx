@@ -15,15 +15,15 @@ interface SamplesDialogProps {
   readonly onClose: () => void;
 }
 
-/** The points of a graph as numbers. */
+/** The points of a graph as a table. */
 export function SamplesDialog({ plan, block, zone, onClose }: SamplesDialogProps) {
   const rows = tableRows(block, MAX_ROWS);
   const decimalsOf = (key: string): number => plan.fields.find((field) => field.key === key)?.decimals ?? 0;
   const [newest] = rows;
   return (
-    <Modal opened onClose={onClose} title={`${plan.title}: the points drawn`} size="xl">
+    <Modal opened onClose={onClose} title={`${plan.title}: points`} size="xl">
       <Text fz="sm" className="soft" mb="xs">
-        {describeResolution(block)}; the newest {MAX_ROWS} times at most. Every sample is in the CSV.
+        {describeResolution(block)}. Showing at most the newest {MAX_ROWS} rows; the CSV has all samples.
       </Text>
       <ScrollArea.Autosize mah="65vh">
         <Table stickyHeader>

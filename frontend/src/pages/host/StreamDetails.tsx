@@ -16,27 +16,27 @@ interface StreamDetailsProps {
   readonly onShow: (offset: number) => void;
 }
 
-/** An open stream: where it stands, what became of its bytes, and why lines were rejected. */
+/** The details of a stream: its position, its bytes by kind, and the reasons of rejected lines. */
 export function StreamDetails({ host, account, zone, onShow }: StreamDetailsProps) {
   const { stream } = account;
   return (
     <div className="stream-grid">
-      <section aria-label="The stream">
-        <Title order={3}>The stream</Title>
+      <section aria-label="Stream">
+        <Title order={3}>Stream</Title>
         <StreamFacts account={account} zone={zone} />
         {isWorthReadingAgain(account) && (
           <ReadAgain wish={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
         )}
       </section>
-      <section aria-label="Every byte">
-        <Title order={3}>Every byte</Title>
+      <section aria-label="All bytes">
+        <Title order={3}>All bytes</Title>
         <Kinds account={account} />
       </section>
-      <section aria-label="Why lines were rejected" className="stream-reasons">
-        <Title order={3}>Why lines were rejected</Title>
+      <section aria-label="Rejected lines by reason" className="stream-reasons">
+        <Title order={3}>Rejected lines by reason</Title>
         {stream.n_lines.rejected === 0 ? (
           <Text fz="sm" className="soft">
-            No line was rejected: everything that came was understood or is left out by the spec.
+            No rejected lines: all output was parsed or is ignored by the spec.
           </Text>
         ) : (
           <Reasons host={host} account={account} zone={zone} onShow={onShow} />
@@ -53,8 +53,8 @@ function StreamFacts({ account, zone }: { readonly account: StreamAccount; reado
       <dt>Key</dt>
       <dd className="mono">{stream.key}</dd>
       <dt>Command</dt>
-      <dd className="mono">{stream.command === "" ? "not told" : stream.command}</dd>
-      <dt>Began</dt>
+      <dd className="mono">{stream.command === "" ? "unknown" : stream.command}</dd>
+      <dt>Started</dt>
       <dd>
         <Instant at={fromApi(stream.created_at)} zone={zone} />
       </dd>
@@ -63,10 +63,10 @@ function StreamFacts({ account, zone }: { readonly account: StreamAccount; reado
       <dt>Acknowledged</dt>
       <dd>byte {formatCount(stream.acked_offset)}</dd>
       <dt>Lost on the host</dt>
-      <dd>{account.n_gaps === 0 ? "nothing" : `${formatBytes(stream.n_gap_bytes)} in ${plural(account.n_gaps, "gap")}`}</dd>
-      <dt>Read by</dt>
+      <dd>{account.n_gaps === 0 ? "none" : `${formatBytes(stream.n_gap_bytes)} in ${plural(account.n_gaps, "gap")}`}</dd>
+      <dt>Parsed with</dt>
       <dd>{describeVersion(account)}</dd>
-      <dt>Yields</dt>
+      <dt>Stats</dt>
       <dd className="mono">{stream.stats.join(", ") || "nothing"}</dd>
     </dl>
   );
@@ -81,7 +81,7 @@ function Kinds({ account }: { readonly account: StreamAccount }) {
           <Table.Th className="number">Lines</Table.Th>
           <Table.Th className="number">Bytes</Table.Th>
           <Table.Th className="number">Share</Table.Th>
-          <Table.Th>What they are</Table.Th>
+          <Table.Th>Meaning</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -99,7 +99,7 @@ function Kinds({ account }: { readonly account: StreamAccount }) {
   );
 }
 
-/** The reasons, the most frequent first; the lines of one of them are shown. */
+/** The reasons, most frequent first; one of them is expanded to its lines. */
 function Reasons({ host, account, zone, onShow }: StreamDetailsProps) {
   const [opened, setOpened] = useState<string | null>(account.reasons.length === 1 ? (account.reasons[0]?.reason ?? null) : null);
   const { stream, reasons, n_reasons } = account;
@@ -122,7 +122,7 @@ function Reasons({ host, account, zone, onShow }: StreamDetailsProps) {
       ))}
       {n_reasons > reasons.length && (
         <Text fz="sm" className="soft">
-          and {plural(n_reasons - reasons.length, "more reason")} with fewer lines; the tab of rejected lines has them.
+          and {plural(n_reasons - reasons.length, "more reason")} with fewer lines; see the Rejected lines tab.
         </Text>
       )}
     </>

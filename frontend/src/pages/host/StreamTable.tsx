@@ -20,7 +20,7 @@ interface StreamTableProps {
   readonly onShow: (streamId: number, offset: number) => void;
 }
 
-/** A row for each stream; one of them is open. */
+/** A row for each stream; one of them is expanded. */
 export function StreamTable({ host, streams, openId, zone, onOpen, onShow }: StreamTableProps) {
   const kinds = kindsToShow(streams.map(({ stream }) => stream.n_lines));
   return (
@@ -41,7 +41,7 @@ export function StreamTable({ host, streams, openId, zone, onOpen, onShow }: Str
             </Table.Th>
           ))}
           <Table.Th className="number">
-            <Tooltip label="Bytes that the host had to drop before they could be sent">
+            <Tooltip label="Bytes dropped on the host before they could be sent">
               <span>lost</span>
             </Tooltip>
           </Table.Th>
@@ -109,11 +109,11 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
           </ActionIcon>
           <div>
             <Group gap={6} wrap="nowrap">
-              <Tooltip label={`stream ${stream.key}; yields ${stream.stats.join(", ") || "nothing: no spec knows this tool"}`}>
+              <Tooltip label={`stream ${stream.key}; ${stream.stats.join(", ") || "no stats (no spec for this tool)"}`}>
                 <span style={{ fontWeight: 600 }}>{stream.spec}</span>
               </Tooltip>
               {account.is_outdated && (
-                <Tooltip label={`Read by ${describeVersion(account)}`}>
+                <Tooltip label={`Parsed with ${describeVersion(account)}`}>
                   <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
                     outdated
                   </Badge>

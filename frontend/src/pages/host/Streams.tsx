@@ -17,7 +17,7 @@ import { StreamTable } from "./StreamTable";
 import type { HostViewState } from "./useHostView";
 
 const FIRST_LIMIT = 100;
-const MOST = 500;
+const MAX_LIMIT = 500;
 
 interface StreamsProps {
   readonly host: string;
@@ -25,14 +25,14 @@ interface StreamsProps {
   readonly state: HostViewState;
 }
 
-/** Every run of every tool on the host, and what became of each line that it printed. */
+/** The streams of a host, each with its lines by kind. */
 export function Streams({ host, zone, state }: StreamsProps) {
   const { view, set } = state;
   const { filter, streamId, place } = view;
   const [limit, setLimit] = useState(FIRST_LIMIT);
   const accounts = useQuery(accountsQuery({ host, only: filter === "all" ? null : filter, streamId: null, limit }));
   const listed = accounts.data?.streams ?? [];
-  // A link may name a stream that is not among the newest, or that the filter leaves out.
+  // A link may name a stream that is not among the newest or does not match the filter.
   const isElsewhere = streamId !== null && accounts.data !== undefined && !listed.some(({ stream }) => stream.id === streamId);
   const other = useQuery({ ...accountsQuery({ host, only: null, streamId, limit: 1 }), enabled: isElsewhere });
   const shown: readonly StreamAccount[] = isElsewhere ? [...(other.data?.streams ?? []), ...listed] : listed;
@@ -43,7 +43,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
         state={
           accounts.error
             ? { kind: "error", error: accounts.error, onRetry: () => void accounts.refetch() }
-            : { kind: "loading", what: "the streams" }
+            : { kind: "loading", what: "streams" }
         }
       />
     );
@@ -60,7 +60,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
       />
       {isElsewhere && other.data?.streams.length === 0 && (
         <Text fz="sm" mb="xs" role="status">
-          {host} has no stream {streamId}; it may have been removed.
+          {host} has no stream {streamId}; it may have been deleted.
         </Text>
       )}
       {shown.length === 0 ? (
@@ -90,16 +90,16 @@ export function Streams({ host, zone, state }: StreamsProps) {
       {accounts.data.n_matching > listed.length && (
         <Group mt="sm" gap="sm">
           <Text fz="sm" className="soft">
-            The {formatCount(listed.length)} that were heard of last, of {plural(accounts.data.n_matching, "stream")}.
+            The {formatCount(listed.length)} most recently active of {plural(accounts.data.n_matching, "stream")}.
           </Text>
-          {limit < MOST && (
+          {limit < MAX_LIMIT && (
             <Button
               variant="default"
               onClick={() => {
-                setLimit(MOST);
+                setLimit(MAX_LIMIT);
               }}
             >
-              Show up to {formatCount(MOST)}
+              Show up to {formatCount(MAX_LIMIT)}
             </Button>
           )}
         </Group>
@@ -124,7 +124,7 @@ interface StreamsHeadProps {
   readonly onFilter: (filter: StreamFilter) => void;
 }
 
-/** Everything summed up, which streams are listed, and what may be read again at once. */
+/** The totals, the filter, and a button to reparse outdated streams. */
 function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
   const me = useMe();
   const { host, n_streams_outdated } = accounts;
@@ -135,14 +135,14 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
           <Text fz="sm">{describeAccounts(accounts)}</Text>
           {mayWrite(me) && (
             <PageLink to="/imports" search={encodeImportsView({ clock, host, importId: null })} fz="sm">
-              Load files of {host}
+              Import files of {host}
             </PageLink>
           )}
         </Group>
         <Select
           size="xs"
           w={190}
-          aria-label="Which streams"
+          aria-label="Filter streams"
           allowDeselect={false}
           data={STREAM_FILTERS.map((value) => ({ value, label: FILTER_LABELS[value] }))}
           value={filter}
@@ -155,10 +155,10 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
         <Group mb="xs" gap="sm">
           <Text fz="sm">
             {n_streams_outdated === 1
-              ? "One stream was read by another version of its spec than there is now."
-              : `${formatCount(n_streams_outdated)} streams were read by other versions of their specs than there are now.`}
+              ? "One stream was parsed with another version of its spec."
+              : `${formatCount(n_streams_outdated)} streams were parsed with other versions of their specs.`}
           </Text>
-          <ReadAgain wish={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Read them again" />
+          <ReadAgain wish={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
         </Group>
       )}
     </>
@@ -176,15 +176,15 @@ function NoStreams({ accounts, filter, onAll }: NoStreamsProps) {
     <StateView
       state={{
         kind: "empty",
-        title: `No stream has come from ${accounts.host}`,
-        next: "Look on the host whether the agent runs (normstat-agent status), or load files of it on the page Import.",
+        title: `No streams from ${accounts.host} yet`,
+        next: "Check on the host that the agent is running (normstat-agent status), or import its files on the Import page.",
       }}
     />
   ) : (
     <StateView
       state={{
         kind: "empty",
-        title: `Of ${plural(accounts.n_streams, "stream")} none is “${FILTER_LABELS[filter]}”`,
+        title: `No streams match “${FILTER_LABELS[filter]}” (${formatCount(accounts.n_streams)} in total)`,
         next: (
           <Button size="compact-xs" variant="default" onClick={onAll}>
             Show all streams

@@ -15,10 +15,10 @@ import "./TimeStrip.css";
 const HEIGHT = 46;
 const MARGINS: Margins = { left: 0, right: 0, top: 0, bottom: 16 };
 const PIXELS_PER_TICK = 110;
-// In longer windows a pixel is more than the milliseconds under it.
+// From this length on, a pixel stands for so much time that milliseconds mean nothing.
 const LONG = MINUTE;
 
-/** The whole window in one strip: where there are samples, baselines, the mark; one can drag on it too. */
+/** The window as a strip with coverage, baselines and the selection; it can be dragged on like a graph. */
 export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
   const { ref, width } = useElementSize();
   const { window: drawn, zone } = graph;
@@ -36,7 +36,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
             tool={graph.tool}
             pointer={graph.pointer}
             bands={graph.bands}
-            label="Window: samples, baselines and the mark"
+            label="Window: samples, baselines and selection"
             onZoom={graph.onZoom}
             onMark={graph.onMark}
             onZoomOut={graph.onZoomOut}
@@ -73,7 +73,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
         {coverage.error ? (
           `coverage: ${coverage.error.message}`
         ) : (
-          <Tooltip label="Dark: some stat of this host has samples there">
+          <Tooltip label="Dark: this host has samples">
             <span>{text?.text ?? " "}</span>
           </Tooltip>
         )}
@@ -82,7 +82,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
   );
 }
 
-/** The instant under the crosshair, in words. */
+/** The time at the crosshair as text. */
 function CrossLabel({ graph, width }: { readonly graph: GraphContext; readonly width: number }) {
   const { hovered, dragged } = usePointer(graph.pointer);
   const x = hovered === null ? null : pixelOfTime(hovered, width, MARGINS, graph.window);

@@ -36,13 +36,13 @@ interface ToolbarProps {
 }
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {
-  off: "the window stands still; follow new samples (l)",
-  connecting: "connecting to the server … (l pauses)",
-  open: "live: follows new samples (l pauses)",
-  lost: "the connection was lost; trying again, meanwhile asking every few seconds (l pauses)",
+  off: "Paused. Follow new samples (l)",
+  connecting: "Connecting to the server … (l to pause)",
+  open: "Live: following new samples (l to pause)",
+  lost: "Connection lost. Reconnecting; polling every few seconds until then (l to pause)",
 };
 
-/** Everything about the window that all graphs share. */
+/** The controls of the window that all graphs share. */
 export function Toolbar({
   range,
   window: shown,
@@ -60,7 +60,7 @@ export function Toolbar({
     <Group gap={6} className="no-print">
       <RangePicker range={range} window={shown} zone={zone} onChange={onRange} />
       <ActionIcon.Group>
-        <Tooltip label="half a window back (←)">
+        <Tooltip label="Back by half the visible range (←)">
           <ActionIcon
             variant="default"
             size={30}
@@ -72,7 +72,7 @@ export function Toolbar({
             <IconChevronLeft size={16} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="half a window forward (→)">
+        <Tooltip label="Forward by half the visible range (→)">
           <ActionIcon
             variant="default"
             size={30}
@@ -84,7 +84,7 @@ export function Toolbar({
             <IconChevronRight size={16} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="zoom out (− or double-click)">
+        <Tooltip label="Zoom out (− or double-click)">
           <ActionIcon
             variant="default"
             size={30}
@@ -110,7 +110,7 @@ export function Toolbar({
           {isLive ? (connection === "lost" ? "Live (reconnecting)" : "Live") : "Go live"}
         </Button>
       </Tooltip>
-      <Tooltip label="Marking tool: then drag over a graph (m); or drag with Shift">
+      <Tooltip label="Select a time range by dragging over a graph (m, or Shift + drag)">
         <Button
           variant={tool === "mark" ? "filled" : "default"}
           color={tool === "mark" ? "orange.8" : "gray"}
@@ -120,10 +120,10 @@ export function Toolbar({
             onCommand("mark-tool");
           }}
         >
-          Mark
+          Select{" "}
         </Button>
       </Tooltip>
-      <Tooltip label="Compare the window, or what is marked, with a baseline (c)">
+      <Tooltip label="Compare the selection (or the visible range) with a baseline (c)">
         <Button
           variant="default"
           leftSection={<IconArrowsDiff size={14} />}
@@ -134,7 +134,7 @@ export function Toolbar({
           Compare
         </Button>
       </Tooltip>
-      <Tooltip label="Every sample of the window, or of what is marked (d)">
+      <Tooltip label="Export all samples of the selection (or the visible range) (d)">
         <Button
           variant="default"
           leftSection={<IconDownload size={14} />}
@@ -145,7 +145,7 @@ export function Toolbar({
           Export…
         </Button>
       </Tooltip>
-      <Tooltip label="A graph of any field of any stat (a)">
+      <Tooltip label="Add a panel for any field (a)">
         <Button
           variant="default"
           leftSection={<IconPlus size={14} />}
@@ -157,12 +157,12 @@ export function Toolbar({
         </Button>
       </Tooltip>
       {(baselines.length > 0 || ghost !== null) && (
-        <Tooltip label="What is normal, behind every graph: a baseline's p5 to p95 and median (g)">
+        <Tooltip label="Show a baseline's band behind every graph: p5 to p95 and median (g)">
           <Select
             size="xs"
             w={168}
-            aria-label="What is normal, behind the graphs"
-            placeholder="Normal: not shown"
+            aria-label="Baseline band"
+            placeholder="No baseline band"
             clearable
             data={ghostOptions(baselines, ghost)}
             value={ghost === null ? null : String(ghost.id)}
@@ -174,7 +174,7 @@ export function Toolbar({
       )}
       <CopyButton value={currentLink()}>
         {({ copied, copy }) => (
-          <Tooltip label={copied ? "copied" : "copy the link to what is shown"}>
+          <Tooltip label={copied ? "copied" : "copy link to this view"}>
             <ActionIcon variant="default" size={30} aria-label="Copy link" onClick={copy}>
               {copied ? <IconCheck size={15} /> : <IconLink size={15} />}
             </ActionIcon>
@@ -185,8 +185,8 @@ export function Toolbar({
   );
 }
 
-/** Baselines for a menu; one that a link names may be archived by now. */
+/** Return the baselines for the menu, including an archived one that a link names. */
 function ghostOptions(baselines: ToolbarProps["baselines"], ghost: Ghost | null) {
   const known = ghost === null || baselines.some(({ id }) => id === ghost.id) ? baselines : [...baselines, ghost];
-  return known.map(({ id, name }) => ({ value: String(id), label: `Normal: ${name}` }));
+  return known.map(({ id, name }) => ({ value: String(id), label: `Baseline: ${name}` }));
 }

@@ -1,4 +1,4 @@
-/** What every graph of the host page is given: where it looks, and what the page does with what people do to it. */
+/** The context of every graph on the host page: windows, bands and callbacks. */
 
 import type { Scheme } from "../../logic/palette";
 import type { EpochMs, Window } from "../../logic/time";
@@ -23,11 +23,11 @@ export interface Ghost {
 
 export interface GraphContext {
   readonly host: string;
-  /** What is shown: it moves with every key and drag. */
+  /** The visible window, which moves with every key and drag. */
   readonly window: Window;
-  /** What is asked of the server: the same, as soon as it stands still. */
+  /** The window to fetch: the visible one once it is stable. */
   readonly asked: Window;
-  /** The window follows the clock: what is asked runs to its end before the next is. */
+  /** Whether the window follows the clock; then a request is finished before the next one starts. */
   readonly isLive: boolean;
   readonly zone: Zone;
   readonly scheme: Scheme;

@@ -9,7 +9,7 @@ import type { Ghost as DrawnGhost } from "../../plot/figure";
 import type { Ghost } from "./graph";
 
 interface GhostInput {
-  /** The baseline that was chosen; null for none. */
+  /** The chosen baseline; null for none. */
   readonly ghost: Ghost | null;
   readonly host: string;
   readonly stat: string;
@@ -20,7 +20,7 @@ interface GhostInput {
   readonly drawn: Window;
 }
 
-/** What is normal for the first lines of a panel that are seen, and what the legend says of it. */
+/** Return the bands of a panel's first visible lines, and their legend. */
 export function useGhosts(input: GhostInput): { readonly drawn: readonly DrawnGhost[]; readonly note: string } {
   const { ghost, host, stat, entries, hidden, slots, scheme, drawn } = input;
   const chosen = ghost === null ? [] : ghostsOf(entries, hidden);

@@ -5,11 +5,11 @@ import { decodeHostView, encodeHostView, type HostView } from "../../state/url";
 export interface HostViewState {
   readonly view: HostView;
   readonly ignored: readonly string[];
-  /** Changes the view and with it the address; the browser's back undoes it. */
+  /** Changes the view and the URL; the browser's Back undoes it. */
   readonly set: (change: Partial<HostView>) => void;
 }
 
-/** The host page's state, which is the address. */
+/** Return the state of the host page, which lives in the URL. */
 export function useHostView(host: string): HostViewState {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();

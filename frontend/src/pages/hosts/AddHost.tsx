@@ -5,13 +5,13 @@ import { createAgentToken } from "../../api/endpoints";
 import { CopyBox } from "../../components/CopyBox";
 import { ErrorLine } from "../../components/StateView";
 
-/** The one line that makes a host send, with a fresh token for those who may make one. */
+/** The install command for a host; administrators get a new token in it. */
 export function AddHost({ isAdministrator }: { readonly isAdministrator: boolean }) {
   const [host, setHost] = useState("");
   const making = useMutation({
     mutationFn: () => {
       const name = host.trim();
-      return createAgentToken(name === "" ? { name: "added on the hosts page" } : { name: `agent of ${name}`, host: name });
+      return createAgentToken(name === "" ? { name: "created on the Hosts page" } : { name: `agent of ${name}`, host: name });
     },
   });
   const submit = (event: SyntheticEvent): void => {
@@ -26,14 +26,14 @@ export function AddHost({ isAdministrator }: { readonly isAdministrator: boolean
       </Title>
       {!isAdministrator ? (
         <Text fz="sm">
-          Ask an administrator for the line that installs the agent: it holds a token that only administrators can make.
+          Ask an administrator for the install command: it contains a token that only administrators can create.
         </Text>
       ) : (
         <Stack gap="sm">
           <Text fz="sm">
-            One line on the host installs a shell script that runs vmstat, mpstat, iostat and their like and sends what they
-            print. It needs a POSIX shell and curl or wget, no root, and takes no commands from here: what runs is decided by the
-            host&apos;s own file.
+            One command installs the agent, a shell script that runs vmstat, mpstat, iostat and similar tools and sends their
+            output. It needs a POSIX shell and curl or wget, but no root. The server cannot send it commands: a file on the host
+            decides which tools run.
           </Text>
           <form onSubmit={submit}>
             <Group align="flex-end" gap="xs">
@@ -41,7 +41,7 @@ export function AddHost({ isAdministrator }: { readonly isAdministrator: boolean
                 size="xs"
                 w={300}
                 label="Host name (optional)"
-                description="With a name the token is good for that host only"
+                description="With a name, the token works for that host only"
                 placeholder="any host"
                 value={host}
                 onChange={(event) => {
@@ -49,21 +49,19 @@ export function AddHost({ isAdministrator }: { readonly isAdministrator: boolean
                 }}
               />
               <Button type="submit" loading={making.isPending}>
-                Make the line
+                Create install command{" "}
               </Button>
             </Group>
           </form>
           <ErrorLine error={making.error} />
           {making.data && (
             <>
-              <CopyBox text={making.data.command ?? making.data.token} what="the line" />
+              <CopyBox text={making.data.command ?? making.data.token} what="the command" />
               <List size="sm" spacing={2}>
+                <List.Item>Run it on the host as the user that will run the tools. Its token is shown only once.</List.Item>
+                <List.Item>The host appears below once it sends data, usually within 15 seconds.</List.Item>
                 <List.Item>
-                  Run it on the host as the user that shall run the tools. The token in it is shown this once.
-                </List.Item>
-                <List.Item>The host appears below with its first data, usually within 15 seconds.</List.Item>
-                <List.Item>
-                  The token can be revoked on the Accounts page; the host then keeps its data until it has another.
+                  You can revoke the token on the Accounts page; the agent then keeps its data until it gets a new token.
                 </List.Item>
               </List>
             </>

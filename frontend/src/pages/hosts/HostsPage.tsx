@@ -20,7 +20,7 @@ import { useNow, zoneOf } from "../../state/clock";
 import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView, type ListView } from "../../state/url";
 import { AddHost } from "./AddHost";
 
-/** All hosts, and how to add one. */
+/** The list of hosts, with a form to add one. */
 export function HostsPage() {
   useDocumentTitle("Hosts · normstat");
   const search = useSearch({ strict: false });
@@ -78,7 +78,7 @@ export function HostsPage() {
             state={
               hosts.error
                 ? { kind: "error", error: hosts.error, onRetry: () => void hosts.refetch() }
-                : { kind: "loading", what: "the hosts" }
+                : { kind: "loading", what: "hosts" }
             }
           />
         ) : shown.length === 0 ? (
@@ -87,10 +87,10 @@ export function HostsPage() {
               all.length === 0
                 ? {
                     kind: "empty",
-                    title: "No host has sent anything yet",
-                    next: "Run the line above on a host that you want to watch. It appears here with its first data, usually within 15 seconds; this page looks by itself.",
+                    title: "No hosts yet",
+                    next: "Run the command above on a host that you want to monitor. The host appears here once it sends data, usually within 15 seconds; this page refreshes by itself.",
                   }
-                : { kind: "empty", title: `No host matches “${view.filter}”`, next: "Clear the filter to see all." }
+                : { kind: "empty", title: `No hosts match “${view.filter}”`, next: "Clear the filter to see all hosts." }
             }
           />
         ) : (
@@ -112,7 +112,7 @@ function HostTable({ hosts, view }: { readonly hosts: readonly HostInfo[]; reado
           <Table.Th>State</Table.Th>
           <Table.Th>Last seen</Table.Th>
           <Table.Th>Last sample</Table.Th>
-          <Table.Th className="number">Streams live / all</Table.Th>
+          <Table.Th className="number">Live / all streams</Table.Th>
           <Table.Th className="number">Rejected lines</Table.Th>
           <Table.Th className="number">Clock</Table.Th>
           <Table.Th>System</Table.Th>
@@ -162,7 +162,7 @@ function HostTable({ hosts, view }: { readonly hosts: readonly HostInfo[]; reado
               <Rejected host={host} clock={view.clock} />
             </Table.Td>
             <Table.Td className="number">
-              <Tooltip label="How far the host's clock is from the server's">
+              <Tooltip label="Offset of the host's clock from the server's">
                 <span>{describeClockOffset(host.clock_offset_s)}</span>
               </Tooltip>
             </Table.Td>
@@ -175,7 +175,7 @@ function HostTable({ hosts, view }: { readonly hosts: readonly HostInfo[]; reado
   );
 }
 
-/** How many lines were rejected, and whether they are suddenly more. */
+/** The number of rejected lines, with a warning when it rises suddenly. */
 function Rejected({ host, clock }: { readonly host: HostInfo; readonly clock: Clock }) {
   if (host.n_rejected === 0) {
     return "0";
@@ -183,7 +183,7 @@ function Rejected({ host, clock }: { readonly host: HostInfo; readonly clock: Cl
   return (
     <Group gap={6} wrap="nowrap" justify="flex-end">
       {host.has_reject_rise && (
-        <Tooltip label={`Suddenly more lines that cannot be read: ${describeRise(host)}`}>
+        <Tooltip label={`Rejected lines are rising: ${describeRise(host)}`}>
           <Badge color="red" variant="outline" c="var(--bad)" leftSection={<IconTrendingUp size={13} aria-hidden />}>
             rising: {formatCount(host.n_rejected_last_hour)} in 1 h
           </Badge>

@@ -10,7 +10,7 @@ import { ErrorLine, StateView } from "../../components/StateView";
 import type { Me } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
 
-/** Only addresses of this page; a link must not lead elsewhere after the login. */
+/** Return the path to open after the login: only paths of this app, so that a link cannot redirect elsewhere. */
 function safeNext(next: unknown): string {
   return typeof next === "string" && /^\/(?![/\\])/.test(next) && !next.startsWith("/login") ? next : "/hosts";
 }
@@ -26,7 +26,7 @@ function useEntering(): (me: Me) => void {
   };
 }
 
-/** Name and password, or a one-time link: `/login#token=...`. */
+/** Login by name and password, or by a one-time link (`/login#token=...`). */
 export function LoginPage() {
   useDocumentTitle("Log in · normstat");
   const enter = useEntering();
@@ -34,7 +34,7 @@ export function LoginPage() {
   const { mutate } = link;
   const isSent = useRef(false);
   useEffect(() => {
-    // In development React runs effects twice; the token is good for one use only.
+    // React runs effects twice in development, but the token works only once.
     const token = isSent.current ? null : takeLoginToken();
     if (token !== null) {
       isSent.current = true;
@@ -62,10 +62,10 @@ export function LoginPage() {
 function LinkProblem({ error }: { readonly error: Error }) {
   const isUsed = error instanceof ApiError && [401, 404, 409].includes(error.status);
   return (
-    <Alert color="yellow" title={isUsed ? "This login link does not open any more" : "The login link could not be used"}>
+    <Alert color="yellow" title={isUsed ? "This login link has expired or was already used" : "The login link could not be used"}>
       <Text fz="sm">
         {isUsed
-          ? "A login link works once and for a limited time. Log in with your password, or have a new link made on the server:"
+          ? "A login link works once and for a limited time. Log in with your password, or create a new link on the server:"
           : error.message}
       </Text>
       {isUsed && (
@@ -113,8 +113,8 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
           Log in
         </Button>
         <Text fz="xs" className="soft">
-          No account yet? The first administrator gets in with the one-time link that the server prints when it starts, or with{" "}
-          <Code>normstat login-link</Code>; administrators make the other accounts.
+          No account yet? The first administrator logs in with the one-time link that the server prints at startup, or with a link
+          from <Code>normstat login-link</Code>. Administrators create the other accounts.
         </Text>
       </Stack>
     </form>

@@ -7,11 +7,13 @@ interface ColumnsTableProps {
   readonly onChange: (toml: string) => void;
 }
 
-/** The fields of a spec's text, each with what can be said of it; every change goes into the text. */
+/** The fields in a spec's text as an editable table; each edit changes the text. */
 export function ColumnsTable({ toml, onChange }: ColumnsTableProps) {
   const fields = readFields(toml);
   if (fields.length === 0) {
-    return <Text fz="sm">The text has no fields ([[stats.fields]]). Draft it from a sample, or write them on the tab Text.</Text>;
+    return (
+      <Text fz="sm">The spec has no fields ([[stats.fields]]). Draft them from a sample, or write them on the Text tab.</Text>
+    );
   }
   const hasStats = new Set(fields.map(({ stat }) => stat)).size > 1;
   return (
@@ -25,7 +27,7 @@ export function ColumnsTable({ toml, onChange }: ColumnsTableProps) {
             <Table.Th>Unit</Table.Th>
             <Table.Th>Kind</Table.Th>
             <Table.Th>Direction</Table.Th>
-            <Table.Th>What it says</Table.Th>
+            <Table.Th>Help</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -119,7 +121,7 @@ function ColumnRow({ field, hasStats, onRename, onSet }: ColumnRowProps) {
           size="xs"
           miw={240}
           aria-label={`Help of ${column}`}
-          placeholder="one sentence for those who look at the graph"
+          placeholder="one sentence that explains the field"
           value={values["help"] ?? ""}
           onChange={(event) => {
             onSet("help", event.currentTarget.value);

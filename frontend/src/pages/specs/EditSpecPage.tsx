@@ -11,13 +11,13 @@ import { SampleInput } from "./NewSpecPage";
 import { SpecEditor } from "./SpecEditor";
 import "./specs.css";
 
-/** Changes an add-on. */
+/** Edits an add-on. */
 export function EditSpecPage() {
   const { spec } = useParams({ from: "/shell/specs/$spec/edit" });
   useDocumentTitle(`Edit ${spec} · normstat`);
   const me = useMe();
   const [sample, setSample] = useState("");
-  // What is edited must not be replaced by what somebody else saved meanwhile; the server refuses nothing, the last one wins.
+  // Do not replace the text being edited by a version saved meanwhile. The last save wins; the server does not check.
   const detail = useQuery({ ...specQuery(spec), refetchOnWindowFocus: false, refetchOnReconnect: false });
   if (detail.data === undefined) {
     return (
@@ -38,10 +38,10 @@ export function EditSpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: detail.data.is_builtin ? `${spec} is built in and cannot be changed` : "Add-ons are changed by administrators",
+            title: detail.data.is_builtin ? `${spec} is built in and cannot be edited` : "Only administrators can edit add-ons",
             next: (
               <PageLink to="/specs/$spec" params={{ spec }} search={{}}>
-                Look at it
+                Show spec
               </PageLink>
             ),
           }}
@@ -55,7 +55,7 @@ export function EditSpecPage() {
         Edit {spec}
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Saving makes version {detail.data.version + 1}. What was read before stays as it is until you have it read again.
+        Saving makes version {detail.data.version + 1}. Existing samples stay unchanged until you reparse their streams.
       </Text>
       <Paper className="card" p="md" mb="md">
         <SampleInput value={sample} error={null} onChange={setSample} />

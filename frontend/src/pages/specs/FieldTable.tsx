@@ -5,7 +5,7 @@ import { KIND_HELP } from "../../logic/specs";
 
 const WORSE: Readonly<Record<FieldInfo["worse"], string>> = { higher: "higher", lower: "lower", neither: "–" };
 
-/** What each field of a stat means. */
+/** The fields of a stat with their documentation. */
 export function FieldTable({ stat }: { readonly stat: StatInfo }) {
   return (
     <ScrollCard label={`Fields of ${stat.name}`}>
@@ -17,7 +17,7 @@ export function FieldTable({ stat }: { readonly stat: StatInfo }) {
             <Table.Th>Unit</Table.Th>
             <Table.Th>Kind</Table.Th>
             <Table.Th>Worse is</Table.Th>
-            <Table.Th>What it says</Table.Th>
+            <Table.Th>Help</Table.Th>
             <Table.Th>Source</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -35,7 +35,7 @@ export function FieldTable({ stat }: { readonly stat: StatInfo }) {
               <Table.Td>
                 {field.is_documented
                   ? field.help
-                  : "A column that hosts have sent and the spec does not know: kept as the tool prints it."}
+                  : "Hosts sent this column, but it is not in the spec. Its values are stored as printed."}
               </Table.Td>
               <Table.Td className="soft">{field.source}</Table.Td>
             </Table.Tr>

@@ -17,7 +17,7 @@ const PLACEHOLDER = `time      logins  orders  wait_ms
 10:00:10      12     340     12.5
 10:00:20      14     355     11.9`;
 
-/** From a pasted sample to an add-on: say what it is, let it be drafted, correct it, save it. */
+/** Creates an add-on from a pasted sample: describe the tool, draft the columns, correct them, save. */
 export function NewSpecPage() {
   useDocumentTitle("New add-on · normstat");
   const me = useMe();
@@ -51,8 +51,8 @@ export function NewSpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: "Add-ons are made by administrators",
-            next: "Send one of them a sample of what the tool prints.",
+            title: "Only administrators can create add-ons",
+            next: "Send an administrator a sample of the tool's output.",
           }}
         />
       </div>
@@ -64,11 +64,11 @@ export function NewSpecPage() {
         New add-on
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Paste what a tool of yours prints. From then on it is like any built-in one: agents send it, files are loaded, graphs and
-        comparisons show it.
+        Paste output of your own tool. Once saved, the add-on works like a built-in spec: agents send the tool's output, files can
+        be imported, and graphs and comparisons include it.
       </Text>
       <Paper className="card" p="md" mb="md">
-        <form onSubmit={submit} noValidate aria-label="What the tool prints">
+        <form onSubmit={submit} noValidate aria-label="Tool output">
           <Stack gap="sm">
             <Group gap="sm" align="flex-start">
               <TextInput
@@ -96,7 +96,7 @@ export function NewSpecPage() {
               />
             </Group>
             <Radio.Group
-              label="What it prints at each report"
+              label="Each report has"
               size="xs"
               value={shape}
               onChange={(value) => {
@@ -104,16 +104,16 @@ export function NewSpecPage() {
               }}
             >
               <Group gap="lg" mt={4}>
-                <Radio size="xs" value="single" label="one line, as vmstat" />
-                <Radio size="xs" value="multi" label="a line for each of several things, as iostat" />
+                <Radio size="xs" value="single" label="one line (like vmstat)" />
+                <Radio size="xs" value="multi" label="a line per instance (like iostat)" />
               </Group>
             </Radio.Group>
             {shape === "multi" && (
               <TextInput
                 size="xs"
                 w={320}
-                label="Column that names the things (optional)"
-                description="its heading; else the first column that holds no numbers"
+                label="Column with the instance name (optional)"
+                description="the column's heading; by default the first column without numbers"
                 placeholder="device"
                 value={instanceColumn}
                 onChange={(event) => {
@@ -123,16 +123,16 @@ export function NewSpecPage() {
             )}
             <SampleInput
               value={sample}
-              error={isTried && sample.trim() === "" ? "paste the heading and a few reports" : null}
+              error={isTried && sample.trim() === "" ? "Paste the heading and a few reports" : null}
               onChange={setSample}
             />
             <Group gap="sm">
               <Button type="submit" variant={drafting.data ? "default" : "filled"} loading={drafting.isPending}>
-                {drafting.data ? "Draft again from the sample" : "Draft the columns"}
+                {drafting.data ? "Draft again from sample" : "Draft columns"}
               </Button>
               {drafting.data && (
                 <Text fz="sm" className="soft">
-                  Drafting again replaces what you changed below.
+                  Drafting again overwrites your edits below.
                 </Text>
               )}
             </Group>
@@ -153,13 +153,13 @@ interface SampleInputProps {
   readonly onChange: (sample: string) => void;
 }
 
-/** Output of a tool, as it was printed. */
+/** Input for a sample of a tool's output. */
 export function SampleInput({ value, error, onChange }: SampleInputProps) {
   return (
     <Textarea
       size="xs"
       label="Sample"
-      description="the heading and a few reports, as printed"
+      description="The heading and a few reports, exactly as printed"
       placeholder={PLACEHOLDER}
       required
       autosize

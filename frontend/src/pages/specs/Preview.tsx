@@ -15,7 +15,7 @@ interface PreviewProps {
   readonly sample: string;
 }
 
-/** What the spec, as it stands, reads of the sample: rows and rejected lines. */
+/** The rows and rejected lines that the current spec yields for the sample. */
 export function Preview({ toml, sample }: PreviewProps) {
   const hasSample = sample.trim() !== "";
   const preview = useQuery({ ...previewQuery(toml, sample), enabled: hasSample });
@@ -23,11 +23,7 @@ export function Preview({ toml, sample }: PreviewProps) {
     return (
       <div className="card">
         <StateView
-          state={{
-            kind: "empty",
-            title: "No sample to read",
-            next: "Paste some output of the tool above; here is what becomes of it.",
-          }}
+          state={{ kind: "empty", title: "No sample", next: "Paste some output of the tool above to see a preview here." }}
         />
       </div>
     );
@@ -37,13 +33,13 @@ export function Preview({ toml, sample }: PreviewProps) {
       {preview.error !== null && (
         <div className="card preview-problem">
           <Text fz="sm" fw={600}>
-            The spec cannot be used like this:
+            The spec is invalid:
           </Text>
           <ErrorLine error={preview.error} />
         </div>
       )}
       {preview.data === undefined ? (
-        preview.error === null && <StateView state={{ kind: "loading", what: "the preview" }} />
+        preview.error === null && <StateView state={{ kind: "loading", what: "preview" }} />
       ) : (
         <div data-stale={preview.error !== null || preview.isPlaceholderData} className="preview">
           <Found preview={preview.data} />
@@ -92,7 +88,7 @@ function Rows({ table }: { readonly table: PreviewTable }) {
           </Table.Thead>
           <Table.Tbody>
             {rows.map((row, number) => (
-              // Rows of a sample have no name of their own.
+              // Rows of a sample have no unique key.
               <Table.Tr key={number}>
                 {table.hasTimes && <Table.Td style={{ whiteSpace: "nowrap" }}>{row.time ?? "–"}</Table.Td>}
                 {table.hasInstances && <Table.Td className="mono">{row.instance}</Table.Td>}

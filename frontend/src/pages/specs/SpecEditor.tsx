@@ -18,7 +18,7 @@ interface SpecEditorProps {
   readonly sample: string;
 }
 
-/** The text of a spec, as a table of its columns or as it is; what it makes of the sample; and saving it. */
+/** Edits a spec as a table of columns or as TOML text, with a preview of the sample. */
 export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -50,7 +50,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
           </Tabs.Panel>
           <Tabs.Panel value="text">
             <Textarea
-              aria-label="Text of the spec"
+              aria-label="Spec text"
               size="xs"
               autosize
               minRows={12}
@@ -66,7 +66,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
         </Tabs>
       </Paper>
       <Title order={2} mb={6}>
-        What it makes of the sample
+        Preview of the sample
       </Title>
       <Preview toml={settledToml} sample={settledSample} />
       <Group gap="sm" mt="md">
@@ -79,7 +79,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
           Save {name}
         </Button>
         <Text fz="sm" className="soft">
-          Agents and imports use it from then on.
+          Agents and imports will use it from now on.
         </Text>
       </Group>
       <ErrorLine error={saving.error} />
@@ -92,7 +92,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
           onConfirm={leaving.proceed}
           onClose={leaving.reset}
         >
-          What you changed of {name} is not saved.
+          Your changes to {name} are not saved.
         </ConfirmDialog>
       )}
     </>

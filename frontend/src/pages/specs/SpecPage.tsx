@@ -19,7 +19,7 @@ import { FieldTable } from "./FieldTable";
 import { Outdated } from "./SpecsPage";
 import "./specs.css";
 
-/** One spec: what it yields, the help of its fields, and its text. */
+/** One spec: its stats, the documentation of its fields, and its text. */
 export function SpecPage() {
   const { spec } = useParams({ from: "/shell/specs/$spec" });
   useDocumentTitle(`${spec} · normstat`);
@@ -34,10 +34,10 @@ export function SpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: `There is no spec ${spec}`,
+            title: `Spec ${spec} not found`,
             next: (
               <PageLink to="/specs" search={{}}>
-                Go to the list of specs
+                Show all specs
               </PageLink>
             ),
           }}
@@ -99,7 +99,7 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
       </Text>
       {detail.disabled_reason !== "" && (
         <Alert color="red" title="This add-on is disabled" mb="sm">
-          {detail.disabled_reason}. Bytes of its streams are kept. Correct the spec, then read the streams again.
+          {detail.disabled_reason}. The bytes of its streams are kept. Correct the spec, then reparse the streams.
         </Alert>
       )}
       {detail.n_streams_outdated > 0 && (
@@ -112,17 +112,15 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
       ))}
       {stats.length === 0 && (
         <Text fz="sm" className="soft">
-          This server does not know its stats yet; load the page again in a moment.
+          The server has not loaded its stats yet. Reload the page in a moment.
         </Text>
       )}
       <Button variant="default" mt="sm" aria-expanded={isTextOpen} onClick={text.toggle}>
-        {isTextOpen
-          ? "Hide the text of the spec"
-          : `Show the text of the spec (${formatCount(detail.toml.length)} characters of TOML)`}
+        {isTextOpen ? "Hide spec text" : `Show spec text (${formatCount(detail.toml.length)} characters of TOML)`}
       </Button>
       <Collapse expanded={isTextOpen}>
         <div className="spec-text">
-          <CopyBox text={detail.toml} what="the text" />
+          <CopyBox text={detail.toml} what="the spec text" />
         </div>
       </Collapse>
       {isDeleting && (
@@ -185,8 +183,8 @@ function DeleteSpecDialog({ detail, onClose }: { readonly detail: SpecDetail; re
       onClose={onClose}
     >
       {detail.n_streams > 0
-        ? `${plural(detail.n_streams, "stream")} of hosts use it; the server keeps a spec as long as that is so.`
-        : "No stream uses it. Its text is gone then; copy it first if you may want it again."}
+        ? `${plural(detail.n_streams, "stream")} still use it. A spec in use cannot be deleted.`
+        : "No streams use it. Copy its text first if you may need it again."}
     </ConfirmDialog>
   );
 }

@@ -16,7 +16,7 @@ import { formatCount, plural } from "../../logic/number";
 import { filterSpecs, sortSpecs, systemName } from "../../logic/specs";
 import { type Clock, decodeListView, encodeListView } from "../../state/url";
 
-/** Every tool that can be read, built in or one's own. */
+/** All specs: built-in ones and add-ons. */
 export function SpecsPage() {
   useDocumentTitle("Specs · normstat");
   const search = useSearch({ strict: false });
@@ -68,8 +68,8 @@ export function SpecsPage() {
         </Group>
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        A spec says how a tool prints and what each column means.{" "}
-        {isAdministrator(me) ? "Your own add-ons are" : "An administrator adds specs; they are"} like those that are built in.
+        A spec describes a tool's output format and what each column means.{" "}
+        {isAdministrator(me) ? "Your add-ons work" : "Administrators can add specs, which work"} like the built-in specs.
       </Text>
       <ScrollCard label="Specs">
         {specs.data === undefined ? (
@@ -77,17 +77,17 @@ export function SpecsPage() {
             state={
               specs.error
                 ? { kind: "error", error: specs.error, onRetry: () => void specs.refetch() }
-                : { kind: "loading", what: "the specs" }
+                : { kind: "loading", what: "specs" }
             }
           />
         ) : shown.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: `No spec matches “${view.filter}”`,
+              title: `No specs match “${view.filter}”`,
               next: isAdministrator(me)
-                ? "Clear the filter to see all, or make an add-on from a pasted sample of the tool's output."
-                : "Clear the filter to see all, or ask an administrator for an add-on.",
+                ? "Clear the filter to see all specs, or create an add-on from a pasted sample of the tool's output."
+                : "Clear the filter to see all specs, or ask an administrator to create an add-on.",
             }}
           />
         ) : (
@@ -105,7 +105,7 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Spec</Table.Th>
-          <Table.Th>What it reads</Table.Th>
+          <Table.Th>Title</Table.Th>
           <Table.Th>Tool</Table.Th>
           <Table.Th>System</Table.Th>
           <Table.Th>Stats</Table.Th>
@@ -154,7 +154,7 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
   );
 }
 
-/** How many streams another version of the spec read, and the button that changes it. */
+/** The number of streams parsed with another version of the spec, with a button to reparse them. */
 export function Outdated({ spec }: { readonly spec: SpecInfo }) {
   return (
     <Group gap="xs">

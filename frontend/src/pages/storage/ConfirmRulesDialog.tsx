@@ -11,41 +11,38 @@ interface ConfirmRulesDialogProps {
   readonly onClose: () => void;
 }
 
-/** Says what new rules will delete, from when, before they hold. */
+/** Lists what new retention rules will delete, before they are saved. */
 export function ConfirmRulesDialog({ consequences, isPending, error, onConfirm, onClose }: ConfirmRulesDialogProps) {
   const isRaw = consequences.some(({ what }) => what === "raw bytes");
   const isSamples = consequences.some(({ what }) => what === "samples");
   return (
     <TypedConfirmDialog
-      title="Delete old data from now on"
+      title="Delete old data automatically"
       word="delete"
-      action="Save these rules"
+      action="Save rules"
       isPending={isPending}
       error={error}
       onClose={onClose}
       onConfirm={onConfirm}
     >
-      <Text fz="sm">The coming night, and every night from then on with a day more, this will be deleted on all hosts:</Text>
+      <Text fz="sm">From tonight on, this data will be deleted every night on all hosts, one more day each night:</Text>
       <ul className="consequences">
         {consequences.map(({ key, what, stat, before, keptUntilNow_days }) => (
           <li key={key}>
-            {what} of {stat === null ? "all stats without a rule of their own" : <b className="mono">{stat}</b>} from before{" "}
-            <b>{formatDate("UTC", before)}</b> (UTC; kept until now: {describeKept(keptUntilNow_days)})
+            {what} of {stat === null ? "all stats without their own rule" : <b className="mono">{stat}</b>} before{" "}
+            <b>{formatDate("UTC", before)}</b> (UTC; currently kept {describeKept(keptUntilNow_days)})
           </li>
         ))}
       </ul>
       {isSamples && (
         <Text fz="sm">
-          Without samples there are no graphs, comparisons or exports of that time, whether or not the raw bytes are still there.
+          Without samples, that period has no graphs, comparisons or exports, even if its raw bytes are still stored.
         </Text>
       )}
       {isRaw && (
-        <Text fz="sm">
-          Without raw bytes what the tools printed cannot be looked at or read again: a better spec or a lost sample can no longer
-          be had from them.
-        </Text>
+        <Text fz="sm">Without raw bytes, tool output can no longer be viewed or reparsed, for example with a better spec.</Text>
       )}
-      <Text fz="sm">What is deleted does not come back, unless you have a backup.</Text>
+      <Text fz="sm">Deleted data can only be restored from a backup.</Text>
     </TypedConfirmDialog>
   );
 }

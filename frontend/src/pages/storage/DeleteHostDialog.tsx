@@ -14,7 +14,7 @@ interface DeleteHostDialogProps {
   readonly onClose: () => void;
 }
 
-/** Everything of a host goes; its name is typed first. */
+/** Deletes a host and all its data, after its name was typed. */
 export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps) {
   const client = useQueryClient();
   const deleting = useMutation({
@@ -27,9 +27,9 @@ export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps)
   const since = host.first_sample_at === null ? "" : `, since ${formatDate(zone, fromApi(host.first_sample_at))}`;
   return (
     <TypedConfirmDialog
-      title={`Delete the host ${host.host}`}
+      title={`Delete host ${host.host}`}
       word={host.host}
-      action="Delete everything of this host"
+      action="Delete host and all its data"
       isPending={deleting.isPending}
       error={deleting.error}
       onClose={onClose}
@@ -38,13 +38,13 @@ export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps)
       }}
     >
       <Text fz="sm">
-        Gone for good: about {plural(host.n_samples, "sample")}
-        {since}, {formatBytes(host.chunk_bytes)} of raw bytes, its streams and rejected lines. Baselines lose this host; agent
-        tokens made for it stop working, and an agent that still runs there is turned away.
+        This permanently deletes about {plural(host.n_samples, "sample")}
+        {since}, {formatBytes(host.chunk_bytes)} of raw bytes, all streams and all rejected lines. The host is removed from its
+        baselines. Its agent tokens stop working, and an agent that still runs there is rejected.
       </Text>
       <Text fz="sm">
-        The host disappears at once; its data is removed in the background, and this page shows how far that is. Restart or not,
-        it goes on until all of it is gone.
+        The host disappears at once. Its data is deleted in the background; this page shows the progress. Deletion continues after
+        a restart.
       </Text>
     </TypedConfirmDialog>
   );

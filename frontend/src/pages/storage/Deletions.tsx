@@ -9,7 +9,7 @@ import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 
-/** Hosts that are being deleted, and those that were; nothing where there never was one. */
+/** Deleted hosts, also those still being deleted; renders nothing if there are none. */
 export function Deletions({ zone }: { readonly zone: Zone }) {
   const { data, error, refetch } = useQuery(hostDeletionsQuery);
   if (data === undefined || data.deletions.length === 0) {
@@ -29,9 +29,9 @@ export function Deletions({ zone }: { readonly zone: Zone }) {
               <Table.Th>Host</Table.Th>
               <Table.Th>State</Table.Th>
               <Table.Th className="number">Samples removed</Table.Th>
-              <Table.Th>Asked for</Table.Th>
-              <Table.Th>By</Table.Th>
-              <Table.Th>All gone</Table.Th>
+              <Table.Th>Requested</Table.Th>
+              <Table.Th>Requested by</Table.Th>
+              <Table.Th>Finished</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

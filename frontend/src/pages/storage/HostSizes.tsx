@@ -22,7 +22,7 @@ interface HostSizesProps {
   readonly mayDelete: boolean;
 }
 
-/** Which host takes how much, since when; an administrator may delete one. */
+/** The storage used by each host; administrators can delete hosts. */
 export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
   const [isAll, setAll] = useState(false);
   const [going, setGoing] = useState<HostStorage | null>(null);
@@ -35,21 +35,21 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
       </Title>
       <ScrollCard label="Sizes by host">
         {sized.length === 0 ? (
-          <StateView state={{ kind: "empty", title: "No host has sent anything yet" }} />
+          <StateView state={{ kind: "empty", title: "No hosts yet" }} />
         ) : (
           <Table aria-label="Sizes by host">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Host</Table.Th>
                 <Table.Th className="number">
-                  <Tooltip label="Samples and raw bytes; estimated from how many samples are of which host">
+                  <Tooltip label="Samples and raw bytes; estimated from each host's number of samples">
                     <span>Size</span>
                   </Tooltip>
                 </Table.Th>
                 <Table.Th aria-hidden />
                 <Table.Th className="number">Raw bytes</Table.Th>
                 <Table.Th className="number">Samples</Table.Th>
-                <Table.Th className="number">Growth a day</Table.Th>
+                <Table.Th className="number">Growth per day</Table.Th>
                 <Table.Th>First sample</Table.Th>
                 {mayDelete && (
                   <Table.Th>

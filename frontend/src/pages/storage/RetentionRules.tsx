@@ -18,18 +18,18 @@ interface RetentionRulesProps {
   readonly mayChange: boolean;
 }
 
-/** For how long samples and raw bytes are kept; for ever where nobody asked for less. */
+/** How long samples and raw bytes are kept; forever without a rule. */
 export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
   const retention = useQuery(retentionQuery);
   const { data } = retention;
   return (
     <section className="storage-section" aria-labelledby="storage-retention">
       <Title order={2} id="storage-retention">
-        How long things are kept
+        Retention
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        For ever, unless an administrator sets a rule. Samples are what graphs, comparisons and exports are made of; raw bytes are
-        what the tools printed, from which samples can be read again.
+        Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the
+        output of the tools; samples can be parsed from them again.
       </Text>
       {data === undefined ? (
         <div className="card">
@@ -38,7 +38,7 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
             state={
               retention.error
                 ? { kind: "error", error: retention.error, onRetry: () => void retention.refetch() }
-                : { kind: "loading", what: "the rules" }
+                : { kind: "loading", what: "rules" }
             }
           />
         </div>
@@ -56,10 +56,10 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
   );
 }
 
-/** The rules for those who may not change them. */
+/** The rules as text, for users who may not change them. */
 function RuleWords({ rules, zone }: { readonly rules: readonly RetentionRule[]; readonly zone: Zone }) {
   if (rules.length === 0) {
-    return <Text fz="sm">Everything is kept for ever.</Text>;
+    return <Text fz="sm">Everything is kept forever.</Text>;
   }
   return (
     <ul className="consequences">
@@ -97,7 +97,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
     setDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...part } : draft)));
   };
   const taken = drafts.map(({ stat }) => stat);
-  // Stats that take room come first: a rule is for them.
+  // The largest stats come first, because rules are usually for them.
   const names = [...new Set([...stored.map(({ stat }) => stat), ...stats.map(({ name }) => name)])];
   const free = names.filter((name) => !taken.includes(name));
 
@@ -141,7 +141,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
               setDrafts([...drafts, { id: last + 1, stat: free[0] ?? null, samples: "", chunks: "" }]);
             }}
           >
-            A rule for one stat
+            Add rule for a stat
           </Button>
           <Group gap="xs">
             <Button
@@ -151,7 +151,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
                 setDrafts(draftsOf(retention.rules));
               }}
             >
-              Undo
+              Reset{" "}
             </Button>
             <Button type="submit" disabled={!isChanged} loading={saving.isPending && !isAsking}>
               {consequences.length > 0 ? "Save…" : "Save"}
@@ -209,14 +209,14 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
         />
       )}
       <Days
-        label="Keep samples, days"
+        label="Keep samples (days)"
         value={draft.samples}
         onChange={(samples) => {
           onChange({ samples });
         }}
       />
       <Days
-        label="Keep raw bytes, days"
+        label="Keep raw bytes (days)"
         value={draft.chunks}
         onChange={(chunks) => {
           onChange({ chunks });
@@ -225,8 +225,8 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
       {stat === null ? (
         <span />
       ) : (
-        <Tooltip label="Drop this rule: the rule for all other stats holds then">
-          <ActionIcon mt={22} aria-label={`Drop the rule for ${stat}`} onClick={onRemove}>
+        <Tooltip label="Delete this rule; the rule for all other stats then applies">
+          <ActionIcon mt={22} aria-label={`Delete the rule for ${stat}`} onClick={onRemove}>
             <IconTrash size={16} />
           </ActionIcon>
         </Tooltip>
@@ -246,7 +246,7 @@ function Days({ label, value, onChange }: DaysProps) {
     <TextInput
       size="xs"
       label={label}
-      placeholder="for ever"
+      placeholder="forever"
       inputMode="numeric"
       error={daysProblem(value)}
       value={value}

@@ -20,7 +20,7 @@ interface RetentionRunsProps {
   readonly mayRun: boolean;
 }
 
-/** What the rules removed lately; an administrator need not wait for the night. */
+/** The latest retention runs; administrators can start one. */
 export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
   const client = useQueryClient();
   const [isAsking, setAsking] = useState(false);
@@ -46,18 +46,18 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
               setAsking(true);
             }}
           >
-            Apply the rules now…
+            Apply rules now…
           </Button>
         )}
         {runs.length === 0 && (
           <Text fz="sm" className="soft">
-            The rules were not applied yet; they are every night.
+            The rules have not been applied yet. They run every night.
           </Text>
         )}
       </Group>
       {runs.length > 0 && (
-        <ScrollCard label="What the rules removed">
-          <Table aria-label="What the rules removed">
+        <ScrollCard label="Retention runs">
+          <Table aria-label="Retention runs">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Applied</Table.Th>
@@ -85,8 +85,8 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
       )}
       {isAsking && (
         <ConfirmDialog
-          title="Apply the rules now"
-          action="Delete what is old enough"
+          title="Apply rules now"
+          action="Delete old data"
           isPending={running.isPending}
           error={running.error}
           onClose={() => {
@@ -96,7 +96,7 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
             running.mutate();
           }}
         >
-          What the rules would delete the coming night is deleted now, in the background. It does not come back.
+          The data that the rules would delete tonight is deleted now, in the background. It can only be restored from a backup.
         </ConfirmDialog>
       )}
     </>

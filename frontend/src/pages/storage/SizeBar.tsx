@@ -1,6 +1,6 @@
 import { percent } from "../../logic/surface";
 
-/** How large something is beside the largest of its table; the number stands beside it. */
+/** A size relative to the largest of its table, as a bar beside the number. */
 export function SizeBar({ share }: { readonly share: number }) {
   return (
     <div className="size-bar" aria-hidden>

@@ -9,7 +9,7 @@ import { SizeBar } from "./SizeBar";
 
 const FIRST = 15;
 
-/** Which stat takes how much, and how much a value of it takes. */
+/** The storage used by each stat, and the bytes per value. */
 export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] }) {
   const [isAll, setAll] = useState(false);
   const sized = bySize(stats, ({ stat, table_bytes, index_bytes }) => ({ name: stat, bytes: table_bytes + index_bytes }));
@@ -30,13 +30,13 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
                 <Table.Th className="number">Size</Table.Th>
                 <Table.Th aria-hidden />
                 <Table.Th className="number">
-                  <Tooltip label="What one number that a tool printed takes, its time and its part of the index included; values are estimated">
-                    <span>Bytes a value</span>
+                  <Tooltip label="Storage of one printed number, with its share of timestamp and index (estimated)">
+                    <span>Bytes per value</span>
                   </Tooltip>
                 </Table.Th>
                 <Table.Th className="number">Index</Table.Th>
                 <Table.Th className="number">Samples</Table.Th>
-                <Table.Th className="number">Growth a day</Table.Th>
+                <Table.Th className="number">Growth per day</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

@@ -18,7 +18,7 @@ import { StatSizes } from "./StatSizes";
 import { Summary } from "./Summary";
 import "./storage.css";
 
-/** What takes the disk, how long that will last, and for how long things are kept. */
+/** Disk usage, the forecast of when the disk is full, and retention. */
 export function StoragePage() {
   useDocumentTitle("Storage · normstat");
   const search = useSearch({ strict: false });
@@ -44,7 +44,7 @@ export function StoragePage() {
             state={
               storage.error
                 ? { kind: "error", error: storage.error, onRetry: () => void storage.refetch() }
-                : { kind: "loading", what: "the sizes" }
+                : { kind: "loading", what: "sizes" }
             }
           />
         </div>

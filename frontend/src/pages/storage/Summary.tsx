@@ -4,37 +4,37 @@ import { formatBytes } from "../../logic/number";
 import { forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
 import { percent } from "../../logic/surface";
 
-/** The disk as a bar, how fast it fills, and when it is full. */
+/** Disk usage as a bar, growth, and when the disk will be full. */
 export function Summary({ storage }: { readonly storage: StorageInfo }) {
   const forecast = forecastOf(storage);
   const slices = slicesOf(storage);
   const { disk } = storage;
   const isWarning = forecast.level === "warn" || forecast.level === "urgent";
   return (
-    <section aria-label="The disk">
+    <section aria-label="Disk">
       <dl className="storage-facts">
         <div className="card storage-fact">
           <dt>Database</dt>
           <dd>{formatBytes(storage.database_bytes)}</dd>
         </div>
         <div className="card storage-fact">
-          <dt>Free on its disk</dt>
+          <dt>Free disk space</dt>
           <dd>
-            {disk.free_bytes === null ? "not known" : formatBytes(disk.free_bytes)}
+            {disk.free_bytes === null ? "unknown" : formatBytes(disk.free_bytes)}
             {disk.total_bytes !== null && <small>of {formatBytes(disk.total_bytes)}</small>}
           </dd>
         </div>
         <div className="card storage-fact">
-          <dt>Growth a day</dt>
+          <dt>Growth per day</dt>
           <dd>
-            {storage.growth_bytes_per_day === null ? "not known yet" : formatGrowth(storage.growth_bytes_per_day)}
-            {storage.growth_bytes_per_day !== null && <small>over the last week</small>}
+            {storage.growth_bytes_per_day === null ? "unknown yet" : formatGrowth(storage.growth_bytes_per_day)}
+            {storage.growth_bytes_per_day !== null && <small>average of the last week</small>}
           </dd>
         </div>
         <div className="card storage-fact" data-level={forecast.level}>
           <dt>
             {isWarning && <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />}
-            Until the disk is full
+            Time until the disk is full
           </dt>
           <dd>
             {/* A definition may hold an alert; the list of them may not. */}
