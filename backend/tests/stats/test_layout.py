@@ -94,7 +94,7 @@ def test_the_patterns_of_users_are_linear() -> None:
 
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_every_reader_refuses_a_key_that_it_does_not_know(name: str) -> None:
-    with pytest.raises(LayoutError, match="^no_such_key: is not known; the keys are "):
+    with pytest.raises(LayoutError, match=r"^no_such_key: is not known; the keys are "):
         parse_layout(READERS[name].layout, {"no_such_key": 1}, stats=())
 
 
