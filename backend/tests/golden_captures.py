@@ -1,4 +1,8 @@
-"""The captures in golden/, and what the reader makes of them as JSON. Used by the golden test and by `make golden`."""
+"""The captures in golden/, and what the reader makes of them as JSON. Used by the golden test and by `make golden`.
+
+recorded/   output that a tool printed, on a machine of ours or in a published text; its .toml says what was cut or added
+synthetic/  output that was written by hand, after a release's layout, a manual page or a source
+"""
 
 import json
 import tomllib
@@ -13,11 +17,15 @@ from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock
 
 GOLDEN: Final = Path(__file__).parent / "golden"
+RECORDED: Final = "recorded"
+SYNTHETIC: Final = "synthetic"
+# How the origin of a synthetic capture begins.
+SYNTHETIC_ORIGINS: Final = ("written by hand", "made for this test", "made up")
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A recorded output: golden/<spec>/<release>--<case>.txt with a .toml beside it."""
+    """An output: golden/<recorded or synthetic>/<spec>/<release>--<case>.txt with a .toml beside it."""
 
     spec: str
     path: Path
@@ -25,6 +33,10 @@ class Capture:
     @property
     def name(self) -> str:
         return f"{self.spec}/{self.path.stem}"
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.path.parent.parent.name == RECORDED
 
     @property
     def data(self) -> bytes:
@@ -42,8 +54,14 @@ class Capture:
 
 
 def captures() -> Iterator[Capture]:
-    for path in sorted(GOLDEN.glob("*/*.txt")):
+    for path in sorted(GOLDEN.glob("*/*/*.txt"), key=lambda path: (path.parent.name, path.name)):
         yield Capture(path.parent.name, path)
+
+
+def capture_path(name: str) -> Path:
+    """The text of a capture by its name, "vmstat_linux/procps-4.0.2--agent"."""
+    (path,) = GOLDEN.glob(f"*/{name}.txt")
+    return path
 
 
 def render(result: ReadResult) -> str:

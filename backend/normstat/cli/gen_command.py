@@ -15,6 +15,8 @@ from normstat.stats.spec import Field, Shape, Spec, Stat
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 DOCS: Final = Path(normstat.__file__).parents[2] / "docs"
 STATS_PAGE: Final = DOCS / "stats.md"
+# The captures that tests read: recorded/SPEC/*.txt and synthetic/SPEC/*.txt.
+CAPTURES: Final = Path(normstat.__file__).parents[1] / "tests" / "golden"
 QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 
 INTRODUCTION: Final = """\
@@ -29,6 +31,9 @@ The samples of a stat are rows of a table unless its heading says otherwise: *ke
 `KEY{LABEL}`. *Semantics* says what span of time a number is about: a *counter* holds everything since boot (or since the process
 began), an *instant* is the state at the report, a *rate* tells of the report's interval. A number with a suffix (`1.5K`) is stored
 as what it stands for, and comes back as it was printed.
+
+*Captures* counts the outputs that the tests of a spec read: *recorded* ones were printed by the tool, on our machines or in a
+published text; *synthetic* ones were written by hand after the layout of a release, a manual page or a source.
 """
 SHAPES: Final = {
     Shape.TABLE: "",
@@ -60,10 +65,16 @@ def render_stats_page() -> str:
 
 def _index_lines() -> Iterator[str]:
     """Yield a table of all specs, by tool."""
-    yield "| tool | spec | system | what it tells |"
-    yield "|---|---|---|---|"
+    yield "| tool | spec | system | what it tells | captures |"
+    yield "|---|---|---|---|---|"
     for spec in sorted(load_catalogue().specs.values(), key=lambda spec: (spec.tool, spec.name)):
-        yield f"| {spec.tool} | [{spec.name}](#{spec.name}) | {spec.os} | {spec.title} |"
+        yield f"| {spec.tool} | [{spec.name}](#{spec.name}) | {spec.os} | {spec.title} | {_captures(spec)} |"
+
+
+def _captures(spec: Spec) -> str:
+    """Return how many captures of a spec are recorded, and how many synthetic."""
+    counts = {kind: len(list((CAPTURES / kind / spec.name).glob("*.txt"))) for kind in ("recorded", "synthetic")}
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
 
 
 def _spec_lines(spec: Spec) -> Iterator[str]:

@@ -16,8 +16,9 @@ from importlib.resources.abc import Traversable
 from typing import Final, TypeVar
 
 from normstat.errors import NotFound, SpecError
+from normstat.stats.layout import LayoutError, parse_layout
 from normstat.stats.readers import READERS
-from normstat.stats.spec import Family, Field, Kind, Panel, Semantics, Shape, Spec, Stat, Storage, Worse
+from normstat.stats.spec import Family, Field, Kind, Layout, Panel, Semantics, Shape, Spec, Stat, Storage, Worse
 from normstat.stats.spec_defaults import complete_stat, usual_kind, usual_semantics
 from normstat.stats.spec_table import SpecTable, cut
 from normstat.stats.storage_rule import usual_storage
@@ -30,6 +31,8 @@ SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace
 # Over all stats of a file; sar has some 400.
 MAX_FIELDS: Final = 5000
 SYSTEMS: Final = ("linux", "sunos", "any")
+# Readers that stored specs of users may know by an older name.
+RENAMED_READERS: Final = {"mib": "proc_net_snmp", "live_test": "se_livetest"}
 FAILURES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
 # User specs that are kept parsed: as many as there may be.
 MAX_PARSED: Final = 1000
@@ -220,14 +223,17 @@ def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, versio
     stats = raw.get("stats")
     if isinstance(stats, list):
         raw = {**raw, "stats": _complete_stats(file, stats, raw, shared)}
+    raw = {**raw, "reader": RENAMED_READERS.get(str(raw.get("reader")), raw.get("reader"))} if "reader" in raw else raw
     top = SpecTable(file, "", {key: value for key, value in raw.items() if key != "source"})
     top.is_user_made = is_user_made
     name = top.string("name")
     if f"{name}.toml" != file:
         message = f"{file}: name is {name!r}; the file must be called {name}.toml"
         raise SpecError(message)
-    layout = top.table("layout")
+    reader = top.choice("reader", READERS)
+    layout = top.table("layout").values()
     written = top.number("version", version)
+    stats = tuple(_stat(item) for item in top.tables("stats"))
     spec = Spec(
         name=name,
         tool=top.string("tool"),
@@ -235,21 +241,24 @@ def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, versio
         title=top.string("title"),
         version=written if version is None else version,
         commands=top.texts("commands"),
-        reader=top.choice("reader", READERS),
-        layout=layout.values(),
-        stats=tuple(_stat(item) for item in top.tables("stats")),
+        reader=reader,
+        layout=_layout(file, READERS[reader].layout, layout, stats, is_user_made=is_user_made),
+        stats=stats,
         marks=top.patterns("marks"),
         refuses=top.patterns("refuses"),
         is_fallback=top.flag("is_fallback"),
         is_user_made=is_user_made,
     )
     top.done()
-    try:
-        READERS[spec.reader].check(spec)
-    except (KeyError, TypeError, ValueError, re.error) as trouble:
-        message = f"{file}: layout: {cut(str(trouble))}"
-        raise SpecError(message) from trouble
     return spec
+
+
+def _layout(file: str, model: type[Layout], raw: Mapping[str, object], stats: Sequence[Stat], *, is_user_made: bool) -> Layout:
+    try:
+        return parse_layout(model, raw, stats=stats, is_user_made=is_user_made)
+    except LayoutError as error:
+        message = f"{file}: layout: {cut(str(error))}"
+        raise SpecError(message) from error
 
 
 def _stat(raw: SpecTable) -> Stat:

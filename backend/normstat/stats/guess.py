@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import HeaderLine, find_header, split_header
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
@@ -83,9 +83,9 @@ def _could_be(spec: Spec, texts: Sequence[str], headers: Sequence[HeaderLine]) -
     pattern = join_patterns(spec, spec.marks)
     if pattern is not None and any(pattern.fullmatch(text) for text in texts):
         return True
-    if spec.reader != COLUMNS or spec.is_fallback:
+    layout = spec.layout
+    if spec.reader != COLUMNS or spec.is_fallback or not isinstance(layout, ColumnLayout):
         return False
-    layout = build_layout(spec)
     found = (find_header(spec, layout, line) for line in headers)
     # A header that no table knows may be any tool's.
     return any(header is not None and header.stat is not None and not header.table.is_open for header in found)

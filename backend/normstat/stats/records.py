@@ -24,6 +24,11 @@ ValueArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 State = dict[str, object]
 
 
+def texts_of(value: object) -> list[str]:
+    """Return a list of texts from a state. Missing: [] for anything else."""
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """What is known of a stream's times from elsewhere.

@@ -4,7 +4,7 @@ A spec is one TOML file in specs/: one tool in one form of call on one system. A
 of sample (one wide table in the store). `iostat -x` prints devices and CPU shares, so its spec yields two stats.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -158,13 +158,24 @@ class Stat:
     shape: Shape = Shape.TABLE
 
 
+@dataclass(frozen=True)
+class Layout:
+    """What a spec tells its reader about the tool's output. Each reader derives a model of its own: see stats/layout.py."""
+
+    def validate(self, stats: Sequence[Stat]) -> None:
+        """Check what the types of the fields do not say.
+
+        Raises: ValueError, its message beginning with the key
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """A tool in one form of call on one system, and the stats it yields.
 
-    `layout` is for the reader alone. `version` grows whenever the same bytes would give other samples. `marks` are regular
-    expressions of lines (their whole text) that show which tool printed a file, `refuses` of lines that this spec's tool never
-    prints; `is_fallback` specs are only guessed where no other fits. All three serve guess_spec alone. `is_user_made`: its
+    `layout` is the reader's model of `[layout]`. `version` grows whenever the same bytes would give other samples. `marks` are
+    regular expressions of lines (their whole text) that show which tool printed a file, `refuses` of lines that this spec's tool
+    never prints; `is_fallback` specs are only guessed where no other fits. All three serve guess_spec alone. `is_user_made`: its
     patterns are matched in linear time, see stats/pattern.py.
     """
 
@@ -175,7 +186,7 @@ class Spec:
     version: int
     commands: tuple[str, ...]
     reader: str
-    layout: Mapping[str, object]
+    layout: Layout
     stats: tuple[Stat, ...]
     marks: tuple[str, ...] = ()
     refuses: tuple[str, ...] = ()

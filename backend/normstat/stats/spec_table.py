@@ -132,7 +132,7 @@ class SpecTable:
         return table
 
     def values(self) -> Mapping[str, object]:
-        """Return everything in the table, for the one that checks it (build_layout)."""
+        """Return everything in the table, for the one that checks it."""
         return self._raw
 
     def done(self) -> None:

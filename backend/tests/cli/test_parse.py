@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from normstat.cli import app
-from tests.golden_captures import GOLDEN
+from tests.golden_captures import GOLDEN, capture_path
 
-AGENT = GOLDEN / "vmstat_linux/procps-4.0.2--agent.txt"
-BROKEN = GOLDEN / "vmstat_linux/procps-4.0.2--broken-lines.txt"
+AGENT = capture_path("vmstat_linux/procps-4.0.2--agent")
+BROKEN = capture_path("vmstat_linux/procps-4.0.2--broken-lines")
 NO_DATE = (
     b"12:00:00     CPU    %usr    %sys   %idle\n"
     b"23:59:59     all    1.00    2.00   97.00\n"

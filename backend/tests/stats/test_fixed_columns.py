@@ -119,16 +119,16 @@ def test_a_last_line_that_may_lack_its_end_is_no_row() -> None:
 @pytest.mark.parametrize(
     ("layout", "message"),
     [
-        ('columns = ["a", "a"]', "each another one"),
-        ("columns = []", "1 to 500 names"),
+        ('columns = ["a", "a"]', "1 to 500 different names"),
+        ("columns = []", "1 to 500 different names"),
         ('columns = ["a b"]', "without blanks"),
         ('columns = ["a"]\ninstance = ["x"]', "instance: 'x' is no column"),
         ('columns = ["x"]\ninstance = ["x"]', "at least one must be neither"),
         ('columns = ["a"]\nlast_text = true', "the last column is no text"),
         ('columns = ["a"]\ntime = "trailing"', "time: 'trailing' is none of line, leading"),
-        ('columns = ["a"]\nignored = ["("]', "layout"),
+        ('columns = ["a"]\nignored = ["("]', "layout: ignored: "),
         ('columns = ["a"]\nheaders = 1', "headers: is not known"),
-        ('columns = ["a"]\nshortest = "x"', "shortest: a number"),
+        ('columns = ["a"]\nshortest = "x"', "shortest: must be a whole number"),
     ],
 )
 def test_layouts_that_make_no_sense(layout: str, message: str) -> None:

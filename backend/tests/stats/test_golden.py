@@ -9,7 +9,7 @@ from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.number_formats import format_values
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers.tabular.columns import COLOUR
-from tests.golden_captures import GOLDEN, Capture, captures, render
+from tests.golden_captures import GOLDEN, RECORDED, SYNTHETIC, SYNTHETIC_ORIGINS, Capture, captures, render
 
 ALL = list(captures())
 
@@ -65,7 +65,8 @@ def test_the_spec_is_guessed(capture: Capture) -> None:
 
 
 def test_specs_and_capture_folders_are_the_same() -> None:
-    folders = {path.name for path in GOLDEN.iterdir() if path.is_dir()}
+    assert {path.name for path in GOLDEN.iterdir()} == {RECORDED, SYNTHETIC}
+    folders = {path.name for path in GOLDEN.glob("*/*")}
     assert folders == set(load_catalogue().specs), "a spec without captures, or captures without a spec"
 
 
@@ -73,8 +74,14 @@ def test_captures_are_described() -> None:
     for capture in ALL:
         about = tomllib.loads(capture.path.with_suffix(".toml").read_text())
         assert {"command", "date", "origin", "licence", "shows"} == set(about), capture.name
+        assert capture.is_recorded is not about["origin"].startswith(SYNTHETIC_ORIGINS), f"{capture.name} is in the wrong folder"
+
+
+def test_a_capture_has_one_name() -> None:
+    names = [capture.name for capture in ALL]
+    assert len(set(names)) == len(names)
 
 
 def test_no_file_is_left_over() -> None:
     known = {path for capture in ALL for path in (capture.path, capture.path.with_suffix(".toml"), capture.expected_path)}
-    assert set(GOLDEN.glob("*/*")) == known
+    assert set(GOLDEN.glob("*/*/*")) == known

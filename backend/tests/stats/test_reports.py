@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 
 from normstat.stats.catalogue import require_spec
 from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, ReadResult, Timing
-from tests.golden_captures import GOLDEN
+from tests.golden_captures import capture_path
 
 
 def result_of(capture: str) -> ReadResult:
-    path = Path(GOLDEN, f"{capture}.txt")
+    path = capture_path(capture)
     return read(require_spec(path.parent.name), path.read_bytes(), state={}, offset=0, is_final=True)
 
 
@@ -129,7 +128,7 @@ def test_intervals_of_perf_are_counted_from_the_start() -> None:
 
 
 def test_reports_that_print_no_time_are_an_interval_apart() -> None:
-    text = (GOLDEN / "lockstat" / "illumos--interrupts.txt").read_bytes()
+    text = capture_path("lockstat/illumos--interrupts").read_bytes()
     timing = Timing(start_us=0, interval_us=60_000_000)
     result = read(require_spec("lockstat"), text, state={}, offset=0, timing=timing)
     (block,) = (block for block in result.blocks if block.stat.name == "lockstat_section")
@@ -137,7 +136,7 @@ def test_reports_that_print_no_time_are_an_interval_apart() -> None:
 
 
 def test_what_a_recorder_calls_anew_is_a_new_report() -> None:
-    text = (GOLDEN / "plockstat" / "solaris-10--after-libumem.txt").read_bytes()
+    text = capture_path("plockstat/solaris-10--after-libumem").read_bytes()
     stamp = b"zzz ***Sat Nov 21 12:00:%02d UTC 2026\n"
     result = read(require_spec("plockstat"), stamp % 10 + text + stamp % 40 + text, state={}, offset=0)
     (block,) = result.blocks

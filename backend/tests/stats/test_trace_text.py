@@ -8,11 +8,11 @@ from normstat.errors import SpecError
 from normstat.stats.catalogue import parse_spec, require_spec
 from normstat.stats.engine.trace.column_names import split_headers
 from normstat.stats.engine.trace.stacks import MAX_FRAMES, fold_lines, fold_stack, is_frame
-from normstat.stats.engine.trace.trace_layout import begin_tables, build_trace_layout
+from normstat.stats.engine.trace.trace_layout import begin_tables
 from normstat.stats.engine.trace.trace_lines import Pairs, parse_pairs, says_nothing, split_stamp, tells_of_losses, tidy
 from normstat.stats.engine.trace.trace_table import TableRow, cut_row
 
-LAYOUT = build_trace_layout(require_spec("bcc"))
+LAYOUT = require_spec("bcc").layout
 
 
 def names(header: str, row: str = "") -> list[list[str]]:
@@ -240,21 +240,21 @@ source = "t(1)"
     ("old", "new", "message"),
     [
         ('table = "t"', 'tabel = "t"', "layout: tabel: is not known"),
-        ('table = "t"', 'table = "u"', "layout: table: 'u' is no stat of this spec with the shape table"),
-        ('table = "t"', 'stacks = "t"', "layout: stacks: 't' is no stat of this spec with the shape stacks"),
-        ("(?P<n>", "(?P<m>", "layout: lines.pattern: 'm' is no field of t"),
-        ("(?P<n>", "(", "layout: lines.pattern: names no field"),
+        ('table = "t"', 'table = "u"', "layout: table: 'u' is no stat of this spec"),
+        ('table = "t"', 'stacks = "t"', "layout: stacks: 't' has the shape table; stacks expected"),
+        ("(?P<n>", "(?P<m>", "layout: lines[0].pattern: 'm' is no field of t"),
+        ("(?P<n>", "(", "layout: lines[0].pattern: names no field"),
         ("(?P<n>", "((?P<n>", "layout"),
-        ('[[layout.lines]]\nstat = "t"', '[[layout.lines]]\nstat = "u"', "layout: lines.stat: 'u' is no stat of this spec"),
+        ('[[layout.lines]]\nstat = "t"', '[[layout.lines]]\nstat = "u"', "layout: lines[0].stat: 'u' is no stat of this spec"),
         (
             "[[layout.lines]]",
             '[[layout.tables]]\nstat = "t"\nheader = []\n[[layout.lines]]',
-            "layout: tables.header: at least one word",
+            "layout: tables[0].header: at least one",
         ),
         (
             "[[layout.lines]]",
             '[[layout.tables]]\nstat = "t"\nhaeder = ["A"]\n[[layout.lines]]',
-            "layout: tables.haeder: is not known",
+            "layout: tables[0].haeder: is not known",
         ),
     ],
 )

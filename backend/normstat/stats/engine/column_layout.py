@@ -34,14 +34,14 @@ Keys of `[[layout.tables]]`:
     first_text   true when the first column, which names the row, may contain blanks between words that are no numbers
 """
 
+import functools
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Annotated
 
-from normstat.stats.pattern import join_patterns
-from normstat.stats.spec import Spec
+from normstat.stats.layout import NON_EMPTY, Alternatives, AnyPattern, Convert, OptionalStatName, not_a_key, toml_key
+from normstat.stats.spec import Layout
 
 
 class TimeStyle(StrEnum):
@@ -63,185 +63,71 @@ class SinceBoot(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupMark:
-    """A group of columns begins at a column that is one of `first`, or behind it when `is_behind`."""
+    """A group of columns begins at a column that is one of `first`, or after it when `is_behind`."""
 
     group: str
     first: frozenset[str]
     is_behind: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TableLayout:
+def parse_group(pair: tuple[str, ...]) -> GroupMark:
+    """Return the mark that a pair of the key `groups` is.
+
+    >>> parse_group(("io", "bi|in")).is_behind, parse_group(("cpu", "<sr")).first
+    (False, frozenset({'sr'}))
+    """
+    if len(pair) != 2:
+        raise ValueError("a group and the column that begins it are needed")
+    name, first = pair
+    return GroupMark(name, frozenset(first.removeprefix("<").split("|")), first.startswith("<"))
+
+
+@dataclass(frozen=True)
+class ColumnTable:
     """One kind of table in a tool's output; the module's docstring explains the keys."""
 
-    stat: str
-    header: tuple[frozenset[str], ...]
-    instance: frozenset[str]
-    labels: frozenset[str]
-    skipped: frozenset[str]
-    time: TimeStyle
-    missing: frozenset[str]
-    groups: tuple[GroupMark, ...]
-    has_last_text: bool
-    titles: frozenset[str]
-    lead_instance: str
-    optional: frozenset[str]
-    has_counters: bool
-    has_short_rows: bool = False
+    stat: OptionalStatName = ""
+    header: tuple[Alternatives, ...] = ()
+    instance: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
+    time: TimeStyle = TimeStyle.NONE
+    missing: frozenset[str] = frozenset()
+    groups: tuple[Annotated[GroupMark, Convert(tuple[str, ...], parse_group)], ...] = ()
+    has_last_text: bool = toml_key("last_text", default=False)
+    titles: frozenset[str] = frozenset()
+    lead_instance: str = ""
+    optional: frozenset[str] = frozenset()
+    has_counters: bool = toml_key("counters", default=False)
+    has_short_rows: bool = toml_key("short_rows", default=False)
     text_from: str = ""
-    is_wrapped: bool = False
+    is_wrapped: bool = toml_key("wrapped", default=False)
     joined: tuple[str, ...] = ()
-    is_titled: bool = False
-    has_first_text: bool = False
+    is_titled: bool = toml_key("titled", default=False)
+    has_first_text: bool = toml_key("first_text", default=False)
     # For the headers that no other table knows.
-    is_open: bool = False
+    is_open: bool = not_a_key(default=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+@dataclass(frozen=True)
+class ColumnLayout(Layout):
     """How the lines of a tool are told apart; the module's docstring explains the keys."""
 
-    tables: tuple[TableLayout, ...]
-    since_boot: SinceBoot
-    omit_option: str
-    banner: re.Pattern[str] | None
-    group_line: re.Pattern[str] | None
-    ignored: re.Pattern[str] | None
-    messages: re.Pattern[str] | None
-    has_blank_end: bool
-    header_rows: int | None
-    has_sections: bool = False
+    known_tables: Annotated[tuple[ColumnTable, ...], NON_EMPTY] = toml_key("tables")
+    unknown: OptionalStatName = ""
+    since_boot: SinceBoot = SinceBoot.NEVER
+    omit_option: str = ""
+    banner: re.Pattern[str] | None = None
+    group_line: re.Pattern[str] | None = None
+    ignored: AnyPattern = None
+    messages: AnyPattern = None
+    has_blank_end: bool = toml_key("blank_ends_table", default=False)
+    header_rows: int | None = None
+    has_sections: bool = toml_key("sections", default=False)
 
-
-LAYOUT_KEYS: Final = frozenset(
-    {
-        "since_boot",
-        "omit_option",
-        "banner",
-        "group_line",
-        "ignored",
-        "messages",
-        "blank_ends_table",
-        "header_rows",
-        "sections",
-        "unknown",
-        "tables",
-    }
-)
-TABLE_KEYS: Final = frozenset(
-    {
-        "stat",
-        "header",
-        "instance",
-        "labels",
-        "skipped",
-        "time",
-        "missing",
-        "groups",
-        "last_text",
-        "titles",
-        "lead_instance",
-        "optional",
-        "counters",
-        "short_rows",
-        "text_from",
-        "wrapped",
-        "joined",
-        "titled",
-        "first_text",
-    }
-)
-
-
-def build_layout(spec: Spec) -> Layout:
-    """Return the layout of a spec in typed form.
-
-    Raises: ValueError, TypeError or re.error for a layout that makes no sense; the catalogue turns them into SpecError.
-    """
-    raw = spec.layout
-    _refuse_unknown(raw, LAYOUT_KEYS)
-    tables = raw.get("tables")
-    if not isinstance(tables, list) or not tables:
-        raise ValueError("tables: at least one is needed")
-    names = {stat.name for stat in spec.stats}
-    header_rows = raw.get("header_rows")
-    if header_rows is not None and not isinstance(header_rows, int):
-        raise TypeError("header_rows: a number is needed")
-    unknown = _text(raw, "unknown", "")
-    open_tables = [replace(_table({"stat": unknown, "time": "leading"}, names), is_open=True)] if unknown else []
-    return Layout(
-        tables=(*(_table(table, names) for table in tables), *open_tables),
-        since_boot=SinceBoot(_text(raw, "since_boot", "never")),
-        omit_option=_text(raw, "omit_option", ""),
-        banner=_pattern(spec, [_text(raw, "banner", "")]),
-        group_line=_pattern(spec, [_text(raw, "group_line", "")]),
-        ignored=_pattern(spec, _texts(raw, "ignored")),
-        messages=_pattern(spec, _texts(raw, "messages")),
-        has_blank_end=raw.get("blank_ends_table") is True,
-        header_rows=header_rows,
-        has_sections=raw.get("sections") is True,
-    )
-
-
-def _table(raw: object, names: set[str]) -> TableLayout:
-    if not isinstance(raw, dict):
-        raise TypeError("tables: each must be a table")
-    _refuse_unknown(raw, TABLE_KEYS)
-    stat = _text(raw, "stat", "")
-    if stat and stat not in names:
-        message = f"tables.stat: {stat!r} is no stat of this spec"
-        raise ValueError(message)
-    groups = raw.get("groups", [])
-    if not isinstance(groups, list):
-        raise TypeError("tables.groups: a list of pairs is needed")
-    return TableLayout(
-        stat=stat,
-        header=tuple(frozenset(item.split("|")) for item in _texts(raw, "header")),
-        instance=frozenset(_texts(raw, "instance")),
-        labels=frozenset(_texts(raw, "labels")),
-        skipped=frozenset(_texts(raw, "skipped")),
-        time=TimeStyle(_text(raw, "time", "none")),
-        missing=frozenset(_texts(raw, "missing")),
-        groups=tuple(
-            GroupMark(str(name), frozenset(str(first).removeprefix("<").split("|")), str(first).startswith("<"))
-            for name, first in groups
-        ),
-        has_last_text=raw.get("last_text") is True,
-        titles=frozenset(_texts(raw, "titles")),
-        lead_instance=_text(raw, "lead_instance", ""),
-        optional=frozenset(_texts(raw, "optional")),
-        has_counters=raw.get("counters") is True,
-        has_short_rows=raw.get("short_rows") is True,
-        text_from=_text(raw, "text_from", ""),
-        is_wrapped=raw.get("wrapped") is True,
-        joined=tuple(_texts(raw, "joined")),
-        is_titled=raw.get("titled") is True,
-        has_first_text=raw.get("first_text") is True,
-    )
-
-
-def _refuse_unknown(raw: Mapping[str, object], known: frozenset[str]) -> None:
-    for key in raw:
-        if key not in known:
-            message = f"{key}: is not known"
-            raise ValueError(message)
-
-
-def _text(raw: Mapping[str, object], key: str, default: str) -> str:
-    value = raw.get(key, default)
-    if not isinstance(value, str):
-        message = f"{key}: must be text, not {value!r}"
-        raise TypeError(message)
-    return value
-
-
-def _texts(raw: Mapping[str, object], key: str) -> list[str]:
-    value = raw.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        message = f"{key}: must be a list of texts, not {value!r}"
-        raise TypeError(message)
-    return [str(item) for item in value]
-
-
-def _pattern(spec: Spec, patterns: list[str]) -> re.Pattern[str] | None:
-    return join_patterns(spec, [pattern for pattern in patterns if pattern])
+    @functools.cached_property
+    def tables(self) -> tuple[ColumnTable, ...]:
+        """The tables, behind them the one for unknown headers, if the layout has a stat for it."""
+        if not self.unknown:
+            return self.known_tables
+        return (*self.known_tables, ColumnTable(stat=self.unknown, time=TimeStyle.LEADING, is_open=True))

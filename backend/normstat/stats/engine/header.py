@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from normstat.stats.engine.column_layout import Layout, TableLayout, TimeStyle
+from normstat.stats.engine.column_layout import ColumnLayout, ColumnTable, TimeStyle
 from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
 from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
 
@@ -45,7 +45,7 @@ class Header:
     columns, in their order, where `decimals` of an undocumented field is only known from its first row.
     """
 
-    table: TableLayout
+    table: ColumnTable
     stat: Stat | None
     words: tuple[str, ...]
     roles: tuple[Role, ...]
@@ -91,7 +91,7 @@ def split_header(text: str) -> HeaderLine | None:
     return HeaderLine(tuple(words), clock, clock is not None or is_marked)
 
 
-def find_header(spec: Spec, layout: Layout, line: HeaderLine, group_line: str = "") -> Header | None:
+def find_header(spec: Spec, layout: ColumnLayout, line: HeaderLine, group_line: str = "") -> Header | None:
     """Return the header that the line is, by the first table of the layout whose needed columns it has.
 
     Missing: None when the line is no header of this spec.
@@ -115,7 +115,7 @@ def _may_be_header(line: HeaderLine) -> bool:
     return all(COLUMN_WORD.fullmatch(word) for word in line.words)
 
 
-def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -> Header:
+def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str) -> Header:
     zone_name = ""
     words = list(line.words)
     last_group = group_line.rstrip().rpartition(" ")[2]
@@ -164,7 +164,7 @@ def _header(spec: Spec, table: TableLayout, line: HeaderLine, group_line: str) -
     )
 
 
-def _join(words: list[str], table: TableLayout) -> list[str]:
+def _join(words: list[str], table: ColumnTable) -> list[str]:
     """Return the header's words, those that are one column's name together."""
     if table.text_from in words:
         at = words.index(table.text_from)
@@ -178,7 +178,7 @@ def _join(words: list[str], table: TableLayout) -> list[str]:
     return words
 
 
-def _optional(table: TableLayout, words: list[str]) -> tuple[int, int]:
+def _optional(table: ColumnTable, words: list[str]) -> tuple[int, int]:
     """Return where the columns begin that only some rows have, and how many they are: those at the end, else those side by side."""
     number = 0
     while number < len(words) and words[-1 - number] in table.optional:
@@ -193,7 +193,7 @@ def _is_documented(stat: Stat | None, word: str) -> bool:
     return stat is not None and any(word == field.column or word in field.aliases for field in stat.fields)
 
 
-def _groups(table: TableLayout, words: Iterable[str]) -> list[str]:
+def _groups(table: ColumnTable, words: Iterable[str]) -> list[str]:
     """Return the group of each column: marks are passed in their order, each once."""
     found = []
     group = ""

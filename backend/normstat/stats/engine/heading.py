@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final
 
-from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
 from normstat.stats.engine.reader_state import Memory
 from normstat.stats.engine.row import Words
@@ -36,7 +36,8 @@ class KnownHeaders:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.layout = build_layout(spec)
+        assert isinstance(spec.layout, ColumnLayout)
+        self.layout = spec.layout
         self._found: dict[HeaderKey, Header | None] = {}
 
     def find(self, line: HeaderLine, group_line: str) -> Header | None:

@@ -1,6 +1,6 @@
 """What all readers but `columns` share: the way from bytes to lines, times of reports, rows into blocks, the state between chunks.
 
-A reader derives from LineReading and says what one line is (`take_line`), what it must remember (`save` and `load`), and what is
+A reader derives from LineReader and says what one line is (`take_line`), what it must remember (`save` and `load`), and what is
 left to do behind the last line (`finish`). The base keeps the promises of every reader: each byte is booked once, any chunking
 gives the same samples, a line longer than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it raise.
 """
@@ -8,7 +8,7 @@ gives the same samples, a line longer than LINE_LIMIT costs bounded memory, and 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Generic, TypeVar, cast
 
 from normstat.errors import shorten
 from normstat.stats.engine.block import BlockBuilder, Row
@@ -18,7 +18,7 @@ from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
 from normstat.stats.engine.timeline import Timeline, require_zone
 from normstat.stats.engine.timestamps import Stamp, day_seconds, is_recorder_line, parse_stamp
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
-from normstat.stats.spec import Field, Spec, Stat
+from normstat.stats.spec import Field, Layout, Spec, Stat
 
 LINE_LIMIT: Final = 1 << 20
 TOO_LONG: Final = "line longer than 1 MiB"
@@ -42,11 +42,16 @@ class Line:
     offset: int
 
 
-class LineReading:
-    """One call of a reader. Attributes for readers: `spec`, `command`, `timeline`, `has_zone`."""
+LayoutT = TypeVar("LayoutT", bound=Layout)
+
+
+class LineReader(Generic[LayoutT]):
+    """One call of a reader. Attributes for readers: `spec`, `layout`, `command`, `timeline`, `has_zone`."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         self.spec = spec
+        # The catalogue parsed it as the LAYOUT of this reader.
+        self.layout = cast("LayoutT", spec.layout)
         self.command = command
         self.has_zone = timing.zone is not None
         self.timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.stats.engine.column_layout import Layout, SinceBoot, TimeStyle
+from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.timestamps import ClockWords
 from normstat.stats.records import NO_TIME, State, Timing
@@ -187,7 +187,7 @@ class Memory:
                 self.n_reports[table] = LATER
                 names.clear()
 
-    def see_header(self, layout: Layout, table: int) -> None:
+    def see_header(self, layout: ColumnLayout, table: int) -> None:
         """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
         if layout.header_rows is not None:
             self._see_screen(layout.header_rows, table)
@@ -231,7 +231,7 @@ class Memory:
         self.n_reports[table] = LATER
         self.seen[table].clear()
 
-    def is_since_boot(self, layout: Layout, table: int, header: Header, clock: ClockWords | None) -> bool:
+    def is_since_boot(self, layout: ColumnLayout, table: int, header: Header, clock: ClockWords | None) -> bool:
         """Return whether the row just seen belongs to a report about the time since boot."""
         if self.omits_since_boot or header.table.has_counters or layout.since_boot is SinceBoot.NEVER:
             return False
@@ -243,7 +243,7 @@ class Memory:
         return self.is_single
 
 
-def omits_since_boot(layout: Layout, command: str) -> bool:
+def omits_since_boot(layout: ColumnLayout, command: str) -> bool:
     """Return whether the command line has the option that suppresses the since-boot report, alone or among others (-xy)."""
     if not layout.omit_option:
         return False

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, LayoutT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.records import NO_TIME, LineKind, State
@@ -56,8 +56,8 @@ def gathered_from_state(state: object) -> Gathered | None:
     return Gathered(str(instance), int(offset), int(time_us), {str(column): str(word) for column, word in words.items()})
 
 
-class SnapshotReading(LineReading):
-    """A LineReading that knows lines of time, prompts and names of files, and gathers rows of many lines.
+class SnapshotReader(LineReader[LayoutT]):
+    """A LineReader that knows lines of time, prompts and names of files, and gathers rows of many lines.
 
     A reader writes `take_data`, and may write `take_blank` and `see_file`; it calls `want_report` before it adds the first row of a
     snapshot, and `gather` for values that come line by line.

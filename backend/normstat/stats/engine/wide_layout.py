@@ -31,48 +31,41 @@ Keys of `[[layout.tables]]`:
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
 
 from normstat.stats.engine.lines import ABSENT
-from normstat.stats.pattern import compile_pattern, join_patterns
-from normstat.stats.spec import Spec
+from normstat.stats.layout import NON_EMPTY, Alternatives, AnyPattern, Convert, StatName, toml_key
+from normstat.stats.spec import Layout
 
-LAYOUT_KEYS: Final = frozenset({"since_boot", "omit_option", "ignored", "caption", "tables"})
-LIST_KEYS: Final = (
-    "header", "upper", "implied", "sides", "instance", "labels", "optional", "sections", "missing",
-)  # fmt: skip
-TABLE_KEYS: Final = frozenset(
-    {"stat", "join", "spans", "name", "last_text", "first_text", "clock", "tree", "suffix", "captioned", "counters", *LIST_KEYS}
-)
 # Over how many columns a word of the upper line stands, where the spec does not say.
 USUAL_SPAN: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WideTable:
     """One kind of table; the module's docstring explains the keys."""
 
-    stat: str
-    header: tuple[frozenset[str], ...]
-    upper: frozenset[str]
-    join: str
-    spans: Mapping[str, int]
-    implied: tuple[str, ...]
-    sides: tuple[str, ...]
-    name: str
-    instance: tuple[str, ...]
-    labels: frozenset[str]
-    has_last_text: bool
-    has_first_text: bool
-    optional: frozenset[str]
-    clock: str
-    is_tree: bool
-    sections: frozenset[str]
-    missing: frozenset[str]
-    suffix: str
-    is_captioned: bool
-    has_counters: bool
+    stat: StatName
+    header: tuple[Alternatives, ...] = ()
+    upper: frozenset[str] = frozenset()
+    join: Literal["", "words", "spans"] = ""
+    spans: Mapping[str, int] = field(default_factory=dict)
+    implied: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+    name: Literal["", "first", "last"] = ""
+    instance: tuple[str, ...] = ()
+    labels: frozenset[str] = frozenset()
+    has_last_text: bool = toml_key("last_text", default=False)
+    has_first_text: bool = toml_key("first_text", default=False)
+    optional: frozenset[str] = frozenset()
+    clock: str = ""
+    is_tree: bool = toml_key("tree", default=False)
+    sections: frozenset[str] = frozenset()
+    missing: Annotated[frozenset[str], Convert(frozenset[str], lambda words: words | {ABSENT})] = frozenset({ABSENT})
+    suffix: str = ""
+    is_captioned: bool = toml_key("captioned", default=False)
+    has_counters: bool = toml_key("counters", default=False)
 
     @property
     def sides_header(self) -> tuple[str, ...]:
@@ -89,88 +82,12 @@ class WideTable:
         return groups if len(groups) == n_columns else None
 
 
-@dataclass(frozen=True, slots=True)
-class WideLayout:
+@dataclass(frozen=True)
+class WideLayout(Layout):
     """How the lines of a tool are told apart; the module's docstring explains the keys."""
 
-    tables: tuple[WideTable, ...]
-    is_first_since_boot: bool
-    omit_option: str
-    ignored: re.Pattern[str] | None
-    caption: re.Pattern[str] | None
-
-
-def build_wide_layout(spec: Spec) -> WideLayout:
-    """Return the layout of a spec in typed form.
-
-    Raises: KeyError, ValueError, TypeError or re.error for a layout that makes no sense; the catalogue turns them into SpecError.
-    """
-    raw = spec.layout
-    _refuse_unknown(raw, LAYOUT_KEYS)
-    tables = raw["tables"]
-    if not isinstance(tables, list) or not tables:
-        raise ValueError("tables: at least one is needed")
-    ignored = _texts(raw, "ignored")
-    caption = raw.get("caption")
-    since_boot = str(raw.get("since_boot", "never"))
-    if since_boot not in ("first", "never"):
-        message = f"since_boot: {since_boot!r} is none of first, never"
-        raise ValueError(message)
-    return WideLayout(
-        tables=tuple(_table(table, {stat.name for stat in spec.stats}) for table in tables),
-        is_first_since_boot=since_boot == "first",
-        omit_option=str(raw.get("omit_option", "")),
-        ignored=join_patterns(spec, ignored),
-        caption=compile_pattern(spec, str(caption)) if caption else None,
-    )
-
-
-def _table(raw: object, stats: set[str]) -> WideTable:
-    if not isinstance(raw, dict):
-        raise TypeError("tables: each must be a table")
-    _refuse_unknown(raw, TABLE_KEYS)
-    lists = {key: _texts(raw, key) for key in LIST_KEYS}
-    join, name, stat = str(raw.get("join", "")), str(raw.get("name", "")), str(raw["stat"])
-    if stat not in stats or join not in ("", "words", "spans") or name not in ("", "first", "last"):
-        message = f"tables: stat {stat!r}, join {join!r} or name {name!r} is not known"
-        raise ValueError(message)
-    spans = raw.get("spans", {})
-    if not isinstance(spans, dict):
-        raise TypeError("tables.spans: a table of numbers is needed")
-    return WideTable(
-        stat=stat,
-        header=tuple(frozenset(item.split("|")) for item in lists["header"]),
-        upper=frozenset(lists["upper"]),
-        join=join,
-        spans={str(word): int(number) for word, number in spans.items()},
-        implied=tuple(lists["implied"]),
-        sides=tuple(lists["sides"]),
-        name=name,
-        instance=tuple(lists["instance"]),
-        labels=frozenset(lists["labels"]),
-        has_last_text=raw.get("last_text") is True,
-        has_first_text=raw.get("first_text") is True,
-        optional=frozenset(lists["optional"]),
-        clock=str(raw.get("clock", "")),
-        is_tree=raw.get("tree") is True,
-        sections=frozenset(lists["sections"]),
-        missing=frozenset({ABSENT, *lists["missing"]}),
-        suffix=str(raw.get("suffix", "")),
-        is_captioned=raw.get("captioned") is True,
-        has_counters=raw.get("counters") is True,
-    )
-
-
-def _refuse_unknown(raw: Mapping[str, object], known: frozenset[str]) -> None:
-    for key in raw:
-        if key not in known:
-            message = f"{key}: is not known"
-            raise ValueError(message)
-
-
-def _texts(raw: Mapping[str, object], key: str) -> list[str]:
-    value = raw.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        message = f"{key}: must be a list of texts, not {value!r}"
-        raise TypeError(message)
-    return [str(item) for item in value]
+    tables: Annotated[tuple[WideTable, ...], NON_EMPTY]
+    since_boot: Literal["first", "never"] = "never"
+    omit_option: str = ""
+    ignored: AnyPattern = None
+    caption: re.Pattern[str] | None = None

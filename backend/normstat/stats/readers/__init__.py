@@ -1,32 +1,25 @@
-"""Readers: how the output of one family of tools is laid out. A reader never imports another reader."""
+"""Find the readers, and read a piece of a stream with the one that its spec names.
 
-from collections.abc import Callable, Mapping
+A reader is a module in a package of this folder. It exports `LAYOUT`, the model of its `[layout]` (stats/layout.py), and `Reader`,
+the class of one call; specs name it by the module's name. Nothing else is to be edited to add one: see docs/add-a-tool.md.
+A reader never imports another reader; what they share is in `stats.engine`.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Final, Protocol
 
-from normstat.stats.readers.proc import df, free, ip_link, net_dev, nfsiostat, nfsstat, proc_net_snmp, ps, psi, top
-from normstat.stats.readers.reports import iozone, mcelog, opreport, perf_lock, perf_report, perf_stat, run_times
-from normstat.stats.readers.solaris import iostat_errors, kstat, lockstat, nicstat, prstat, se_livetest, truss, zpool_histogram
-from normstat.stats.readers.sysstat import sadf, sysstat_json, sysv_sar
-from normstat.stats.readers.tabular import (
-    columns,
-    cpu_blocks,
-    cpu_table,
-    fixed_columns,
-    markdown_tables,
-    named_values,
-    one_line,
-    patterns,
-    sentences,
-    side_by_side,
-    wide_tables,
-)
-from normstat.stats.readers.trace import bcc, bpftrace, dtrace, strace, systemtap
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Spec
+
+LAYOUT_NAME: Final = "LAYOUT"
+READER_NAME: Final = "Reader"
 
 
-class Reading(Protocol):
+class ReadCall(Protocol):
     """One call of a reader."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
@@ -37,60 +30,33 @@ class Reading(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """What a module of this folder has; a `reading` is made for each call."""
+class ReaderModule:
+    """What a module of a reader exports."""
 
-    check: Callable[[Spec], None]
-    """Raises KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    reading: type[Reading]
+    layout: type[Layout]
+    reader: type[ReadCall]
 
 
-READERS: Final[Mapping[str, Reader]] = {
-    "columns": Reader(columns.check, columns.Reading),
-    "fixed_columns": Reader(fixed_columns.check, fixed_columns.FixedReading),
-    "lockstat": Reader(lockstat.check, lockstat.Reading),
-    "mcelog": Reader(mcelog.check, mcelog.Reading),
-    "run_times": Reader(run_times.check, run_times.Reading),
-    "markdown_tables": Reader(markdown_tables.check, markdown_tables.Reading),
-    "opreport": Reader(opreport.check, opreport.Reading),
-    "iozone": Reader(iozone.check, iozone.Reading),
-    "perf_report": Reader(perf_report.check, perf_report.Reading),
-    "perf_lock": Reader(perf_lock.check, perf_lock.Reading),
-    "perf_stat": Reader(perf_stat.check, perf_stat.Reading),
-    "strace": Reader(strace.check, strace.Reading),
-    "truss": Reader(truss.check, truss.Reading),
-    "prstat": Reader(prstat.check, prstat.PrstatReading),
-    "psi": Reader(psi.check, psi.PressureReading),
-    "sadf": Reader(sadf.check, sadf.SadfReading),
-    "free": Reader(free.check, free.FreeReading),
-    "nfsiostat": Reader(nfsiostat.check, nfsiostat.NfsReading),
-    "sysv_sar": Reader(sysv_sar.check, sysv_sar.SarReading),
-    "nicstat": Reader(nicstat.check, nicstat.NicReading),
-    "sysstat_json": Reader(sysstat_json.check, sysstat_json.JsonReading),
-    "nfsstat": Reader(nfsstat.check, nfsstat.NfsReading),
-    "top": Reader(top.check, top.TopReading),
-    "cpu_blocks": Reader(cpu_blocks.check, cpu_blocks.CpuBlocksReading),
-    "patterns": Reader(patterns.check, patterns.PatternReading),
-    "mib": Reader(proc_net_snmp.check, proc_net_snmp.MibReading),
-    "cpu_table": Reader(cpu_table.check, cpu_table.CpuTableReading),
-    "net_dev": Reader(net_dev.check, net_dev.NetDevReading),
-    "dtrace": Reader(dtrace.check, dtrace.Reading),
-    "bpftrace": Reader(bpftrace.check, bpftrace.Reading),
-    "bcc": Reader(bcc.check, bcc.Reading),
-    "systemtap": Reader(systemtap.check, systemtap.Reading),
-    "wide_tables": Reader(wide_tables.check, wide_tables.WideTablesReading),
-    "named_values": Reader(named_values.check, named_values.NamedValuesReading),
-    "kstat": Reader(kstat.check, kstat.KstatReading),
-    "live_test": Reader(se_livetest.check, se_livetest.LiveTestReading),
-    "df": Reader(df.check, df.DfReading),
-    "ip_link": Reader(ip_link.check, ip_link.LinkReading),
-    "ps": Reader(ps.check, ps.PsReading),
-    "sentences": Reader(sentences.check, sentences.SentenceReading),
-    "side_by_side": Reader(side_by_side.check, side_by_side.SideBySideReading),
-    "iostat_errors": Reader(iostat_errors.check, iostat_errors.IostatErrorsReading),
-    "one_line": Reader(one_line.check, one_line.OneLineReading),
-    "zpool_histogram": Reader(zpool_histogram.check, zpool_histogram.ZpoolHistogramReading),
-}
+def find_readers(package: ModuleType) -> dict[str, ReaderModule]:
+    """Return the readers in the packages of a package, by the names of their modules.
+
+    Raises: TypeError for a module that does not export LAYOUT and Reader, or has the name of another one
+    """
+    found: dict[str, ReaderModule] = {}
+    for folder in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if not folder.ispkg:
+            continue
+        for item in pkgutil.iter_modules(importlib.import_module(folder.name).__path__, f"{folder.name}."):
+            module = importlib.import_module(item.name)
+            name = item.name.rpartition(".")[2]
+            layout, reader = getattr(module, LAYOUT_NAME, None), getattr(module, READER_NAME, None)
+            if not isinstance(layout, type) or not isinstance(reader, type) or name in found:
+                raise TypeError(f"{item.name}: a reader exports LAYOUT and Reader, and has a name of its own")
+            found[name] = ReaderModule(layout, reader)
+    return found
+
+
+READERS: Final[Mapping[str, ReaderModule]] = find_readers(importlib.import_module(__name__))
 
 
 def read(
@@ -110,5 +76,5 @@ def read(
     the command line: its options tell whether the first report is about the time since boot.
     Raises: BadRequest for an unknown zone, and nothing else, whatever the bytes.
     """
-    reading = READERS[spec.reader].reading(spec, state=state, offset=offset, timing=timing, command=command)
-    return reading.read(data, is_final=is_final)
+    call = READERS[spec.reader].reader(spec, state=state, offset=offset, timing=timing, command=command)
+    return call.read(data, is_final=is_final)

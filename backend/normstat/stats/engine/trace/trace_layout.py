@@ -11,83 +11,77 @@ keys, stacks, histogram, table, summary   the stat of counted keys, counted stac
     stat, pattern    a regular expression of the whole line; its groups are keys of fields, `instance` or `instance_2`... the key
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Annotated, Final
 
 from normstat.stats.engine.trace.column_names import Header
 from normstat.stats.engine.trace.trace_table import Role, Table, begin_table
-from normstat.stats.pattern import compile_pattern
-from normstat.stats.spec import Shape, Spec, Stat
+from normstat.stats.layout import NON_EMPTY, Shaped
+from normstat.stats.spec import Layout, Shape, Stat
 
-ROLES: Final[Mapping[str, tuple[Shape, ...]]] = {
-    "keys": (Shape.KEYS,),
-    "stacks": (Shape.STACKS,),
-    # SystemTap's distributions are keys: see its spec.
-    "histogram": (Shape.HISTOGRAM, Shape.KEYS),
-    "table": (Shape.TABLE,),
-    "summary": (Shape.TABLE,),
-}
-TABLE_KEYS: Final = frozenset({"stat", "header", "instance", "labels", "titles"})
 INSTANCE: Final = "instance"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownTable:
     """A table that has a stat of its own; the module's docstring explains the keys."""
 
     stat: Stat
-    header: frozenset[str]
-    instance: frozenset[str]
-    labels: frozenset[str]
-    titles: frozenset[str]
+    header: Annotated[frozenset[str], NON_EMPTY]
+    instance: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+    titles: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownLine:
-    """A line that is a sample in itself: groups of the pattern that are fields, by key and printed column."""
+    """A line that is a sample in itself: the named groups of the pattern are fields, or parts of the instance."""
 
     stat: Stat
     pattern: re.Pattern[str]
-    columns: tuple[tuple[str, str], ...]
-    instance: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Require that the groups name fields, and at least one."""
+        for name in self._names:
+            if name not in self._fields and not name.startswith(INSTANCE):
+                raise ValueError(f"pattern: {name!r} is no field of {self.stat.name}")
+        if not self.columns:
+            raise ValueError("pattern: names no field")
+
+    @functools.cached_property
+    def _names(self) -> Sequence[str]:
+        return sorted(self.pattern.groupindex, key=lambda name: self.pattern.groupindex[name])
+
+    @functools.cached_property
+    def _fields(self) -> Mapping[str, str]:
+        return {field.key: field.column for field in self.stat.fields}
+
+    @functools.cached_property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The groups that are fields, by key and printed column."""
+        return tuple((name, self._fields[name]) for name in self._names if name in self._fields)
+
+    @functools.cached_property
+    def instance(self) -> tuple[str, ...]:
+        """The groups that make the instance."""
+        return tuple(name for name in self._names if name.startswith(INSTANCE))
 
 
-@dataclass(frozen=True, slots=True)
-class TraceLayout:
-    """Where samples go, in typed form; None where the spec has no such stat."""
+@dataclass(frozen=True)
+class TraceLayout(Layout):
+    """Where samples go. Missing: None where the spec has no such stat."""
 
-    keys: Stat | None
-    stacks: Stat | None
-    histogram: Stat | None
-    table: Stat | None
-    summary: Stat | None
-    tables: tuple[KnownTable, ...]
-    lines: tuple[KnownLine, ...]
-
-
-def build_trace_layout(spec: Spec) -> TraceLayout:
-    """Return the layout of the spec.
-
-    Raises: ValueError, TypeError or re.error for one that makes no sense.
-    """
-    raw = spec.layout
-    stats = {stat.name: stat for stat in spec.stats}
-    for key in raw:
-        if key not in ROLES and key not in ("tables", "lines"):
-            message = f"{key}: is not known"
-            raise ValueError(message)
-    chosen = {role: _chosen(raw, role, stats) for role in ROLES}
-    return TraceLayout(
-        keys=chosen["keys"],
-        stacks=chosen["stacks"],
-        histogram=chosen["histogram"],
-        table=chosen["table"],
-        summary=chosen["summary"],
-        tables=tuple(_table(item, stats) for item in _items(raw, "tables")),
-        lines=tuple(_line(spec, item, stats) for item in _items(raw, "lines")),
-    )
+    keys: Annotated[Stat | None, Shaped(Shape.KEYS)] = None
+    stacks: Annotated[Stat | None, Shaped(Shape.STACKS)] = None
+    # SystemTap's distributions are keys: see its spec.
+    histogram: Annotated[Stat | None, Shaped(Shape.HISTOGRAM, Shape.KEYS)] = None
+    table: Annotated[Stat | None, Shaped(Shape.TABLE)] = None
+    summary: Annotated[Stat | None, Shaped(Shape.TABLE)] = None
+    tables: tuple[KnownTable, ...] = ()
+    lines: tuple[KnownLine, ...] = ()
 
 
 def begin_tables(layout: TraceLayout, headers: Sequence[Header], title: str) -> Iterator[Table]:
@@ -118,69 +112,3 @@ def _role(known: KnownTable, name: str, guess: str) -> str:
             return guess
         return Role.BOTH if guess in (Role.VALUE, Role.BOTH, Role.OPEN_BOTH) else Role.KEY
     return guess
-
-
-def _chosen(raw: Mapping[str, object], role: str, stats: Mapping[str, Stat]) -> Stat | None:
-    if role not in raw:
-        return None
-    stat = stats.get(str(raw[role]))
-    if stat is None or stat.shape not in ROLES[role]:
-        message = f"{role}: {raw[role]!r} is no stat of this spec with the shape {' or '.join(ROLES[role])}"
-        raise ValueError(message)
-    return stat
-
-
-def _items(raw: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    items = raw.get(key, [])
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        message = f"{key}: must be a list of tables"
-        raise TypeError(message)
-    return items
-
-
-def _table(raw: Mapping[str, object], stats: Mapping[str, Stat]) -> KnownTable:
-    for key in raw:
-        if key not in TABLE_KEYS:
-            message = f"tables.{key}: is not known"
-            raise ValueError(message)
-    header = _texts(raw, "header")
-    if not header:
-        raise ValueError("tables.header: at least one word is needed")
-    return KnownTable(
-        stat=_stat(raw, stats, "tables"),
-        header=header,
-        instance=_texts(raw, INSTANCE),
-        labels=_texts(raw, "labels"),
-        titles=_texts(raw, "titles"),
-    )
-
-
-def _line(spec: Spec, raw: Mapping[str, object], stats: Mapping[str, Stat]) -> KnownLine:
-    stat = _stat(raw, stats, "lines")
-    pattern = compile_pattern(spec, str(raw.get("pattern", "")))
-    fields = {field.key: field.column for field in stat.fields}
-    names = sorted(pattern.groupindex, key=lambda name: pattern.groupindex[name])
-    for name in names:
-        if name not in fields and not name.startswith(INSTANCE):
-            message = f"lines.pattern: {name!r} is no field of {stat.name}"
-            raise ValueError(message)
-    columns = tuple((name, fields[name]) for name in names if name in fields)
-    if not columns:
-        raise ValueError("lines.pattern: names no field")
-    return KnownLine(stat, pattern, columns, tuple(name for name in names if name.startswith(INSTANCE)))
-
-
-def _stat(raw: Mapping[str, object], stats: Mapping[str, Stat], where: str) -> Stat:
-    stat = stats.get(str(raw.get("stat", "")))
-    if stat is None:
-        message = f"{where}.stat: {raw.get('stat')!r} is no stat of this spec"
-        raise ValueError(message)
-    return stat
-
-
-def _texts(raw: Mapping[str, object], key: str) -> frozenset[str]:
-    value = raw.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        message = f"{key}: must be a list of texts, not {value!r}"
-        raise TypeError(message)
-    return frozenset(str(item) for item in value)

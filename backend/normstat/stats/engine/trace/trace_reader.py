@@ -8,15 +8,15 @@ Counted keys wait until their block ends as well: only then it is known whether 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from normstat.errors import shorten
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.timestamps import Stamp
 from normstat.stats.engine.trace.column_names import find_title, is_header, split_headers, trim_title
 from normstat.stats.engine.trace.report_marks import Marks, mark_of
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
-from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables, build_trace_layout
+from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
 from normstat.stats.engine.trace.trace_lines import (
     TIME_NAMES,
     Pairs,
@@ -57,12 +57,14 @@ class HeldRow:
         return f"{self.title}: {self.key}" if self.title and self.key else self.title or self.key
 
 
-class TraceReading(LineReading):
+TraceLayoutT = TypeVar("TraceLayoutT", bound=TraceLayout)
+
+
+class TraceReader(LineReader[TraceLayoutT]):
     """The base of the tracers' readers, which say in `take` what a line is."""
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
-        self.layout: TraceLayout = build_trace_layout(self.spec)
         texts, block, title = own.get("texts"), own.get("block"), own.get("title")
         self.texts = [Line(str(text), int(at)) for text, at in texts] if isinstance(texts, list) else []
         self._n_characters = sum(len(line.text) for line in self.texts)

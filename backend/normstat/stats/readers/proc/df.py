@@ -23,15 +23,14 @@ Keys of `[layout]`:
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
-LAYOUT_KEYS: Final = frozenset({"tables", "texts", "ends", "columns"})
-TABLE_KEYS: Final = frozenset({"stat", "columns"})
 NUMBER: Final = re.compile(r"-?\d{1,20}(?:[.,]\d{1,3})?[KMGTPEkmgtpe]?i?B?|-", re.ASCII)
 PERCENT: Final = re.compile(r"-?\d{1,3}%|-", re.ASCII)
 # Solaris without options: "/var (/dev/dsk/c0t0d0s3 ): 1234567 blocks 98765 files".
@@ -46,19 +45,28 @@ BLOCKS: Final = re.compile(r"1(?P<unit>[kKMGTPE])B?-\w+")
 UNITS_OF_NUMBERS: Final = "iB"
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError or ValueError for a layout that makes no sense."""
-    layout = spec.layout
-    tables = layout["tables"]
-    names = {stat.name for stat in spec.stats}
-    if not layout.keys() <= LAYOUT_KEYS or not isinstance(tables, list):
-        raise ValueError("only tables, texts, ends and columns are known")
-    for table in tables:
-        if set(table) != TABLE_KEYS or table["stat"] not in names:
-            raise ValueError("tables: each has columns, and a stat of this spec")
+@dataclass(frozen=True)
+class DfTable:
+    """A form of the table; the module's docstring explains the keys."""
+
+    stat: Stat
+    columns: frozenset[str]
 
 
-class DfReading(SnapshotReading):
+@dataclass(frozen=True)
+class DfLayout(Layout):
+    """The layout of df; the module's docstring explains the keys."""
+
+    tables: tuple[DfTable, ...]
+    texts: frozenset[str] = frozenset()
+    ends: frozenset[str] = frozenset()
+    columns: tuple[str, ...] = ()
+
+
+LAYOUT: Final = DfLayout
+
+
+class Reader(SnapshotReader[DfLayout]):
     """One call of the reader: `_header` are the columns between the device and the mount point, `_alone` a device on its own."""
 
     def load(self, own: State) -> None:
@@ -69,8 +77,6 @@ class DfReading(SnapshotReading):
         self._stat = str(own.get("stat", ""))
         self._alone = own.get("alone") is True
         self._unit = self._unit_of(self._header)
-        self._texts = _texts(self.spec, "texts")
-        self._ends = _texts(self.spec, "ends")
 
     def save(self) -> State:
         """Return the state for the next piece."""
@@ -103,10 +109,10 @@ class DfReading(SnapshotReading):
         words = text.split()
         if not 3 <= len(words) <= MAX_COLUMNS or any(word.startswith("/") for word in words):
             return None
-        end = next((number for number, word in enumerate(words) if word in self._ends), None)
+        end = next((number for number, word in enumerate(words) if word in self.layout.ends), None)
         if end is None or end < 2:
             return None
-        for known in _texts(self.spec, "columns"):
+        for known in self.layout.columns:
             # "Avail Capacity" stays two columns; "% iused" or "1024 blocks" are one.
             parts = known.split()
             for number in range(end - len(parts) + 1):
@@ -115,11 +121,9 @@ class DfReading(SnapshotReading):
                     end -= len(parts) - 1
                     break
         columns = words[1:end]
-        tables = self.spec.layout["tables"]
-        assert isinstance(tables, list)
-        for table in tables:
-            if not set(table["columns"]).isdisjoint(columns):
-                return (str(table["stat"]), columns) if len(set(columns)) == len(columns) else None
+        for table in self.layout.tables:
+            if not table.columns.isdisjoint(columns):
+                return (table.stat.name, columns) if len(set(columns)) == len(columns) else None
         return None
 
     @staticmethod
@@ -141,7 +145,7 @@ class DfReading(SnapshotReading):
         columns: list[str] = []
         numbers: list[str] = []
         for column, word in zip(header, words[begin : begin + len(header)], strict=True):
-            if column not in self._texts:
+            if column not in self.layout.texts:
                 columns.append(column)
                 numbers.append(_plain(word, self._unit))
         instance = " ".join(words[begin + len(header) :])
@@ -156,7 +160,7 @@ class DfReading(SnapshotReading):
         for begin in range(least, len(words) - len(header)):
             end = begin + len(header)
             fits = all(
-                column in self._texts or (PERCENT if "%" in word else NUMBER).fullmatch(word) is not None
+                column in self.layout.texts or (PERCENT if "%" in word else NUMBER).fullmatch(word) is not None
                 for column, word in zip(header, words[begin:end], strict=True)
             )
             if fits and (words[end].startswith("/") or words[end] == "-"):
@@ -179,8 +183,3 @@ def _plain(word: str, unit: str) -> str:
         return word
     number = word.rstrip(UNITS_OF_NUMBERS).rstrip("%")
     return number.removesuffix(unit) if unit else number
-
-
-def _texts(spec: Spec, key: str) -> list[str]:
-    value = spec.layout.get(key, [])
-    return [str(item) for item in value] if isinstance(value, list) else []

@@ -25,11 +25,12 @@ Layout keys: `rows` and `line`, the stats of the two forms.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 ROW: Final = re.compile(r"(?P<name>-/\+ buffers/cache|[^\W\d][^\s:]{0,30}) ?:\s+(?P<words>\S.*)")
 PAIR: Final = re.compile(r"(?P<name>(?:Swap|Cach|Mem)(?:Use|Free))\s+(?P<word>\S+)")
@@ -45,14 +46,18 @@ MAX_HEADER: Final = 400
 INDENT: Final = " " * 8
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that names no stats of the spec."""
-    names = {stat.name for stat in spec.stats}
-    if {spec.layout["rows"], spec.layout["line"]} - names or set(spec.layout) - {"rows", "line"}:
-        raise ValueError("rows and line: two stats of the spec are needed")
+@dataclass(frozen=True)
+class FreeLayout(Layout):
+    """The stats of the two forms: `rows` of the table, `line` of free -L."""
+
+    rows: Stat
+    line: Stat
 
 
-class FreeReading(LineReading):
+LAYOUT: Final = FreeLayout
+
+
+class Reader(LineReader[FreeLayout]):
     """One call of the reader. `_header` are the columns of the present report."""
 
     def load(self, own: State) -> None:
@@ -100,7 +105,7 @@ class FreeReading(LineReading):
             columns = header
         if len(words) != len(columns):
             return f"{len(words)} values for {len(columns)} columns"
-        return self._add(str(self.spec.layout["rows"]), columns, words, name, offset)
+        return self._add(self.layout.rows, columns, words, name, offset)
 
     def _take_pairs(self, text: str, pairs: Sequence[re.Match[str]], offset: int) -> LineKind | str:
         """Return the one line of free -L."""
@@ -110,8 +115,8 @@ class FreeReading(LineReading):
         names = [pair["name"] for pair in pairs]
         if len(set(names)) != len(names):
             return "a name stands twice in the line"
-        return self._add(str(self.spec.layout["line"]), names, [pair["word"] for pair in pairs], "", offset)
+        return self._add(self.layout.line, names, [pair["word"] for pair in pairs], "", offset)
 
-    def _add(self, stat: str, columns: Sequence[str], words: Sequence[str], instance: str, offset: int) -> LineKind | str:
+    def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], instance: str, offset: int) -> LineKind | str:
         pairs = [(HUMAN if SIZED.fullmatch(word) else "", column) for column, word in zip(columns, words, strict=True)]
-        return self.add_row(self.stat(stat), pairs, words, instance=instance, offset=offset) or LineKind.SAMPLE
+        return self.add_row(stat, pairs, words, instance=instance, offset=offset) or LineKind.SAMPLE

@@ -23,9 +23,9 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.number_formats import SUFFIXES
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 INTERFACE: Final = re.compile(
     r"(?P<index>\d{1,9}): (?P<name>[^\s:]\S{0,60}?)(?:@\S{1,60})?: <[^<>]{0,300}>(?P<rest>.{0,400})", re.ASCII
@@ -38,13 +38,10 @@ FUNCTION: Final = re.compile(r"vf (?P<number>\d{1,5})\b.{0,400}", re.ASCII)
 OTHER: Final = re.compile(r"[a-z].{0,2000}")
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat and no layout."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+LAYOUT: Final = OneStatLayout
 
 
-class LinkReading(SnapshotReading):
+class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_columns` are those of the header before, `_index` is the number of the interface before."""
 
     def load(self, own: State) -> None:

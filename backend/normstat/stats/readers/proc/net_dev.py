@@ -16,9 +16,9 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 TITLE: Final = re.compile(r"Inter-\|\s*Receive\s*\|\s*Transmit")
 HEADER: Final = re.compile(r"face\s*\|(?P<receive>[\w\s]{1,500})\|(?P<transmit>[\w\s]{1,500})", re.ASCII)
@@ -26,13 +26,10 @@ ROW: Final = re.compile(r"(?P<name>\S.{0,60}):(?P<numbers>[\s\d]+)", re.ASCII)
 MAX_DIGITS: Final = 18
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat and no layout."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+LAYOUT: Final = OneStatLayout
 
 
-class NetDevReading(SnapshotReading):
+class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_columns` are (group, column) of the header."""
 
     def load(self, own: State) -> None:

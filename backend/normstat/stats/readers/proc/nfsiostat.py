@@ -24,13 +24,14 @@ counts, whose groups are numbered -> the columns of the groups.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
-from normstat.stats.pattern import compile_pattern
-from normstat.stats.records import LineKind, State, Timing
-from normstat.stats.spec import Spec
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Layout, Stat
 
 MOUNT: Final = re.compile(r"(?P<export>\S.{0,1000}?) mounted on (?P<mount>/.{0,1000}):")
 OPERATION: Final = re.compile(r"(?P<name>[a-z_]{1,30}):\s+(?P<titles>ops?/s\s.*)")
@@ -41,32 +42,25 @@ NUMBER: Final = re.compile(r"[\d(-]")
 MAX_SEEN: Final = 4096
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    layout = spec.layout
-    if {layout["mount"], layout["operation"], layout["counts"]} - names or set(layout) - {"mount", "operation", "counts", "lines"}:
-        raise ValueError("mount, operation and counts: three stats of the spec are needed")
-    _lines(spec)
+@dataclass(frozen=True)
+class NfsiostatLayout(Layout):
+    """The stats of the three forms; the patterns of the lines of counts, and the columns of their groups."""
+
+    mount: Stat
+    operation: Stat
+    counts: Stat
+    lines: Mapping[re.Pattern[str], tuple[str, ...]]
 
 
-def _lines(spec: Spec) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    raw = spec.layout["lines"]
-    if not isinstance(raw, dict):
-        raise TypeError("lines: a table is needed")
-    return tuple((compile_pattern(spec, str(pattern)), tuple(map(str, columns))) for pattern, columns in raw.items())
+LAYOUT: Final = NfsiostatLayout
 
 
-class NfsReading(LineReading):
+class Reader(LineReader[NfsiostatLayout]):
     """One call of the reader.
 
     `_mount` is the present file system, `_titles` the columns of the row to come and `_operation` its name; `_seen` the file
     systems of this report; `_counts` the counts gathered since the line `_counts_at`.
     """
-
-    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._lines = _lines(spec)
-        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
@@ -125,7 +119,7 @@ class NfsReading(LineReading):
             return LineKind.HEADER
         if self._titles and NUMBER.match(text):
             return self._take_row(text, line.offset)
-        for pattern, columns in self._lines:
+        for pattern, columns in self.layout.lines.items():
             found = pattern.fullmatch(text)
             if found is not None and self._mount:
                 return self._take_counts(dict(zip(columns, found.groups(), strict=False)), line.offset)
@@ -155,14 +149,14 @@ class NfsReading(LineReading):
                 words.append(cells.pop(0).strip("()").strip())
         if cells or len([column for column in columns if column in titles]) != len(titles):
             return f"the numbers do not fit the {len(titles)} titles"
-        stat = self.stat(str(self.spec.layout["operation" if self._operation else "mount"]))
+        stat = self.layout.operation if self._operation else self.layout.mount
         instance = f"{self._mount} {self._operation}".strip()
         reason = self.add_row(stat, columns, words, instance=instance, offset=offset, is_since_boot=self._is_first)
         return reason or (LineKind.SINCE_BOOT if self._is_first else LineKind.SAMPLE)
 
     def _take_counts(self, counts: dict[str, str], offset: int) -> LineKind | str:
         """Return a line of counts: those of a file system are one row."""
-        fields = {field.column: field for field in self.stat(str(self.spec.layout["counts"])).fields}
+        fields = {field.column: field for field in self.layout.counts.fields}
         for column, word in counts.items():
             if column in fields and read_number(word, fields[column]) is None:
                 return f"{word}: no number that {column} can hold"
@@ -175,7 +169,7 @@ class NfsReading(LineReading):
         counts, self._counts = self._counts, {}
         if counts:
             self.add_row(
-                self.stat(str(self.spec.layout["counts"])),
+                self.layout.counts,
                 list(counts),
                 list(counts.values()),
                 instance=self._mount,

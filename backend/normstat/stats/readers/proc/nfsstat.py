@@ -20,12 +20,14 @@ Counters of a section are one row, its instance is the section ("client rpc"); o
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 SECTION: Final = re.compile(r"(?P<side>Client|Server) +(?P<what>[A-Za-z][\w ()./-]{0,60}?) *(?:stats)?:", re.ASCII)
 PART: Final = re.compile(r"(?P<part>Connection[ -]?oriented|Connectionless) *:", re.ASCII | re.IGNORECASE)
@@ -44,15 +46,20 @@ MAX_NAMES: Final = 256
 OPERATION: Final = ("count", "percent")
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there are two stats: the counters, and the operations with count and percent."""
-    if spec.layout or len(spec.stats) != 2:
-        raise ValueError("two stats and an empty layout are needed")
-    if not set(OPERATION) <= {field.column for field in spec.stats[1].fields}:
-        raise ValueError("the second stat needs count and percent")
+@dataclass(frozen=True)
+class NfsstatLayout(Layout):
+    """No keys: the spec has a stat of counters, then one of operations."""
+
+    def validate(self, stats: Sequence[Stat]) -> None:
+        """Require two stats, the second with the columns count and percent."""
+        if len(stats) != 2 or not {field.column for field in stats[1].fields}.issuperset(OPERATION):
+            raise ValueError("two stats are needed, the second one with the columns count and percent")
 
 
-class NfsReading(SnapshotReading):
+LAYOUT: Final = NfsstatLayout
+
+
+class Reader(SnapshotReader[NfsstatLayout]):
     """One call of the reader: `_names` are those of the line before, "" sections are none."""
 
     def load(self, own: State) -> None:

@@ -17,12 +17,14 @@ Keys of `[layout]`:
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 LINE: Final = re.compile(r"(?P<protocol>[A-Z]\w{0,30}): +(?P<words>\S.*)", re.ASCII)
 NAME: Final = re.compile(r"[A-Za-z]\w{0,60}", re.ASCII)
@@ -30,16 +32,17 @@ NUMBER: Final = re.compile(r"-?\d{1,20}", re.ASCII)
 MAX_NAMES: Final = 1024
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless `others` names stats of the spec."""
-    others = spec.layout.get("others", {})
-    if not spec.layout.keys() <= {"others"} or not isinstance(others, dict):
-        raise ValueError("only others is known, a table")
-    if not set(others.values()) <= {stat.name for stat in spec.stats}:
-        raise ValueError("others: not all are stats of this spec")
+@dataclass(frozen=True)
+class ProtocolLayout(Layout):
+    """Protocols whose counters are a row of another stat than the first one."""
+
+    others: Mapping[str, Stat] = field(default_factory=dict)
 
 
-class MibReading(SnapshotReading):
+LAYOUT: Final = ProtocolLayout
+
+
+class Reader(SnapshotReader[ProtocolLayout]):
     """One call of the reader: `_names` are those of the line before, of the protocol `_protocol`."""
 
     def load(self, own: State) -> None:
@@ -72,7 +75,5 @@ class MibReading(SnapshotReading):
         if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
             return f"{len(words)} words for {len(names)} names"
         columns = [self._protocol + name for name in names]
-        others = self.spec.layout.get("others")
-        name = others.get(self._protocol) if isinstance(others, dict) else None
-        stat = self.spec.stats[0] if name is None else self.stat(str(name))
+        stat = self.layout.others.get(self._protocol, self.spec.stats[0])
         return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE

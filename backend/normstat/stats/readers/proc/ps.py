@@ -24,16 +24,16 @@ Keys of `[layout]`:
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
-LAYOUT_KEYS: Final = frozenset({"texts", "times", "starts", "threads", "sizes"})
 COMMANDS: Final = frozenset({"COMMAND", "CMD", "ARGS", "COMM"})
 PID: Final = "PID"
 MAX_COLUMNS: Final = 64
@@ -49,13 +49,21 @@ NICE: Final = re.compile(r"[<N] +", re.ASCII)
 NOTHING: Final = frozenset({"-", "?", "*", "", "FF", "RR", "SY", "RT", "SD", "FX"})
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat and a layout of known keys."""
-    if not spec.layout.keys() <= LAYOUT_KEYS or len(spec.stats) != 1:
-        raise ValueError("one stat, and only texts, times, starts, threads and sizes are known")
+@dataclass(frozen=True)
+class PsLayout(OneStatLayout):
+    """Columns by what they hold; the module's docstring explains the keys."""
+
+    texts: frozenset[str] = frozenset()
+    times: frozenset[str] = frozenset()
+    starts: frozenset[str] = frozenset()
+    threads: frozenset[str] = frozenset()
+    sizes: frozenset[str] = frozenset()
 
 
-class PsReading(SnapshotReading):
+LAYOUT: Final = PsLayout
+
+
+class Reader(SnapshotReader[PsLayout]):
     """One call of the reader: `_header` are the columns."""
 
     def load(self, own: State) -> None:
@@ -63,11 +71,6 @@ class PsReading(SnapshotReading):
         super().load(own)
         header = own.get("header")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
-        layout = self.spec.layout
-        self._texts, self._times, self._starts, self._threads, self._sizes = (
-            frozenset(map(str, found)) if isinstance(found := layout.get(key), list) else frozenset()
-            for key in ("texts", "times", "starts", "threads", "sizes")
-        )
 
     def save(self) -> State:
         """Return the state for the next piece."""
@@ -112,14 +115,14 @@ class PsReading(SnapshotReading):
         columns: list[str] = []
         words: list[str] = []
         for column, word in zip(self._header[:-1], cells, strict=False):
-            if column in self._texts or column in self._starts or column in self._threads or column == PID:
+            if column in self.layout.texts or column in self.layout.starts or column in self.layout.threads or column == PID:
                 continue
             number = self._number(column, word)
             if number is None:
                 return f"column {column}: {word[:40]!r} is no number"
             columns.append(column)
             words.append(number)
-        threads = [named[column] for column in self._header if column in self._threads]
+        threads = [named[column] for column in self._header if column in self.layout.threads]
         instance = "/".join([named[PID], *threads, command_name(cells[-1])])
         return self.put_row(self.spec.stats[0], columns, words, instance=instance, offset=line.offset)
 
@@ -128,11 +131,11 @@ class PsReading(SnapshotReading):
         cells: list[str] = []
         rest = text
         for number, column in enumerate(self._header[:-1]):
-            if column == WAITS and self._header[number + 1] in self._starts and START.match(rest) is not None:
+            if column == WAITS and self._header[number + 1] in self.layout.starts and START.match(rest) is not None:
                 # Solaris prints nothing for a process that waits for nothing.
                 cells.append("-")
                 continue
-            found = (LONG_START.match(rest) or DAY.match(rest)) if column in self._starts else None
+            found = (LONG_START.match(rest) or DAY.match(rest)) if column in self.layout.starts else None
             if found is not None:
                 cells.append(found[0])
                 rest = rest[found.end() :].lstrip()
@@ -151,8 +154,8 @@ class PsReading(SnapshotReading):
         """Return the word as a plain number. Missing: "" where ps says that there is none, None when it is no number."""
         if word in NOTHING:
             return ""
-        if column in self._times:
+        if column in self.layout.times:
             return seconds_of(word)
-        if column in self._sizes:
+        if column in self.layout.sizes:
             return kib_of(word)
         return word if NUMBER.fullmatch(word) is not None else None

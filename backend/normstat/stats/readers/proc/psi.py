@@ -18,9 +18,9 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 # `grep . /proc/pressure/*` puts the name of the file before the line.
 LINE: Final = re.compile(
@@ -33,13 +33,10 @@ FILE_END: Final = ".pressure"
 MAX_SEEN: Final = 4096
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError for a spec of more than one stat; the layout has no keys."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+LAYOUT: Final = OneStatLayout
 
 
-class PressureReading(SnapshotReading):
+class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader. A report ends where an instance comes again."""
 
     def load(self, own: State) -> None:

@@ -38,18 +38,18 @@ Keys of `[[layout.summaries]]`:
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final
 
 from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of, split_items
 from normstat.stats.engine.lines import ABSENT, Line
 from normstat.stats.engine.number_formats import SUFFIXES
-from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReading
+from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReader
 from normstat.stats.engine.timeline import MICRO, SET_BACK_LIMIT_S
 from normstat.stats.engine.timestamps import SECONDS_A_DAY, Stamp, split_words, take_clock
-from normstat.stats.pattern import compile_pattern, join_patterns
-from normstat.stats.records import NO_TIME, LineKind, State, Timing
-from normstat.stats.spec import Spec
+from normstat.stats.layout import ASCII, JOINED, StatName, toml_key
+from normstat.stats.records import NO_TIME, LineKind, State
+from normstat.stats.spec import Layout
 
 PID: Final = "PID"
 STATE: Final = "STAT"
@@ -57,117 +57,43 @@ PARTED_STATE: Final = re.compile(r"\b([RSDZTWIX]W?) ([<N]) ", re.ASCII)
 GLUED_SHARE: Final = re.compile(r"(\b\d{1,6}[mgt])(\d{1,6}%)", re.ASCII)
 SUFFIXED: Final = re.compile(r"\d{1,18}(?:[.,]\d{1,3})?[KMGTP]", re.ASCII)
 MAX_COLUMNS: Final = 100
-LAYOUT_KEYS: Final = frozenset(
-    {"heads", "begins", "head_stat", "process", "texts", "times", "sizes", "shares", "old_cpu", "summaries"}
-)
-SUMMARY_KEYS: Final = frozenset({"stat", "pattern", "prefix", "units", "old", "several", "renamed"})
 NUMBER: Final = re.compile(r"[-+]?\d{1,18}(?:[.,]\d{1,6})?%?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True)
+class SummaryLine:
     """A kind of line above the processes; the module's docstring explains the keys."""
 
-    stat: str
-    pattern: re.Pattern[str]
-    prefix: str
-    units: Mapping[str, str]
-    is_old: bool
-    is_several: bool
-    renamed: Mapping[str, str]
+    stat: StatName
+    pattern: Annotated[re.Pattern[str], ASCII]
+    prefix: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
+    is_old: bool = toml_key("old", default=False)
+    is_several: bool = toml_key("several", default=False)
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class TopLayout:
-    """The layout of a spec in typed form."""
+@dataclass(frozen=True)
+class TopLayout(Layout):
+    """The layout of top; the module's docstring explains the keys."""
 
-    head: re.Pattern[str]
-    begin: re.Pattern[str] | None
-    head_stat: str
-    process: str
-    texts: frozenset[str]
-    times: frozenset[str]
-    sizes: frozenset[str]
-    shares: frozenset[str]
-    has_old_cpu: bool
-    summaries: tuple[Summary, ...]
-
-
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    layout = build_layout(spec)
-    names = {stat.name for stat in spec.stats}
-    wanted = {layout.head_stat, layout.process, *(summary.stat for summary in layout.summaries)}
-    if not wanted <= names:
-        message = f"{sorted(wanted - names)}: no stats of this spec"
-        raise ValueError(message)
+    head_stat: StatName
+    process: StatName
+    summaries: tuple[SummaryLine, ...]
+    head: Annotated[re.Pattern[str], JOINED, ASCII] = toml_key("heads")
+    begin: Annotated[re.Pattern[str] | None, ASCII] = toml_key("begins", default=None)
+    texts: frozenset[str] = frozenset()
+    times: frozenset[str] = frozenset()
+    sizes: frozenset[str] = frozenset()
+    shares: frozenset[str] = frozenset()
+    has_old_cpu: bool = toml_key("old_cpu", default=False)
 
 
-def build_layout(spec: Spec) -> TopLayout:
-    """Return the layout of a spec.
-
-    Raises: KeyError, TypeError, ValueError or re.error for one that makes no sense.
-    """
-    raw = spec.layout
-    if not raw.keys() <= LAYOUT_KEYS:
-        message = f"{sorted(raw.keys() - LAYOUT_KEYS)}: not known"
-        raise ValueError(message)
-    summaries = raw["summaries"]
-    if not isinstance(summaries, list):
-        raise TypeError("summaries: a list is needed")
-    return TopLayout(
-        head=_heads(spec),
-        begin=compile_pattern(spec, str(raw["begins"]), re.ASCII) if "begins" in raw else None,
-        head_stat=str(raw["head_stat"]),
-        process=str(raw["process"]),
-        texts=frozenset(_texts(raw, "texts")),
-        times=frozenset(_texts(raw, "times")),
-        sizes=frozenset(_texts(raw, "sizes")),
-        shares=frozenset(_texts(raw, "shares")),
-        has_old_cpu=raw.get("old_cpu") is True,
-        summaries=tuple(_summary(spec, item) for item in summaries),
-    )
+LAYOUT: Final = TopLayout
 
 
-def _heads(spec: Spec) -> re.Pattern[str]:
-    found = join_patterns(spec, _texts(spec.layout, "heads"), re.ASCII)
-    if found is None:
-        raise ValueError("heads: at least one is needed")
-    return found
-
-
-def _texts(raw: Mapping[str, object], key: str) -> list[str]:
-    value = raw.get(key, [])
-    if not isinstance(value, list):
-        message = f"{key}: a list is needed"
-        raise TypeError(message)
-    return [str(item) for item in value]
-
-
-def _summary(spec: Spec, raw: Mapping[str, object]) -> Summary:
-    if not raw.keys() <= SUMMARY_KEYS:
-        message = f"summaries: {sorted(raw.keys() - SUMMARY_KEYS)}: not known"
-        raise ValueError(message)
-    units, renamed = raw.get("units", {}), raw.get("renamed", {})
-    if not isinstance(units, dict) or not isinstance(renamed, dict):
-        raise TypeError("summaries: units and renamed are tables")
-    return Summary(
-        stat=str(raw["stat"]),
-        pattern=compile_pattern(spec, str(raw["pattern"]), re.ASCII),
-        prefix=str(raw.get("prefix", "")),
-        units={str(key): str(value) for key, value in units.items()},
-        is_old=raw.get("old") is True,
-        is_several=raw.get("several") is True,
-        renamed={str(key): str(value) for key, value in renamed.items()},
-    )
-
-
-class TopReading(SnapshotReading):
+class Reader(SnapshotReader[TopLayout]):
     """One call of the reader: `_header` are the columns of the processes, `_clock` the clock of the report before."""
-
-    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._layout = build_layout(spec)
-        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
@@ -201,13 +127,13 @@ class TopReading(SnapshotReading):
             found = self._take_process(line, text)
             if found is not None:
                 return found
-        layout = self._layout
+        layout = self.layout
         head = layout.head.fullmatch(text)
         if (layout.begin.match(text) if layout.begin is not None else head) is not None:
             self.end_report()
         if head is not None:
             return self._take_head(line, head)
-        for summary in self._layout.summaries:
+        for summary in self.layout.summaries:
             if summary.pattern.match(text) is not None:
                 return self._take_summary(line, text, summary)
         words = text.split()
@@ -224,7 +150,7 @@ class TopReading(SnapshotReading):
         if clock is not None and not clock.is_epoch:
             self._see_clock(clock.seconds)
         columns, words = list(found), [word.replace(",", ".") for word in found.values()]
-        stat = self.stat(self._layout.head_stat)
+        stat = self.stat(self.layout.head_stat)
         return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE
 
     def _see_clock(self, seconds: float) -> None:
@@ -242,7 +168,7 @@ class TopReading(SnapshotReading):
             self._clock_us = self.stamped_us
         self._clock = seconds
 
-    def _take_summary(self, line: Line, text: str, summary: Summary) -> LineKind | str:
+    def _take_summary(self, line: Line, text: str, summary: SummaryLine) -> LineKind | str:
         marks = list(summary.pattern.finditer(text)) if summary.is_several else [summary.pattern.match(text)]
         rows: list[tuple[str, list[str], list[str]]] = []
         for number, mark in enumerate(marks):
@@ -286,7 +212,7 @@ class TopReading(SnapshotReading):
         words = split_words(text, len(header) - 1)
         if len(words) != len(header):
             return None
-        layout = self._layout
+        layout = self.layout
         at = header.index(PID)
         if not words[at].isdigit():
             return None
@@ -312,19 +238,19 @@ class TopReading(SnapshotReading):
     def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> str | None:
         if not columns:
             return NO_VALUES
-        stat = self.stat(self._layout.process)
+        stat = self.stat(self.layout.process)
         return self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
 
     def _number(self, column: str, word: str) -> str | None:
         """Return the word as a plain number. Missing: "" where top had no room for it, None when it is none."""
         if word in ("?", "rt", "RT", ABSENT):
             return ""
-        if column in self._layout.times:
+        if column in self.layout.times:
             return seconds_of(word)
-        if column in self._layout.sizes:
+        if column in self.layout.sizes:
             return kib_of(word)
         return word.rstrip("%") if (SUFFIXED if word[-1] in SUFFIXES else NUMBER).fullmatch(word) is not None else None
 
 
-def _with_unit(number: str, unit: str, summary: Summary) -> str:
+def _with_unit(number: str, unit: str, summary: SummaryLine) -> str:
     return number if unit == "%" or unit in summary.units else number + unit

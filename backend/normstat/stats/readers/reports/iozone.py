@@ -19,13 +19,14 @@ are shows by the command line above, or by the places of the numbers under the h
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 PREFIXES: Final = re.compile(r"\s*(?:random|bkwd|record|stride)(?:\s+(?:random|bkwd|record|stride))*\s*")
 HEADER: Final = re.compile(r"\s*[kK]B\s+reclen(?:\s+(?:f?re)?(?:write|read)|\s+(?:fwrite|fread|frewrite|freread))+\s*")
@@ -76,16 +77,22 @@ MAX_LINE: Final = 1000
 NEAR: Final = 2
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("table", "table_ops", "table_us", "children", "children_ops", "report"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class IozoneLayout(Layout):
+    """The stats of the tables by unit, of the children, and of the spreadsheet reports."""
+
+    table: Stat
+    table_ops: Stat
+    table_us: Stat
+    children: Stat
+    children_ops: Stat
+    report: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = IozoneLayout
+
+
+class Reader(LineReader[IozoneLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
@@ -223,9 +230,9 @@ class Reading(LineReading):
         columns = self._place(values, [word.end() for word in found])
         if columns is None:
             return f"{len(values)} numbers under a header of {len(self._columns)} tests, and no telling which of them ran"
-        role = {"OPS": "table_ops", "Microseconds/op": "table_us"}.get(self._mode, "table")
+        layout = self.layout
+        stat = {"OPS": layout.table_ops, "Microseconds/op": layout.table_us}.get(self._mode, layout.table)
         name = self._repeats.name(f"{size} kB reclen {length}")
-        stat = self.stat(str(self.spec.layout[role]))
         return self.add_row(stat, columns, values, instance=name, offset=line.offset) or LineKind.SAMPLE
 
     def _place(self, values: list[str], ends: list[int]) -> list[str] | None:
@@ -273,7 +280,7 @@ class Reading(LineReading):
         if not children:
             return
         test, unit = children.pop("test"), children.pop("unit")
-        stat = self.stat(str(self.spec.layout["children_ops" if unit == "ops" else "children"]))
+        stat = self.layout.children_ops if unit == "ops" else self.layout.children
         name = self._repeats.name(test)
         self.add_row(stat, list(children), list(children.values()), instance=name, offset=self._children_at)
 
@@ -300,7 +307,7 @@ class Reading(LineReading):
             return f"{len(values)} numbers under {len(names)} record lengths"
         self._close_children()
         self._open_run()
-        stat = self.stat(str(self.spec.layout["report"]))
+        stat = self.layout.report
         for name, value in zip(names, values, strict=False):
             reason = self.add_row(stat, ("value",), [value], instance=self._repeats.name(name), offset=line.offset)
             if reason is not None:

@@ -18,11 +18,12 @@ Whether an error was corrected is bit 61 (UC) of its status.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 BEGIN: Final = re.compile(r"(?:MCE \d+|Hardware event\. This is not a software error\.|HARDWARE ERROR\.? .*)")
 PLACE: Final = re.compile(
@@ -47,21 +48,23 @@ MICRO: Final = 1_000_000
 MAX_LINE: Final = 1000
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("events", "memory"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class McelogLayout(Layout):
+    """The stats of errors, and of memory modules."""
+
+    events: Stat
+    memory: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = McelogLayout
+
+
+class Reader(LineReader[McelogLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """What is known of the present event or memory module, and where its first line stands."""
-        self._events, self._memory = (self.stat(str(self.spec.layout[role])) for role in ("events", "memory"))
+        self._events, self._memory = self.layout.events, self.layout.memory
 
         def texts(key: str) -> dict[str, str]:
             found = own.get(key)

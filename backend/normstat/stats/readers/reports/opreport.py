@@ -22,10 +22,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats, spell_out, ungroup
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec, Stat
+from normstat.stats.spec import Layout, Stat
 
 NUMBERS: Final = ("samples", "cum. samples", "%", "cum. %", "diff %")
 VMA: Final = "vma"
@@ -59,24 +59,26 @@ class Arc:
     offset: int
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("symbols", "details", "arcs", "images"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class OpreportLayout(Layout):
+    """The stats of the four tables of opreport."""
+
+    symbols: Stat
+    details: Stat
+    arcs: Stat
+    images: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = OpreportLayout
+
+
+class Reader(LineReader[OpreportLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The columns, the indent of the header, the row that indented ones belong to, callers whose callee comes yet."""
-        layout = self.spec.layout
-        self._symbols, self._details, self._arcs, self._images = (
-            self.stat(str(layout[role])) for role in ("symbols", "details", "arcs", "images")
-        )
+        layout = self.layout
+        self._symbols, self._details, self._arcs, self._images = layout.symbols, layout.details, layout.arcs, layout.images
         columns, callers = own.get("columns"), own.get("callers")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
         self._indent = int(str(own.get("indent", 0)))

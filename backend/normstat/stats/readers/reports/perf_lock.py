@@ -17,13 +17,14 @@ Times are a number and its unit, or plain nanoseconds: under a header with (ns),
 """
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 COUNTS: Final = ("acquired", "contended")
 COLUMN: Final = r"(?:acquired|contended|(?:total|max|min|avg) wait(?: \(ns\))?)"
@@ -53,21 +54,23 @@ MESSAGE: Final = re.compile(
 MAX_LINE: Final = 1000
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("report", "contention"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class PerfLockLayout(Layout):
+    """The stats of `perf lock report` and `perf lock contention`."""
+
+    report: Stat
+    contention: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = PerfLockLayout
+
+
+class Reader(LineReader[PerfLockLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The columns, what a row is about ("" for a report), the separator, the names that came up."""
-        self._report, self._contention = (self.stat(str(self.spec.layout[role])) for role in ("report", "contention"))
+        self._report, self._contention = self.layout.report, self.layout.contention
         columns = own.get("columns")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
         self._subject = str(own.get("subject", ""))

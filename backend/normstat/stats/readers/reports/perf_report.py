@@ -21,13 +21,14 @@ The columns of numbers come first; what follows them is what the row is about. C
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats, ungroup
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 SHARES: Final = ("Overhead", "Children", "Self", "sys", "usr", "guest sys", "guest usr", "Latency")
 NUMBERS: Final = (*SHARES, "Samples", "Period")
@@ -53,21 +54,23 @@ VALUE: Final = re.compile(r"(\d{1,19}(?:[.,]\d{1,6})?)%?", re.ASCII)
 MAX_LINE: Final = 8192
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("rows", "events"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class PerfReportLayout(Layout):
+    """The stats of rows, and of the totals of each event."""
+
+    rows: Stat
+    events: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = PerfReportLayout
+
+
+class Reader(LineReader[PerfReportLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The columns of numbers, the separator, the event and those before it in this report, the names that came up."""
-        self._rows, self._events = (self.stat(str(self.spec.layout[role])) for role in ("rows", "events"))
+        self._rows, self._events = self.layout.rows, self.layout.events
         columns, events = own.get("columns"), own.get("events")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
         self._seen = [str(item) for item in events] if isinstance(events, list) else []

@@ -14,14 +14,15 @@ Times are seconds since perf began: with `# started on ...` above (-o) or a star
 """  # noqa: E501 (a doctest)
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.records import NO_TIME, LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 INTERRUPT: Final = "^C"
 TITLE: Final = re.compile(r"\s*Performance counter stats for .*:\s*")
@@ -61,22 +62,24 @@ MISSING: Final = frozenset({*NOT_COUNTED, ""})
 MICRO: Final = 1_000_000
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("counters", "metrics", "times"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class PerfStatLayout(Layout):
+    """The stats of counters, of the metrics after #, and of the times of a run."""
+
+    counters: Stat
+    metrics: Stat
+    times: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = PerfStatLayout
+
+
+class Reader(LineReader[PerfStatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """Whether a title came, the separator, the present interval, the event before, the names that came up."""
-        layout = self.spec.layout
-        self._counters, self._metrics, self._times = (self.stat(str(layout[role])) for role in ("counters", "metrics", "times"))
+        self._counters, self._metrics, self._times = self.layout.counters, self.layout.metrics, self.layout.times
         self._is_titled = own.get("is_titled") is True
         self._separator = str(own.get("separator", ""))
         self._interval = str(own.get("interval", ""))

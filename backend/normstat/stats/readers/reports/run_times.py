@@ -15,12 +15,13 @@ One sample a run; its lines may come in any order. Times are stored in seconds.
 """
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 CLOCK: Final = r"(?:\d{1,6}h)?(?:\d{1,9}m)?\d{1,9}(?:[.,]\d{1,9})?s?|(?:\d{1,6}:)?\d{1,6}:\d{2}(?:[.,]\d{1,9})?"
 PARTS: Final = re.compile(r"(?:(?P<h>\d+)[h:](?=\d+[m:]))?(?:(?P<m>\d+)[m:])?(?P<s>\d+(?:\.\d+)?)s?", re.ASCII)
@@ -83,19 +84,22 @@ TIMES: Final = frozenset({"real", "user", "sys", "trap", "tflt", "dflt", "kflt",
 MAX_LINE: Final = 1000
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    if spec.layout["runs"] not in {stat.name for stat in spec.stats}:
-        message = f"runs: {spec.layout['runs']!r} is no stat of this spec"
-        raise ValueError(message)
+@dataclass(frozen=True)
+class RunTimesLayout(Layout):
+    """The stat of the runs."""
+
+    runs: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = RunTimesLayout
+
+
+class Reader(LineReader[RunTimesLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """What is known of the present run, and where its first line stands."""
-        self._runs = self.stat(str(self.spec.layout["runs"]))
+        self._runs = self.layout.runs
         words = own.get("words")
         self._words = {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
         self._run_command = str(own.get("command", ""))

@@ -18,9 +18,9 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 DEVICE: Final = re.compile(r"(?P<device>\S{1,200})\s+(?P<pairs>Soft Errors:.{1,200})")
 PAIR: Final = re.compile(r"\s*(?P<name>[A-Z][A-Za-z]*(?: [A-Z][A-Za-z]*){0,3}):\s*(?P<number>\d{1,18})(?=\s|$)", re.ASCII)
@@ -28,13 +28,10 @@ SIZE: Final = re.compile(r"Size:\s*[\d.,]{1,20}[KMGTP]?B <(?P<bytes>-?\d{1,18}) 
 ABOUT: Final = re.compile(r"(?:Vendor|Model|Product|RPM):.{0,400}")
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat and no layout."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+LAYOUT: Final = OneStatLayout
 
 
-class IostatErrorsReading(SnapshotReading):
+class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_device` is the one that lines are about, `_first` the one that the report began with."""
 
     def load(self, own: State) -> None:

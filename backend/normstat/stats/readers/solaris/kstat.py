@@ -21,10 +21,10 @@ again.
 import re
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import spell_out
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 NAME: Final = re.compile(r"[^:\s]{1,100}:\d{1,10}:[^\t]{1,200}:[^:\t]{1,200}", re.ASCII)
 MODULE: Final = re.compile(r"module:\s+(?P<module>\S{1,100})\s+instance:\s+(?P<instance>\d{1,10})\s*", re.ASCII)
@@ -35,13 +35,10 @@ MAX_LINE_LENGTH: Final = 1000
 COLUMNS: Final = ("value",)
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat and no layout."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+LAYOUT: Final = OneStatLayout
 
 
-class KstatReading(LineReading):
+class Reader(LineReader[OneStatLayout]):
     """One call of the reader: `_first` is the name that began the report, `_group` the one that statistics stand under."""
 
     def load(self, own: State) -> None:

@@ -24,14 +24,14 @@ differ in their stacks only, and are numbered (" #2").
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.histogram import bucket_instance
-from normstat.stats.pattern import compile_pattern
+from normstat.stats.layout import Shaped
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Shape, Spec, Stat
+from normstat.stats.spec import Layout, Shape, Stat
 
 RULE: Final = re.compile(r"\s*-{5,}\s*")
 # What people write where they left something out.
@@ -77,7 +77,7 @@ MAX_SECTIONS: Final = 256
 
 
 @dataclass(slots=True)
-class Record:
+class LockRecord:
     """The row that a distribution or a stack belongs to; `words` are its count and mean."""
 
     instance: str
@@ -89,28 +89,28 @@ class Record:
     frames: list[str] = field(default_factory=list)
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    known = {stat.name: stat.shape for stat in spec.stats}
-    for role, shape in (("rows", Shape.TABLE), ("sections", Shape.TABLE), ("histogram", Shape.HISTOGRAM), ("stacks", Shape.STACKS)):
-        name = str(spec.layout[role])
-        if role == "sections" and not name:
-            continue
-        if known.get(name) is not shape:
-            message = f"{role}: {name!r} is no stat of this spec with the shape {shape}"
-            raise ValueError(message)
-    compile_pattern(spec, str(spec.layout["messages"]))
+@dataclass(frozen=True)
+class LockstatLayout(Layout):
+    """The stats of locks, of sections (if there are any), of distributions and of stacks; lines that are no data."""
+
+    rows: Annotated[Stat, Shaped(Shape.TABLE)]
+    sections: Annotated[Stat | None, Shaped(Shape.TABLE)]
+    histogram: Annotated[Stat, Shaped(Shape.HISTOGRAM)]
+    stacks: Annotated[Stat, Shaped(Shape.STACKS)]
+    messages: re.Pattern[str]
 
 
-class Reading(LineReading):
+LAYOUT: Final = LockstatLayout
+
+
+class Reader(LineReader[LockstatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """Section, columns, the record whose stack is not whole yet, names that came up."""
-        layout = self.spec.layout
-        self._messages = compile_pattern(self.spec, str(layout["messages"]))
-        self._rows, self._histogram, self._stacks = (self.stat(str(layout[key])) for key in ("rows", "histogram", "stacks"))
-        self._sections: Stat | None = self.stat(str(layout["sections"])) if layout["sections"] else None
+        layout = self.layout
+        self._messages, self._sections = layout.messages, layout.sections
+        self._rows, self._histogram, self._stacks = layout.rows, layout.histogram, layout.stacks
         self._section = str(own.get("section", ""))
         self._begun = str(own.get("begun", ""))
         self._begun_at = int(str(own.get("begun_at", 0)))
@@ -122,7 +122,7 @@ class Reading(LineReading):
         self._in_distribution = own.get("in_distribution") is True
         self._repeats = Repeats(own.get("repeats"))
         record = own.get("record")
-        self._record = Record(*record) if isinstance(record, list) else None
+        self._record = LockRecord(*record) if isinstance(record, list) else None
 
     def save(self) -> State:
         """Return the same as JSON values."""
@@ -279,7 +279,7 @@ class Reading(LineReading):
         if reason is not None:
             return reason
         values = [numbers[0], *numbers[4 if len(self._columns) > 3 else 1 :]]
-        self._record = Record(instance, self._section, lock, caller, values, offset)
+        self._record = LockRecord(instance, self._section, lock, caller, values, offset)
         return LineKind.SAMPLE
 
     # What follows a row.
@@ -305,7 +305,7 @@ class Reading(LineReading):
             return self._add_frame(record, found["frame"])
         return LineKind.SAMPLE
 
-    def _add_frame(self, record: Record, frame: str) -> LineKind | str:
+    def _add_frame(self, record: LockRecord, frame: str) -> LineKind | str:
         if len(record.frames) >= MAX_FRAMES:
             return f"a stack of more than {MAX_FRAMES} frames"
         record.frames.append(frame)

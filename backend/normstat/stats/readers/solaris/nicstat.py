@@ -25,11 +25,11 @@ Layout keys: `tables`, each with `stat` and `header` (columns that must be there
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.stats.engine.column_layout import build_layout
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.column_layout import ColumnLayout
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.timestamps import EPOCH, Stamp, parse_clock
-from normstat.stats.records import LineKind, State, Timing
-from normstat.stats.spec import Spec, Stat
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Stat
 
 # The protocols, whose rows bear their name.
 PROTOCOLS: Final = ("TCP", "UDP")
@@ -45,17 +45,11 @@ LINK: Final = ("Int", "Loopback", "Mbit/s")
 MAX_COLUMNS: Final = 100
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_layout(spec)
+LAYOUT: Final = ColumnLayout
 
 
-class NicReading(LineReading):
+class Reader(LineReader[ColumnLayout]):
     """One call of the reader. `_first` is the clock of the first report, `_clock` that of the present header."""
-
-    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._layout = build_layout(spec)
-        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
@@ -103,7 +97,7 @@ class NicReading(LineReading):
 
     def _stat_of(self, columns: Sequence[str]) -> Stat | None:
         present = set(columns)
-        table = next((table for table in self._layout.tables if all(needed & present for needed in table.header)), None)
+        table = next((table for table in self.layout.tables if all(needed & present for needed in table.header)), None)
         return self.stat(table.stat) if table is not None else None
 
     def _take_row(self, words: list[str], offset: int) -> LineKind | str:

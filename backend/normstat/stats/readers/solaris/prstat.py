@@ -26,18 +26,19 @@ Keys of `[layout]`: `total` is the stat of the line of totals. Keys of `[[layout
 [[1]]
 """
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import split_words
-from normstat.stats.pattern import compile_pattern
+from normstat.stats.layout import NON_EMPTY, Alternatives, StatName, toml_key
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 # What a terminal is told between the words: to move, to clear, to underline, to use another set of characters.
 TERMINAL: Final = re.compile(r"[\x1b\r\x0e\x0f]")
@@ -62,72 +63,49 @@ TOTAL_COLUMNS: Final = ("processes", "lwps", "load 1", "load 5", "load 15")
 NAME: Final = "PROCESS"
 MAX_COLUMNS: Final = 64
 MAX_NAME_LENGTH: Final = 1000
-LIST_KEYS: Final = ("header", "instance", "labels", *CUT)
-TABLE_KEYS: Final = {"stat", "number", "rows", "since_start", *LIST_KEYS}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@dataclass(frozen=True)
+class PrstatTable:
     """One kind of table; the module's docstring explains the keys."""
 
-    stat: str
-    header: tuple[frozenset[str], ...]
-    instance: tuple[str, ...]
-    number: str
-    labels: frozenset[str]
-    cut: Mapping[str, re.Pattern[str]]
-    rows: re.Pattern[str] | None
-    is_since_start: bool
+    stat: StatName
+    header: tuple[Alternatives, ...] = ()
+    instance: tuple[str, ...] = ()
+    number: str = ""
+    labels: frozenset[str] = frozenset()
+    counts: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    rows: re.Pattern[str] | None = None
+    is_since_start: bool = toml_key("since_start", default=False)
+
+    @functools.cached_property
+    def cut(self) -> Mapping[str, re.Pattern[str]]:
+        """What a number of each column looks like when nothing of it was cut off."""
+        columns = {"counts": self.counts, "sizes": self.sizes, "times": self.times}
+        return {column: pattern for key, pattern in CUT.items() for column in columns[key]}
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    tables = _tables(spec)
-    wrong = {str(spec.layout["total"]), *(table.stat for table in tables)} - names
-    if wrong or not tables:
-        message = f"no stats of this spec: {sorted(wrong)}"
-        raise ValueError(message)
+@dataclass(frozen=True)
+class PrstatLayout(Layout):
+    """The stat of the line of totals, and the tables."""
+
+    total: Stat
+    tables: Annotated[tuple[PrstatTable, ...], NON_EMPTY]
 
 
-def _tables(spec: Spec) -> list[Table]:
-    raw = spec.layout["tables"]
-    if not isinstance(raw, list) or set(spec.layout) != {"total", "tables"}:
-        raise ValueError("total and tables are needed, and nothing else")
-    return [_table(spec, table) for table in raw]
+LAYOUT: Final = PrstatLayout
 
 
-def _table(spec: Spec, raw: Mapping[str, object]) -> Table:
-    wrong = set(raw) - TABLE_KEYS
-    lists: dict[str, list[str]] = {}
-    for key in LIST_KEYS:
-        value = raw.get(key, [])
-        if not isinstance(value, list) or wrong:
-            message = f"tables.{key}: must be a list; unknown: {sorted(wrong)}"
-            raise TypeError(message)
-        lists[key] = [str(item) for item in value]
-    rows = raw.get("rows")
-    return Table(
-        stat=str(raw["stat"]),
-        header=tuple(frozenset(item.split("|")) for item in lists["header"]),
-        instance=tuple(lists["instance"]),
-        number=str(raw.get("number", "")),
-        labels=frozenset(lists["labels"]),
-        cut={column: pattern for key, pattern in CUT.items() for column in lists[key]},
-        rows=compile_pattern(spec, str(rows)) if rows else None,
-        is_since_start=raw.get("since_start") is True,
-    )
-
-
-class PrstatReading(LineReading):
+class Reader(LineReader[PrstatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The present header and report."""
-        self._tables = _tables(self.spec)
-        self._total = self.stat(str(self.spec.layout["total"]))
+        self._tables, self._total = self.layout.tables, self.layout.total
         self._reports = Reports(own.get("reports"))
-        self._table: Table | None = None
+        self._table: PrstatTable | None = None
         self._header: list[str] = []
         self._find_header(split_words(str(own.get("header", ""))))
 
@@ -203,7 +181,7 @@ class PrstatReading(LineReading):
             return self._take_row(table, header, words, line)
         return "a line before any header, and no row that could be nothing else"
 
-    def _take_row(self, table: Table, header: list[str], words: list[str], line: Line) -> LineKind | str:
+    def _take_row(self, table: PrstatTable, header: list[str], words: list[str], line: Line) -> LineKind | str:
         n_columns = len(header)
         columns = [column for column in header if column not in table.labels]
         by_column = dict(zip(header, words, strict=False))

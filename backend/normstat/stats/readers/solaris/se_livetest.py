@@ -22,46 +22,43 @@ Keys of `[layout]`: `states` and `mutex` are the stats of the states and of the 
 [(['Overall', 'Disk', 'Disk/c1t10d0', 'Mutex'], [[4, 0, 0, 4]]), (['cpu0', 'cpu9'], [[350, 637], [2, 4]])]
 """
 
+import functools
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 STATES: Final = ("white", "blue", "green", "amber", "red", "black")
 STATE: Final = "|".join(STATES)
 LEFT_OVER: Final = re.compile(rf"(?<!\S)(?:{STATE})(?!\S)")
 OVERALL: Final = "Overall"
 MAX_SUBSYSTEMS: Final = 100
-LAYOUT_KEYS: Final = frozenset({"states", "mutex", "subsystems"})
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    wrong = {str(spec.layout[key]) for key in ("states", "mutex")} - {stat.name for stat in spec.stats}
-    if wrong or set(spec.layout) != LAYOUT_KEYS or not _are_few(spec.layout["subsystems"]):
-        message = f"states, mutex and at most {MAX_SUBSYSTEMS} subsystems are needed; no stats of this spec: {sorted(wrong)}"
-        raise ValueError(message)
+@dataclass(frozen=True)
+class LiveTestLayout(Layout):
+    """The stats of states and of mutexes by CPU, and the names of the subsystems."""
 
+    states: Stat
+    mutex: Stat
+    subsystems: tuple[str, ...]
 
-def _are_few(subsystems: object) -> bool:
-    # Each is tried at each word of a line.
-    return isinstance(subsystems, list) and len(subsystems) <= MAX_SUBSYSTEMS
+    def validate(self, stats: Sequence[Stat]) -> None:  # noqa: ARG002 (the base class has it)
+        """Require few subsystems: each is tried at each word of a line."""
+        if len(self.subsystems) > MAX_SUBSYSTEMS:
+            raise ValueError(f"subsystems: {len(self.subsystems)} names, at most {MAX_SUBSYSTEMS} expected")
 
-
-class LiveTestReading(LineReading):
-    """One call of the reader: `_subsystem` is the one that devices stand under, "" before the first of a report."""
-
-    def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
-        subsystems = self.spec.layout["subsystems"]
-        names = (
-            "|".join(r"\s+".join(map(re.escape, str(name).split())) for name in subsystems) if isinstance(subsystems, list) else ""
-        )
-        self._part = compile_once(
+    @functools.cached_property
+    def part(self) -> re.Pattern[str]:
+        """What a line consists of."""
+        names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in self.subsystems)
+        return compile_once(
             rf"Overall current state is (?P<overall>{STATE}) at:\s+(?P<date>\w+ \w+\s+\d+ [\d:]+(?: \w+)? \d{{4}})(?!\S)"
             rf"|(?<!\S)(?P<header>Subsystem\s+State\s+Action)(?!\S)"
             rf"|(?<!\S)(?P<subsystem>{names})\s+(?P<state>{STATE})(?!\S)"
@@ -69,6 +66,17 @@ class LiveTestReading(LineReading):
             rf"|\[(?P<cpu>cpu\d+)\s+(?P<smtx>\d{{1,15}})\s+(?P<cpu_state>{STATE})\s*\]",
             re.ASCII,
         )
+
+
+LAYOUT: Final = LiveTestLayout
+
+
+class Reader(LineReader[LiveTestLayout]):
+    """One call of the reader: `_subsystem` is the one that devices stand under, "" before the first of a report."""
+
+    def load(self, own: State) -> None:
+        """Take up the state of the piece before."""
+        self._part = self.layout.part
         self._is_in_report = own.get("in_report") is True
         self._subsystem = str(own.get("subsystem", ""))
 
@@ -95,7 +103,7 @@ class LiveTestReading(LineReading):
         if part["header"] is not None:
             return LineKind.HEADER
         if part["cpu"] is not None:
-            mutex = self.stat(str(self.spec.layout["mutex"]))
+            mutex = self.layout.mutex
             self.add_row(mutex, ("smtx", "state"), (part["smtx"], _code(part["cpu_state"])), instance=part["cpu"], offset=offset)
             return LineKind.SAMPLE
         if part["overall"] is not None:
@@ -111,7 +119,7 @@ class LiveTestReading(LineReading):
         else:
             name = f"{self._subsystem}/{part['device']}" if self._subsystem else part["device"]
             state = part["device_state"]
-        self.add_row(self.stat(str(self.spec.layout["states"])), ("state",), (_code(state),), instance=name, offset=offset)
+        self.add_row(self.layout.states, ("state",), (_code(state),), instance=name, offset=offset)
         return LineKind.SAMPLE
 
 

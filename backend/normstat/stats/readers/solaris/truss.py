@@ -22,12 +22,13 @@ Without errors the column is blank. FreeBSD prints all errors and a line of tota
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 # What a terminal shows when someone ends the tool by hand.
 INTERRUPT: Final = "^C"
@@ -53,23 +54,30 @@ MAX_LINE: Final = 1000
 MAX_REPORT: Final = 65_536
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("syscalls", "totals", "events", "functions"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
+@dataclass(frozen=True)
+class TrussLayout(Layout):
+    """The stats of system calls and their totals, of other events, and of functions."""
+
+    syscalls: Stat
+    totals: Stat
+    events: Stat
+    functions: Stat
 
 
-class Reading(LineReading):
+LAYOUT: Final = TrussLayout
+
+
+class Reader(LineReader[TrussLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The section, whether a report has begun, the names that came up in it."""
-        layout = self.spec.layout
+        layout = self.layout
         self._syscalls, self._totals, self._events, self._functions = (
-            self.stat(str(layout[role])) for role in ("syscalls", "totals", "events", "functions")
+            layout.syscalls,
+            layout.totals,
+            layout.events,
+            layout.functions,
         )
         self._section = str(own.get("section", ""))
         self._is_open = own.get("is_open") is True

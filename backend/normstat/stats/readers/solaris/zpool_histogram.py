@@ -18,15 +18,18 @@ distribution of its own, "tank total_wait read"; its samples are added when the 
 (['tank total_wait write{1us}', 'tank total_wait write{2us}'], [12.0, 96972.8])
 """
 
+import functools
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import parse_stamp, split_words
 from normstat.stats.histogram import bucket_instance
-from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.records import LineKind, State, texts_of
+from normstat.stats.spec import Layout, Stat
 
 OMIT_OPTION: Final = "y"
 RULE: Final = frozenset("- \t")
@@ -42,22 +45,30 @@ MAX_WORDS: Final = 64
 MAX_NAME_LENGTH: Final = 1000
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    wrong = set(_tables(spec).values()) - {stat.name for stat in spec.stats}
-    if wrong or set(spec.layout) != {"tables"}:
-        message = f"tables.stat: no stats of this spec: {sorted(wrong)}"
-        raise ValueError(message)
+@dataclass(frozen=True)
+class ZpoolTable:
+    """A table of distributions, by the word that its line of columns begins with."""
+
+    title: str
+    stat: Stat
 
 
-def _tables(spec: Spec) -> dict[str, str]:
-    raw = spec.layout["tables"]
-    if not isinstance(raw, list):
-        raise TypeError("tables: a list is needed")
-    return {str(table["title"]): str(table["stat"]) for table in raw}
+@dataclass(frozen=True)
+class ZpoolHistogramLayout(Layout):
+    """The tables."""
+
+    tables: tuple[ZpoolTable, ...]
+
+    @functools.cached_property
+    def stats(self) -> Mapping[str, Stat]:
+        """The stat of each table, by its title."""
+        return {table.title: table.stat for table in self.tables}
 
 
-class ZpoolHistogramReading(LineReading):
+LAYOUT: Final = ZpoolHistogramLayout
+
+
+class Reader(LineReader[ZpoolHistogramLayout]):
     """One call of the reader: `_columns` of the present table, and its rows so far as [label, words]."""
 
     def load(self, own: State) -> None:
@@ -69,10 +80,10 @@ class ZpoolHistogramReading(LineReading):
         self._name = str(own.get("name", ""))
         offset = own.get("offset")
         self._offset_of = offset if isinstance(offset, int) else 0
-        self._groups = _texts(own.get("groups"))
-        self._columns = _texts(own.get("columns"))
+        self._groups = texts_of(own.get("groups"))
+        self._columns = texts_of(own.get("columns"))
         rows = own.get("rows")
-        self._rows = [_texts(row) for row in rows] if isinstance(rows, list) else []
+        self._rows = [texts_of(row) for row in rows] if isinstance(rows, list) else []
 
     def load_behind_gap(self, own: State) -> None:
         """The present table lacks rows."""
@@ -105,7 +116,7 @@ class ZpoolHistogramReading(LineReading):
         words = split_words(text) if len(text) < MAX_NAME_LENGTH else []
         if not 0 < len(words) <= MAX_WORDS:
             return "no line that zpool is known to print"
-        if words[0] in _tables(self.spec) and self._take_columns(words[1:]):
+        if words[0] in self.layout.stats and self._take_columns(words[1:]):
             self._title = words[0]
             return LineKind.HEADER
         begin = next((at for at, word in enumerate(words) if GROUP.fullmatch(word)), 0)
@@ -165,7 +176,7 @@ class ZpoolHistogramReading(LineReading):
         if self._reports.see(f"{self._title} {self._name}"):
             self.begin_report()
         is_since_boot = self._reports.is_first and not self._omits
-        stat = self.stat(_tables(self.spec)[self._title])
+        stat = self.layout.stats[self._title]
         for at, column in enumerate(self._columns, start=1):
             for row in self._rows:
                 instance = bucket_instance(f"{self._name} {column}", row[0])
@@ -181,7 +192,3 @@ def _bounds(label: str) -> tuple[str, str]:
     (('-', '1us'), ('512', '-'), ('4K', '-'))
     """
     return (ABSENT, label) if label.endswith("s") else (label, ABSENT)
-
-
-def _texts(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.row import ABSENT, join_instance
 from normstat.stats.engine.timestamps import ClockWords, parse_stamp
@@ -46,13 +46,8 @@ MAX_HEADER: Final = 20_000
 NO_CLOCK: Final = ClockWords(0, 0.0, is_epoch=False)
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_layout(spec)
-
-
 @dataclass(slots=True)
-class Item:
+class SadfItem:
     """What sadf -p said so far of one item at one time: `key` is what its lines have in common."""
 
     key: tuple[str, ...]
@@ -61,12 +56,15 @@ class Item:
     values: dict[str, str] = field(default_factory=dict)
 
 
-class SadfReading(LineReading):
+LAYOUT: Final = ColumnLayout
+
+
+class Reader(LineReader[ColumnLayout]):
     """One call of the reader."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._layout = build_layout(spec)
-        tables = self._layout.tables
+        assert isinstance(spec.layout, ColumnLayout)
+        tables = spec.layout.tables
         # The columns that hold text.
         self._texts = frozenset().union(*(table.instance | table.labels for table in tables)) | {"manufact", "product"}
         self._known = [
@@ -81,13 +79,13 @@ class SadfReading(LineReading):
         """Take up the state of the piece before."""
         self._columns: tuple[str, ...] = ()
         self._header: Header | None = None
-        self._item: Item | None = None
+        self._item: SadfItem | None = None
         header, item = own.get("header"), own.get("item")
         if isinstance(header, list):
             self._set_header(tuple(map(str, header)))
         if isinstance(item, list) and len(item) == 4:
             key, at, time_us, values = item
-            self._item = Item(tuple(map(str, key)), int(at), int(time_us), {str(name): str(word) for name, word in values})
+            self._item = SadfItem(tuple(map(str, key)), int(at), int(time_us), {str(name): str(word) for name, word in values})
 
     def save(self) -> State:
         """Return the state for the next piece."""
@@ -135,7 +133,7 @@ class SadfReading(LineReading):
         self._columns = columns
         # The tables are laid out like those of sar, whose headers bear a clock.
         order = ROW_ORDER.get(columns[0], columns) if columns else ()
-        self._header = find_header(self.spec, self._layout, HeaderLine(order, NO_CLOCK, has_clock=True)) if order else None
+        self._header = find_header(self.spec, self.layout, HeaderLine(order, NO_CLOCK, has_clock=True)) if order else None
 
     def _take_row(self, cells: list[str], offset: int) -> LineKind | str:
         header = self._header
@@ -179,7 +177,7 @@ class SadfReading(LineReading):
         if stat is None or len(names) >= MAX_VALUES:
             return f"{shorten(name, 40)}: no value that sadf is known to print"
         if item is None:
-            item = self._item = Item(tuple(key), offset, self._time_us(key[2]))
+            item = self._item = SadfItem(tuple(key), offset, self._time_us(key[2]))
         if name in self._texts:
             item.values[name] = " ".join(word.split())
             return LineKind.SAMPLE

@@ -28,17 +28,18 @@ Keys of `[[layout.tables]]`:
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from normstat.errors import shorten
 from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.json_stream import Broken, JsonStream, Node, to_node
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.row import join_instance
 from normstat.stats.engine.timestamps import Stamp, parse_stamp, take_clock
+from normstat.stats.layout import Alternatives, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
-from normstat.stats.spec import Spec, Stat
+from normstat.stats.spec import Layout, Spec, Stat
 
 REPORTS: Final = "statistics"
 TIME: Final = "timestamp"
@@ -55,78 +56,48 @@ MAX_WAITING: Final = 2000
 LOST: Final = "behind a place where the JSON is broken; the next report is read again"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@dataclass(frozen=True)
+class JsonTable:
     """One kind of rows; the module's docstring explains the keys."""
 
-    names: frozenset[str]
-    stats: tuple[str, ...]
-    instance: tuple[str, ...]
-    pairs: tuple[str, ...]
+    stats: tuple[Stat, ...]
+    names: Alternatives = toml_key("name")
+    instance: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Require none or two keys of pairs."""
+        if len(self.pairs) not in (0, 2):
+            raise ValueError("pairs: two keys are needed, of the name and of the number")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The layout of a spec."""
+@dataclass(frozen=True)
+class SysstatJsonLayout(Layout):
+    """The tables, and which reports tell of the time since boot."""
 
-    tables: tuple[Table, ...]
-    unknown: str
-    is_first_since_boot: bool
-    omit_option: str
+    tables: tuple[JsonTable, ...]
+    unknown: Stat | None = None
+    since_boot: Literal["first", "never"] = "never"
+    omit_option: str = ""
 
-    def find(self, name: str) -> Table | None:
-        """Return the table of that name."""
+    def find(self, name: str) -> JsonTable | None:
+        """Return the table of that name. Missing: None for an unknown one."""
         return next((table for table in self.tables if name in table.names), None)
 
 
-def build_layout(spec: Spec) -> Layout:
-    """Return the layout of a spec in typed form.
-
-    Raises: KeyError, TypeError or ValueError for a layout that makes no sense.
-    """
-    raw = spec.layout
-    names = {stat.name for stat in spec.stats}
-    tables = []
-    items = raw["tables"]
-    if not isinstance(items, list):
-        raise TypeError("tables: a list is needed")
-    for item in items:
-        table = Table(
-            names=frozenset(str(item["name"]).split("|")),
-            stats=tuple(map(str, item["stats"])),
-            instance=tuple(map(str, item.get("instance", []))),
-            pairs=tuple(map(str, item.get("pairs", []))),
-        )
-        if (
-            not names.issuperset(table.stats)
-            or len(table.pairs) not in (0, 2)
-            or set(item) - {"name", "stats", "instance", "pairs"}
-        ):
-            message = f"tables: {item!r} is not understood"
-            raise ValueError(message)
-        tables.append(table)
-    unknown = str(raw.get("unknown", ""))
-    if (unknown and unknown not in names) or set(raw) - {"tables", "unknown", "since_boot", "omit_option"}:
-        message = f"{raw!r} is not understood"
-        raise ValueError(message)
-    return Layout(tuple(tables), unknown, raw.get("since_boot") == "first", str(raw.get("omit_option", "")))
+LAYOUT: Final = SysstatJsonLayout
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError or ValueError for a layout that makes no sense."""
-    build_layout(spec)
-
-
-class JsonReading(LineReading, JsonStream):
+class Reader(LineReader[SysstatJsonLayout], JsonStream):
     """One call of the reader. A report is an object in the list `statistics`; `_waiting` are its rows until its time is known."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._layout = build_layout(spec)
+        assert isinstance(spec.layout, SysstatJsonLayout)
         words = command.split()[1:]
-        omits = self._layout.omit_option
+        omits = spec.layout.omit_option
         self._omits_first = bool(omits) and any(word.startswith("-") and omits in word[1:] for word in words)
         JsonStream.__init__(self)
-        LineReading.__init__(self, spec, state=state, offset=offset, timing=timing, command=command)
+        LineReader.__init__(self, spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
@@ -227,19 +198,19 @@ class JsonReading(LineReading, JsonStream):
             self._see_time_object(node)
         elif node.name in CHANGES:
             self._kinds.add(LineKind.STATE_CHANGE)
-        elif self._layout.find(node.name) is not None:
+        elif self.layout.find(node.name) is not None:
             self._take_row(node)
         elif (row := self._row_node()) is not None:
             self._join(node, row)
         elif node.numbers and node.name not in UNDATED and any(one.name == REPORTS for one in self.nodes):
-            if self._layout.unknown:
+            if self.layout.unknown:
                 self._take_row(node)
             else:
                 self._reason = f"{shorten(node.name, 40)}: no table that {self.spec.tool} is known to print"
 
     def _row_node(self) -> Node | None:
         """Return the innermost open object that is a row."""
-        return next((node for node in reversed(self.nodes) if not node.is_list and self._layout.find(node.name) is not None), None)
+        return next((node for node in reversed(self.nodes) if not node.is_list and self.layout.find(node.name) is not None), None)
 
     def _see_time(self, text: str) -> None:
         stamp = parse_stamp(text)
@@ -262,7 +233,7 @@ class JsonReading(LineReading, JsonStream):
 
     def _join(self, node: Node, row: Node) -> None:
         """What an object inside a row holds is the row's."""
-        table = self._layout.find(row.name)
+        table = self.layout.find(row.name)
         if table is not None and table.pairs and table.pairs[0] in node.texts and table.pairs[1] in node.numbers:
             row.numbers[node.texts[table.pairs[0]]] = node.numbers[table.pairs[1]]
             return
@@ -273,7 +244,7 @@ class JsonReading(LineReading, JsonStream):
 
     @property
     def _row_kind(self) -> LineKind:
-        is_since_boot = self._layout.is_first_since_boot and not self._omits_first and self._n_reports == 1
+        is_since_boot = self.layout.since_boot == "first" and not self._omits_first and self._n_reports == 1
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _take_row(self, node: Node) -> None:
@@ -294,11 +265,12 @@ class JsonReading(LineReading, JsonStream):
 
     def _parts(self, node: Node) -> Iterator[tuple[Stat, dict[str, str]]]:
         """Yield the numbers of a row, by the stats that know them; those that none knows go to the first."""
-        table = self._layout.find(node.name)
+        table = self.layout.find(node.name)
         if table is None:
-            yield self.stat(self._layout.unknown), node.numbers
+            assert self.layout.unknown is not None
+            yield self.layout.unknown, node.numbers
             return
-        stats = [self.stat(name) for name in table.stats]
+        stats = table.stats
         # pidstat prints some numbers as texts ("UID": "0").
         numbers = node.numbers | {key: word for key, word in node.texts.items() if any(_knows(stat, key) for stat in stats)}
         left = {key: word for key, word in numbers.items() if key not in table.instance}
@@ -313,7 +285,7 @@ class JsonReading(LineReading, JsonStream):
                 yield stat, own
 
     def _add(self, node: Node) -> None:
-        table = self._layout.find(node.name)
+        table = self.layout.find(node.name)
         if table is None:
             names = [node.name, *node.texts.values()]
         else:

@@ -33,9 +33,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.stats.engine.banner_day import parse_banner_day
-from normstat.stats.engine.column_layout import build_layout
+from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.row import instance_of
 from normstat.stats.engine.row_times import Sections
 from normstat.stats.engine.timestamps import ClockWords, Stamp, take_clock
@@ -54,12 +54,10 @@ MAX_HEADER: Final = 400
 UNFIT: Final = "behind a row that does not fit its header: it may belong to any"
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_layout(spec)
+LAYOUT: Final = ColumnLayout
 
 
-class SarReading(LineReading):
+class Reader(LineReader[ColumnLayout]):
     """One call of the reader.
 
     `_texts` are the header lines of the present stack, `_headers` what they mean; `_at` is the header of the latest row, -1 before
@@ -67,7 +65,6 @@ class SarReading(LineReading):
     """
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._layout = build_layout(spec)
         self._found: dict[str, Header | None] = {}
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
@@ -128,7 +125,7 @@ class SarReading(LineReading):
 
     def _take_known(self, text: str) -> LineKind | None:
         """Return a line that the layout knows, or that is nothing but a time."""
-        layout = self._layout
+        layout = self.layout
         if AVERAGE.match(text):
             self._is_average, self._is_heading, self._at = True, False, None
             return LineKind.IGNORED
@@ -172,7 +169,7 @@ class SarReading(LineReading):
             named = [name for word in words for name in PAIRS.get(word, (word,))]
             is_bare = bool(named) and not any(NUMBER.fullmatch(word) for word in words)
             self._found[text] = (
-                find_header(self.spec, self._layout, HeaderLine(tuple(named), None, has_clock=False)) if is_bare else None
+                find_header(self.spec, self.layout, HeaderLine(tuple(named), None, has_clock=False)) if is_bare else None
             )
         return self._found[text]
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
-from normstat.stats.engine.column_layout import SinceBoot, TimeStyle, build_layout
+from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import CONTROL, Heading, known_headers
 from normstat.stats.engine.ledger import Ledger
@@ -47,12 +47,10 @@ CONTROLLED: Final = "control characters: not the text of a tool"
 CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_layout(spec)
+LAYOUT: Final = ColumnLayout
 
 
-class Reading:
+class Reader:
     """One call of the reader: goes through the lines in their order and gathers what they say."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:

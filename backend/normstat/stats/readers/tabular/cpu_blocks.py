@@ -23,15 +23,15 @@ A share of time ("%tim") belongs to the column before it, and has its name; one 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import parse_stamp
-from normstat.stats.pattern import compile_pattern
+from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout
 
 RULE: Final = frozenset("-=+ \t")
 BAR: Final = "|"
@@ -43,48 +43,14 @@ SHARE_WORD: Final = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,6})?|-")
 MAX_PENDING: Final = 1 << 18
 MAX_COLUMNS: Final = 2048
 MAX_NAME_LENGTH: Final = 1000
-TABLE_KEYS: Final = {"stat", "left", "rows", "gathers"}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """One kind of table; the module's docstring explains the keys."""
-
-    stat: str
-    left: tuple[str, ...]
-    rows: re.Pattern[str]
-    is_gathered: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
+class PendingRow:
     """A row that may go on in another block: the place of its first line, its words by column."""
 
     offset: int
     words: dict[str, str]
-
-
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    wrong = {table.stat for table in _tables(spec)} - {stat.name for stat in spec.stats}
-    if wrong or set(spec.layout) != {"tables"}:
-        message = f"tables.stat: no stats of this spec: {sorted(wrong)}"
-        raise ValueError(message)
-
-
-def _tables(spec: Spec) -> list[Table]:
-    raw = spec.layout["tables"]
-    if not isinstance(raw, list) or not raw:
-        raise TypeError("tables: at least one is needed")
-    return [_table(spec, table) for table in raw]
-
-
-def _table(spec: Spec, raw: Mapping[str, object]) -> Table:
-    left = raw["left"]
-    if not isinstance(left, list) or set(raw) - TABLE_KEYS:
-        message = f"tables: left must be a list; unknown: {sorted(set(raw) - TABLE_KEYS)}"
-        raise TypeError(message)
-    return Table(str(raw["stat"]), tuple(map(str, left)), compile_pattern(spec, str(raw["rows"])), raw.get("gathers") is True)
 
 
 def _columns(segments: list[str]) -> list[str]:
@@ -98,24 +64,43 @@ def _columns(segments: list[str]) -> list[str]:
     return columns
 
 
-class CpuBlocksReading(LineReading):
+@dataclass(frozen=True)
+class CpuBlockTable:
+    """One kind of table; the module's docstring explains the keys."""
+
+    stat: StatName
+    left: tuple[str, ...]
+    rows: re.Pattern[str]
+    is_gathered: bool = toml_key("gathers", default=False)
+
+
+@dataclass(frozen=True)
+class CpuBlocksLayout(Layout):
+    """The tables."""
+
+    tables: Annotated[tuple[CpuBlockTable, ...], NON_EMPTY]
+
+
+LAYOUT: Final = CpuBlocksLayout
+
+
+class Reader(LineReader[CpuBlocksLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The present block, and the rows of the report that is not over."""
-        self._tables = _tables(self.spec)
         self._reports = Reports(own.get("reports"))
-        self._table: Table | None = None
+        self._table: CpuBlockTable | None = None
         self._columns: list[str] = []
-        self._pending: dict[str, Pending] = {}
+        self._pending: dict[str, PendingRow] = {}
         self._n_pending = 0
         header = own.get("header")
         if isinstance(header, list) and len(header) == 2:
-            self._table = self._tables[int(header[0])]
+            self._table = self.layout.tables[int(header[0])]
             self._columns = [str(column) for column in header[1]]
         pending = own.get("pending")
         for name, (offset, words) in pending.items() if isinstance(pending, dict) else ():
-            self._pending[name] = Pending(int(offset), dict(words))
+            self._pending[name] = PendingRow(int(offset), dict(words))
             self._n_pending += _size(words)
 
     def load_behind_gap(self, own: State) -> None:
@@ -127,7 +112,7 @@ class CpuBlocksReading(LineReading):
         """Return what `load` takes."""
         return {
             "reports": self._reports.to_state(),
-            "header": [self._tables.index(self._table), self._columns] if self._table is not None else None,
+            "header": [self.layout.tables.index(self._table), self._columns] if self._table is not None else None,
             "pending": {name: [row.offset, row.words] for name, row in self._pending.items()},
         }
 
@@ -157,7 +142,7 @@ class CpuBlocksReading(LineReading):
         return f"no line that {self.spec.tool} is known to print"
 
     def _take_header(self, left: str, rest: str) -> bool:
-        table = next((table for table in self._tables if left == " ".join(table.left)), None)
+        table = next((table for table in self.layout.tables if left == " ".join(table.left)), None)
         if table is None:
             return False
         columns = _columns(rest.split(BAR))[:MAX_COLUMNS]
@@ -200,7 +185,7 @@ class CpuBlocksReading(LineReading):
             self._n_pending -= _size(words)
             return "more rows than a report of this tool has"
         if row is None:
-            self._pending[name] = Pending(offset, words)
+            self._pending[name] = PendingRow(offset, words)
         else:
             row.words.update(words)
         return LineKind.SAMPLE

@@ -17,12 +17,15 @@ its own, `total`.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Stat
 
 HEADER: Final = re.compile(r"CPU\d{1,5}(?:\s+CPU\d{1,5})*", re.ASCII)
 ROW: Final = re.compile(r"(?P<name>[A-Za-z0-9_-]{1,30}): *(?P<rest>.*)", re.ASCII)
@@ -37,13 +40,21 @@ MAX_CPUS: Final = 4096
 MAX_LINE_LENGTH: Final = 1 << 17
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat, with a family for the CPUs, and no layout."""
-    if spec.layout or len(spec.stats) != 1 or not spec.stats[0].families:
-        raise ValueError("one stat with a family and an empty layout are needed")
+@dataclass(frozen=True)
+class CpuTableLayout(OneStatLayout):
+    """No keys: the spec has one stat, whose CPUs are a family of fields."""
+
+    def validate(self, stats: Sequence[Stat]) -> None:
+        """Require one stat with a family."""
+        super().validate(stats)
+        if not stats[0].families:
+            raise ValueError("the stat needs a family of fields for the CPUs")
 
 
-class CpuTableReading(SnapshotReading):
+LAYOUT: Final = CpuTableLayout
+
+
+class Reader(SnapshotReader[CpuTableLayout]):
     """One call of the reader: `_cpus` are the columns."""
 
     def load(self, own: State) -> None:

@@ -47,20 +47,18 @@ Every line that is neither a time nor ignored is a row. Keys of `[layout]`:
 ([1795262400000000, 1795262410000000], [0.21, 0.25])
 """
 
-import re
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.row import join_instance
 from normstat.stats.engine.timestamps import parse_stamp, split_words, take_clock
-from normstat.stats.pattern import join_patterns
+from normstat.stats.layout import AnyPattern, Convert, toml_key
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec, Stat
+from normstat.stats.spec import Layout, Stat
 
-KEYS: Final = frozenset({"stat", "columns", "instance", "labels", "missing", "last_text", "time", "ignored", "shortest"})
-TIMES: Final = ("line", "leading")
 MIN_LENGTH: Final = 4
 MAX_COLUMNS: Final = 500
 # No report has more rows than this; it bounds the state that a broken stream can make.
@@ -70,31 +68,61 @@ MAX_TIME_WORDS: Final = 7
 
 
 @dataclass(frozen=True)
-class RowLayout:
-    """How a row is laid out; the module's docstring explains the keys. The places are those of words behind a leading time."""
+class FixedColumnsLayout(Layout):
+    """How a row is laid out; the module's docstring explains the keys. Places are those of words after a leading time."""
 
     stat: Stat
     columns: tuple[str, ...]
-    instance_at: tuple[int, ...]
-    value_at: tuple[int, ...]
-    missing: frozenset[str]
-    has_last_text: bool
-    has_leading_time: bool
-    ignored: re.Pattern[str] | None
-    shortest: int
+    instance: tuple[str, ...] = ()
+    labels: frozenset[str] = frozenset()
+    missing: Annotated[frozenset[str], Convert(frozenset[str], lambda words: words | {ABSENT})] = frozenset({ABSENT})
+    has_last_text: bool = toml_key("last_text", default=False)
+    time: Literal["line", "leading"] = "line"
+    ignored: AnyPattern = None
+    shortest: int = MIN_LENGTH
+
+    def __post_init__(self) -> None:
+        """Require different columns, some of them numbers, and that the other keys name columns."""
+        columns = self.columns
+        are_names = len(set(columns)) == len(columns) and all(len(name.split()) == 1 for name in columns)
+        if not are_names or not 1 <= len(columns) <= MAX_COLUMNS:
+            raise ValueError(f"columns: 1 to {MAX_COLUMNS} different names without blanks are needed")
+        for key, names in (("instance", self.instance), ("labels", self.labels)):
+            for name in names:
+                if name not in columns:
+                    raise ValueError(f"{key}: {name!r} is no column")
+        if not self.value_at:
+            raise ValueError("columns: at least one must be neither an instance nor a label")
+        if self.has_last_text and len(columns) - 1 in self.value_at:
+            raise ValueError("last_text: the last column is no text")
+
+    @functools.cached_property
+    def value_at(self) -> tuple[int, ...]:
+        """The places of numbers: columns that are neither labels nor instances, and instances that are fields as well."""
+        known = {field.column for field in self.stat.fields}
+        return tuple(
+            at for at, name in enumerate(self.columns) if name not in self.labels and (name not in self.instance or name in known)
+        )
+
+    @functools.cached_property
+    def value_columns(self) -> tuple[str, ...]:
+        """The names of the columns of numbers."""
+        return tuple(self.columns[at] for at in self.value_at)
+
+    @functools.cached_property
+    def instance_at(self) -> tuple[int, ...]:
+        """The places of the words that name what a row is about."""
+        return tuple(self.columns.index(name) for name in self.instance)
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    _build(spec)
+LAYOUT: Final = FixedColumnsLayout
 
 
-class FixedReading(LineReading):
+class Reader(LineReader[FixedColumnsLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """Take up which instances the present report has."""
-        self._layout = _build(self.spec)
         seen = own.get("seen")
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
 
@@ -104,7 +132,7 @@ class FixedReading(LineReading):
 
     def take_line(self, line: Line) -> LineKind | str:
         """Return a time, a row, or nothing; in this order, since the word of a lone column may look like a time."""
-        layout = self._layout
+        layout = self.layout
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
@@ -118,12 +146,12 @@ class FixedReading(LineReading):
             return LineKind.SAMPLE
         return LineKind.IGNORED if len(text.strip()) < layout.shortest else refusal
 
-    def _take_row(self, layout: RowLayout, line: Line) -> str | None:
+    def _take_row(self, layout: FixedColumnsLayout, line: Line) -> str | None:
         """Add the row. Missing: None when it was added, else the reason why it was not."""
         words = split_words(line.text)
         n_columns = len(layout.columns)
         time_us: int | None = None
-        if layout.has_leading_time:
+        if layout.time == "leading":
             most = min(MAX_TIME_WORDS, len(words)) if layout.has_last_text else len(words) - n_columns
             least = 1 if layout.has_last_text else most
             found = next((n for n in range(most, least - 1, -1) if n > 0 and self._is_time(words[:n])), 0)
@@ -140,7 +168,7 @@ class FixedReading(LineReading):
             time_us = self._next_us(layout, instance)
         return self.add_row(
             layout.stat,
-            [layout.columns[at] for at in layout.value_at],
+            layout.value_columns,
             [words[at] for at in layout.value_at],
             instance=instance,
             time_us=time_us,
@@ -148,7 +176,7 @@ class FixedReading(LineReading):
             missing=layout.missing,
         )
 
-    def _next_us(self, layout: RowLayout, instance: str) -> int:
+    def _next_us(self, layout: FixedColumnsLayout, instance: str) -> int:
         """Return the instant of the row: that of the present report, or of the next one where this row begins it."""
         if not layout.instance_at or instance in self._seen or len(self._seen) >= MAX_SEEN:
             self._seen.clear()
@@ -174,61 +202,3 @@ class FixedReading(LineReading):
         clock = take_clock(words)
         assert clock is not None
         return self.timeline.clock_us(clock.seconds)
-
-
-def _build(spec: Spec) -> RowLayout:
-    raw = spec.layout
-    for key in raw:
-        _require(key in KEYS, f"{key}: is not known")
-    stat = next((stat for stat in spec.stats if stat.name == raw.get("stat")), None)
-    if stat is None:
-        raise ValueError(f"stat: {raw.get('stat')!r} is no stat of this spec")
-    columns = _columns(raw)
-    instance, labels = _texts(raw, "instance"), _texts(raw, "labels")
-    for key, names in (("instance", instance), ("labels", labels)):
-        for name in names:
-            _require(name in columns, f"{key}: {name!r} is no column")
-    known = {field.column for field in stat.fields}
-    value_at = tuple(at for at, name in enumerate(columns) if name not in labels and (name not in instance or name in known))
-    _require(bool(value_at), "columns: at least one must be neither an instance nor a label")
-    has_last_text = raw.get("last_text") is True
-    _require(not has_last_text or len(columns) - 1 not in value_at, "last_text: the last column is no text")
-    time, shortest = raw.get("time", "line"), raw.get("shortest", MIN_LENGTH)
-    _require(time in TIMES, f"time: {time!r} is none of {', '.join(TIMES)}")
-    if not isinstance(shortest, int):
-        raise TypeError("shortest: a number is needed")
-    ignored = _texts(raw, "ignored")
-    return RowLayout(
-        stat=stat,
-        columns=tuple(columns),
-        instance_at=tuple(columns.index(name) for name in instance),
-        value_at=value_at,
-        missing=frozenset({ABSENT, *_texts(raw, "missing")}),
-        has_last_text=has_last_text,
-        has_leading_time=time == "leading",
-        ignored=join_patterns(spec, ignored),
-        shortest=shortest,
-    )
-
-
-def _columns(raw: Mapping[str, object]) -> list[str]:
-    columns = _texts(raw, "columns")
-    is_right = 1 <= len(columns) <= MAX_COLUMNS and len(set(columns)) == len(columns)
-    _require(
-        is_right and all(len(name.split()) == 1 for name in columns),
-        f"columns: 1 to {MAX_COLUMNS} names are needed, each another one, without blanks",
-    )
-    return columns
-
-
-def _require(is_right: bool, why: str) -> None:  # noqa: FBT001 (it is the claim)
-    if not is_right:
-        raise ValueError(why)
-
-
-def _texts(raw: Mapping[str, object], key: str) -> list[str]:
-    value = raw.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        message = f"{key}: must be a list of texts, not {value!r}"
-        raise TypeError(message)
-    return [str(item) for item in value]

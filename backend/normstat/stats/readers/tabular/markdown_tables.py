@@ -19,18 +19,19 @@ Seconds are kept as printed and, without a rounding, as whole nanoseconds. A tab
 (['0xf8863ba3'], [[61477], [1.8e-07], [180]])
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Final
+from typing import Annotated, Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats, spell_out, ungroup
 from normstat.stats.histogram import bucket_instance
-from normstat.stats.pattern import compile_pattern
+from normstat.stats.layout import Convert
 from normstat.stats.records import NO_TIME, LineKind, State
-from normstat.stats.spec import Field, Shape, Spec, Stat
+from normstat.stats.spec import Field, Layout, Shape, Stat
 
 RULE: Final = frozenset("|:+=- \t")
 GAP: Final = re.compile(r"\s{2,}|\t")
@@ -56,61 +57,6 @@ MAX_CELLS: Final = 64
 MAX_HEADER: Final = 80
 NOTHING: Final = dict.fromkeys(map(ord, " \t()[]（）\u3000\u00a0"))
 NANO: Final = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of the layout.
-
-    `names` are the headers that name a row, each with its synonyms; `needed` the keys of fields without which it is another table.
-    """
-
-    stat: str
-    names: tuple[tuple[str, ...], ...]
-    needed: frozenset[str]
-    clock: tuple[str, ...]
-    nanoseconds: Mapping[str, str]
-    inner: re.Pattern[str] | None
-
-
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    stats = {stat.name: stat for stat in spec.stats}
-    for table in _tables(spec):
-        keys = {field.key for field in stats[table.stat].fields}
-        for key in (*table.needed, *table.nanoseconds, *table.nanoseconds.values()):
-            if key not in keys:
-                message = f"tables: {key!r} is no field of {table.stat}"
-                raise ValueError(message)
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        message = f"must be a list of texts, not {value!r}"
-        raise TypeError(message)
-    return tuple(str(item) for item in value)
-
-
-def _tables(spec: Spec) -> list[Table]:
-    found = spec.layout["tables"]
-    if not isinstance(found, list):
-        message = "tables must be a list of tables"
-        raise TypeError(message)
-    tables = []
-    for raw in found:
-        pairs = raw.get("nanoseconds", {})
-        inner = raw.get("inner")
-        tables.append(
-            Table(
-                stat=str(raw["stat"]),
-                names=tuple(tuple(map(plain_header, _texts(names))) for names in raw["names"]),
-                needed=frozenset(_texts(raw.get("needed", []))),
-                clock=tuple(map(plain_header, _texts(raw.get("clock", [])))),
-                nanoseconds={str(key): str(value) for key, value in pairs.items()},
-                inner=compile_pattern(spec, str(inner)) if inner is not None else None,
-            )
-        )
-    return tables
 
 
 def plain_header(text: str) -> str:
@@ -139,23 +85,54 @@ def bucket_ends(label: str) -> tuple[Decimal | None, Decimal | None] | None:
     return (None, end) if is_below else (end, None)
 
 
-class Reading(LineReading):
+PlainHeader = Annotated[str, Convert(str, plain_header)]
+
+
+@dataclass(frozen=True)
+class MarkdownTable:
+    """A table of the layout.
+
+    `names` are the headers that name a row, each with its synonyms; `needed` the keys of fields without which it is another table.
+    """
+
+    stat: Stat
+    names: tuple[tuple[PlainHeader, ...], ...]
+    needed: frozenset[str] = frozenset()
+    clock: tuple[PlainHeader, ...] = ()
+    nanoseconds: Mapping[str, str] = field(default_factory=dict)
+    inner: re.Pattern[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Require that keys are those of fields."""
+        keys = {known.key for known in self.stat.fields}
+        for key in (*self.needed, *self.nanoseconds, *self.nanoseconds.values()):
+            if key not in keys:
+                raise ValueError(f"needed or nanoseconds: {key!r} is no field of {self.stat.name}")
+
+    @functools.cached_property
+    def known(self) -> Mapping[str, tuple[Field, str]]:
+        """The fields by their plain headers, each with the column or alias that the header is."""
+        return {plain_header(name): (known, name) for known in self.stat.fields for name in (*known.aliases, known.column)}
+
+
+@dataclass(frozen=True)
+class MarkdownLayout(Layout):
+    """The tables."""
+
+    tables: tuple[MarkdownTable, ...]
+
+
+LAYOUT: Final = MarkdownLayout
+
+
+class Reader(LineReader[MarkdownLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The headers of the present table, the names that came up in it."""
-        self._tables = _tables(self.spec)
-        self._known = {
-            table.stat: {
-                plain_header(name): (field, name)
-                for field in self.stat(table.stat).fields
-                for name in (*field.aliases, field.column)
-            }
-            for table in self._tables
-        }
         headers = own.get("headers")
         self._headers: list[str] = []
-        self._table: Table | None = None
+        self._table: MarkdownTable | None = None
         if isinstance(headers, list):
             self._headers = [str(item) for item in headers]
             self._table = self._find_table(self._headers)
@@ -202,12 +179,12 @@ class Reading(LineReading):
 
     # Headers.
 
-    def _find_table(self, headers: Sequence[str]) -> Table | None:
+    def _find_table(self, headers: Sequence[str]) -> MarkdownTable | None:
         if not 2 <= len(headers) <= MAX_CELLS:
             return None
         plain = [plain_header(header) for header in headers]
-        for table in self._tables:
-            stat = self.stat(table.stat)
+        for table in self.layout.tables:
+            stat = table.stat
             if not all(_place(plain, names) is not None for names in table.names if names[0] != OPTIONAL):
                 continue
             if stat.shape is Shape.HISTOGRAM:
@@ -219,29 +196,29 @@ class Reading(LineReading):
                 return table
         return None
 
-    def _others(self, table: Table, headers: Sequence[str]) -> list[str]:
+    def _others(self, table: MarkdownTable, headers: Sequence[str]) -> list[str]:
         """Return the headers that do not name a row."""
         plain = [plain_header(header) for header in headers]
         named = {_place(plain, names) for names in table.names}
         return [header for at, header in enumerate(headers) if at not in named]
 
-    def _field(self, table: Table, header: str) -> tuple[Field, str] | None:
+    def _field(self, table: MarkdownTable, header: str) -> tuple[Field, str] | None:
         """Return the field of a header, and its column or alias that the header is."""
         plain = plain_header(header)
         if table.inner is not None and (found := table.inner.fullmatch(header.strip())) is not None:
             plain = plain_header(found["column"])
-        return self._known[table.stat].get(plain)
+        return table.known.get(plain)
 
     # Rows.
 
-    def _take_row(self, table: Table, cells: list[str], offset: int) -> LineKind | str:
+    def _take_row(self, table: MarkdownTable, cells: list[str], offset: int) -> LineKind | str:
         plain = [plain_header(header) for header in self._headers]
         places = [place for names in table.names if (place := _place(plain, names)) is not None]
         parts = [found["part"] for header in self._headers if table.inner and (found := table.inner.fullmatch(header.strip()))]
         parts += [cells[place] for place in places]
         if not any(parts):
             return "a row without a name"
-        stat = self.stat(table.stat)
+        stat = table.stat
         if stat.shape is Shape.HISTOGRAM:
             return self._take_buckets(table, stat, cells, offset)
         words: dict[str, str] = {}
@@ -254,9 +231,9 @@ class Reading(LineReading):
                     return f"{cell[:40]!r} is no time of the day"
                 words[NS_OF_DAY], time_us = self._take_clock(clock)
             elif known is not None:
-                field, column = known
-                words[column] = word = _word(field, cell)
-                extra = table.nanoseconds.get(field.key)
+                known_field, column = known
+                words[column] = word = _word(known_field, cell)
+                extra = table.nanoseconds.get(known_field.key)
                 if extra is not None:
                     words[next(other.column for other in stat.fields if other.key == extra)] = _nanoseconds(word)
             elif at not in places and cell:
@@ -272,7 +249,7 @@ class Reading(LineReading):
         whole_us = self.timeline.clock_us(seconds)
         return str(seconds * NANO + int(fraction)), whole_us if whole_us == NO_TIME else whole_us + int(fraction) // 1000
 
-    def _take_buckets(self, table: Table, stat: Stat, cells: list[str], offset: int) -> LineKind | str:
+    def _take_buckets(self, table: MarkdownTable, stat: Stat, cells: list[str], offset: int) -> LineKind | str:
         others = self._others(table, self._headers)
         names = [cell for header, cell in zip(self._headers, cells, strict=True) if header not in others]
         name = self._repeats.name(" ".join(names))

@@ -24,14 +24,16 @@ A value that is a word ("vanj") is none. All numbers of a section are one row; a
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.engine.timestamps import parse_stamp
-from normstat.stats.pattern import compile_pattern
+from normstat.stats.layout import toml_key
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 SECTION: Final = re.compile(r"(?P<section>[A-Za-z]\w{0,30}):?(?:\s+(?=[A-Za-z]\w{0,60}\s*=)|\s*$)", re.ASCII)
 PAIR: Final = re.compile(r"\s*(?P<name>[A-Za-z]\w{0,60})\s*=\s*(?P<value>[^\s=]{1,40})(?=\s|$)", re.ASCII)
@@ -41,31 +43,27 @@ MAX_PAIRS: Final = 8
 MAX_LINE_LENGTH: Final = 600
 UNKNOWN: Final = "of no section that is known"
 NOTHING: Final = ""
-LAYOUT_KEYS: Final = frozenset({"sections", "counts", "blank_ends"})
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    sections = spec.layout["sections"]
-    if not isinstance(sections, dict) or set(spec.layout) - LAYOUT_KEYS:
-        raise TypeError("sections: a table is needed; sections, counts and blank_ends are all there is")
-    wrong = set(sections.values()) - {stat.name for stat in spec.stats}
-    if wrong:
-        message = f"sections: no stats of this spec: {sorted(wrong)}"
-        raise ValueError(message)
-    compile_pattern(spec, str(spec.layout.get("counts", "")))
+@dataclass(frozen=True)
+class NamedValuesLayout(Layout):
+    """The sections and the form of counts; the module's docstring explains the keys."""
+
+    sections: Mapping[str, Stat]
+    counts: re.Pattern[str] | None = None
+    has_blank_ends: bool = toml_key("blank_ends", default=False)
 
 
-class NamedValuesReading(SnapshotReading):
+LAYOUT: Final = NamedValuesLayout
+
+
+class Reader(SnapshotReader[NamedValuesLayout]):
     """One call of the reader: `_section` is the word that the present section began with."""
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
         super().load(own)
-        sections = self.spec.layout["sections"]
-        self._sections = {str(word): str(name) for word, name in sections.items()} if isinstance(sections, dict) else {}
-        counts = self.spec.layout.get("counts")
-        self._counts = compile_pattern(self.spec, str(counts)) if counts else None
+        self._sections, self._counts = self.layout.sections, self.layout.counts
         self._section = str(own.get("section", NOTHING))
 
     def save(self) -> State:
@@ -74,7 +72,7 @@ class NamedValuesReading(SnapshotReading):
 
     def take_blank(self) -> None:
         """A blank line may end a section."""
-        if self.spec.layout.get("blank_ends") is True:
+        if self.layout.has_blank_ends:
             self._section = NOTHING
 
     def take_data(self, line: Line, text: str) -> LineKind | str | None:
@@ -101,13 +99,13 @@ class NamedValuesReading(SnapshotReading):
         return self._take_numbers(pairs, line) if pairs else None
 
     def _take_numbers(self, pairs: dict[str, str], line: Line) -> LineKind | str:
-        name = self._sections.get(self._section)
-        if name is None:
+        stat = self._sections.get(self._section)
+        if stat is None:
             return UNKNOWN
         numbers = {key: word for key, word in pairs.items() if NUMBER.fullmatch(word)}
         if not numbers:
             return LineKind.IGNORED
-        reason = self.gather(self.stat(name), list(numbers), list(numbers.values()), offset=line.offset)
+        reason = self.gather(stat, list(numbers), list(numbers.values()), offset=line.offset)
         return reason or LineKind.SAMPLE
 
 

@@ -13,44 +13,52 @@ Keys of `[[layout.lines]]`: `stat`, and `pattern`, a regular expression of the w
 """
 
 import re
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
-from normstat.stats.pattern import compile_pattern
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import ASCII, NON_EMPTY
 from normstat.stats.records import LineKind
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 MAX_LINE_LENGTH: Final = 600
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    lines = _lines(spec)
-    wrong = {name for name, _ in lines} - {stat.name for stat in spec.stats}
-    if wrong or not lines or set(spec.layout) != {"lines"} or not all(pattern.groupindex for _, pattern in lines):
-        message = f"lines: a stat of this spec and a pattern with named groups for each; no stats: {sorted(wrong)}"
-        raise ValueError(message)
+@dataclass(frozen=True)
+class OneLine:
+    """A form of the line; the named groups of the pattern are columns."""
+
+    stat: Stat
+    pattern: Annotated[re.Pattern[str], ASCII]
+
+    def __post_init__(self) -> None:
+        """Require a named group."""
+        if not self.pattern.groupindex:
+            raise ValueError("pattern: has no named group")
 
 
-def _lines(spec: Spec) -> list[tuple[str, re.Pattern[str]]]:
-    raw = spec.layout["lines"]
-    if not isinstance(raw, list):
-        raise TypeError("lines: a list is needed")
-    return [(str(line["stat"]), compile_pattern(spec, str(line["pattern"]), re.ASCII)) for line in raw]
+@dataclass(frozen=True)
+class OneLineLayout(Layout):
+    """The forms of the line."""
+
+    lines: Annotated[tuple[OneLine, ...], NON_EMPTY]
 
 
-class OneLineReading(SnapshotReading):
+LAYOUT: Final = OneLineLayout
+
+
+class Reader(SnapshotReader[OneLineLayout]):
     """One call of the reader."""
 
     def take_data(self, line: Line, text: str) -> LineKind | str | None:
         """Return the line, if it is one of those that the layout knows."""
         if len(text) > MAX_LINE_LENGTH:
             return None
-        for name, pattern in _lines(self.spec):
-            found = pattern.fullmatch(text)
+        for form in self.layout.lines:
+            found = form.pattern.fullmatch(text)
             if found is not None:
                 parts = {column: word for column, word in found.groupdict().items() if word is not None}
-                reason = self.gather(self.stat(name), list(parts), list(parts.values()), offset=line.offset)
+                reason = self.gather(form.stat, list(parts), list(parts.values()), offset=line.offset)
                 return reason or LineKind.SAMPLE
         return None

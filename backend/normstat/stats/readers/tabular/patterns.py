@@ -29,19 +29,17 @@ Keys of `[[layout.rows]]`:
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final
 
 from normstat.stats.engine.labelled_numbers import span_seconds
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.engine.timestamps import Stamp
-from normstat.stats.pattern import compile_pattern, join_patterns
-from normstat.stats.records import NO_TIME, LineKind, State, Timing
-from normstat.stats.spec import Spec
+from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
+from normstat.stats.records import NO_TIME, LineKind, State
+from normstat.stats.spec import Layout
 
-LAYOUT_KEYS: Final = frozenset({"ignored", "headers", "rows"})
-ROW_KEYS: Final = frozenset({"stat", "pattern", "columns", "least", "names", "instance", "gathered", "seconds", "clock"})
 INSTANCE_GROUP: Final = re.compile(r"\{(\w+)\}")
 CLOCK: Final = re.compile(
     r"(?P<hours>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?(?: ?(?P<half>[aApP])[mM])?", re.ASCII
@@ -52,18 +50,32 @@ MAX_LINE_LENGTH: Final = 1 << 19
 
 
 @dataclass(frozen=True)
-class RowLayout:
+class PatternRow:
     """One kind of line; the module's docstring explains the keys."""
 
-    stat: str
-    pattern: re.Pattern[str]
-    columns: tuple[str, ...]
-    least: int
-    names: Mapping[str, str]
-    instance: str
-    is_gathered: bool
-    seconds: frozenset[str]
-    clock: str
+    stat: StatName
+    pattern: Annotated[re.Pattern[str], ASCII]
+    columns: tuple[str, ...] = ()
+    least_numbers: int | None = toml_key("least", default=None)
+    names: Mapping[str, str] = field(default_factory=dict)
+    instance: str = ""
+    is_gathered: bool = toml_key("gathered", default=False)
+    seconds: frozenset[str] = frozenset()
+    clock: str = ""
+
+    def __post_init__(self) -> None:
+        """Require that the keys name groups of the pattern."""
+        groups = self.pattern.groupindex.keys()
+        wanted = {*self.names, *self.seconds, *INSTANCE_GROUP.findall(self.instance), *([self.clock] if self.clock else [])}
+        if not wanted <= groups:
+            raise ValueError(f"pattern: has no groups {', '.join(sorted(wanted - groups))}")
+        if ("numbers" in groups) != bool(self.columns) or ("key" in groups) != ("value" in groups):
+            raise ValueError("pattern: a group `numbers` needs `columns`, a group `key` needs a group `value`, and the reverse")
+
+    @property
+    def least(self) -> int:
+        """How many numbers a line has at least."""
+        return len(self.columns) if self.least_numbers is None else self.least_numbers
 
     @functools.cached_property
     def silent(self) -> frozenset[str]:
@@ -71,73 +83,20 @@ class RowLayout:
         return frozenset({"numbers", "key", "value", self.clock, *INSTANCE_GROUP.findall(self.instance)})
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    if not spec.layout.keys() <= LAYOUT_KEYS:
-        message = f"{sorted(spec.layout.keys() - LAYOUT_KEYS)}: not known"
-        raise ValueError(message)
-    rows = _rows(spec)
-    names = {stat.name for stat in spec.stats}
-    for row in rows:
-        groups = row.pattern.groupindex.keys()
-        wanted = {*row.names, *row.seconds, *INSTANCE_GROUP.findall(row.instance), *([row.clock] if row.clock else [])}
-        if row.stat not in names or not wanted <= groups:
-            message = f"rows: {row.stat!r} is no stat of this spec, or {sorted(wanted - groups)} are no groups"
-            raise ValueError(message)
-        if ("numbers" in groups) != bool(row.columns) or ("key" in groups) != ("value" in groups):
-            raise ValueError("rows: `numbers` goes with `columns`, `key` with `value`")
-    _pattern(spec, "ignored")
-    _pattern(spec, "headers")
+@dataclass(frozen=True)
+class PatternsLayout(Layout):
+    """The kinds of lines; the module's docstring explains the keys."""
+
+    rows: Annotated[tuple[PatternRow, ...], NON_EMPTY]
+    ignored: Annotated[re.Pattern[str] | None, JOINED, ASCII] = None
+    headers: Annotated[re.Pattern[str] | None, JOINED, ASCII] = None
 
 
-def _rows(spec: Spec) -> tuple[RowLayout, ...]:
-    raw = spec.layout["rows"]
-    if not isinstance(raw, list) or not raw:
-        raise TypeError("rows: a list is needed")
-    return tuple(_row(spec, item) for item in raw)
+LAYOUT: Final = PatternsLayout
 
 
-def _row(spec: Spec, raw: Mapping[str, object]) -> RowLayout:
-    if not raw.keys() <= ROW_KEYS:
-        message = f"rows: {sorted(raw.keys() - ROW_KEYS)}: not known"
-        raise ValueError(message)
-    names, least = raw.get("names", {}), raw.get("least")
-    columns = tuple(_texts(raw, "columns"))
-    if not isinstance(names, dict) or not isinstance(least, int | None):
-        raise TypeError("rows: names is a table, least a number")
-    return RowLayout(
-        stat=str(raw["stat"]),
-        pattern=compile_pattern(spec, str(raw["pattern"]), re.ASCII),
-        columns=columns,
-        least=len(columns) if least is None else least,
-        names={str(key): str(value) for key, value in names.items()},
-        instance=str(raw.get("instance", "")),
-        is_gathered=raw.get("gathered") is True,
-        seconds=frozenset(_texts(raw, "seconds")),
-        clock=str(raw.get("clock", "")),
-    )
-
-
-def _texts(raw: Mapping[str, object], key: str) -> list[str]:
-    value = raw.get(key, [])
-    if not isinstance(value, list):
-        message = f"{key}: a list is needed"
-        raise TypeError(message)
-    return [str(item) for item in value]
-
-
-def _pattern(spec: Spec, key: str) -> re.Pattern[str] | None:
-    return join_patterns(spec, _texts(spec.layout, key), re.ASCII)
-
-
-class PatternReading(SnapshotReading):
+class Reader(SnapshotReader[PatternsLayout]):
     """One call of the reader. A report ends where a row of the same stat and instance comes again."""
-
-    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self._rows = _rows(spec)
-        self._ignored = _pattern(spec, "ignored")
-        self._headers = _pattern(spec, "headers")
-        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
@@ -158,17 +117,17 @@ class PatternReading(SnapshotReading):
         """Return what the line is to the tool."""
         if len(text) > MAX_LINE_LENGTH:
             return f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}"
-        for row in self._rows:
+        for row in self.layout.rows:
             found = row.pattern.fullmatch(text)
             if found is not None:
                 return self._take_row(line, row, found)
-        if self._headers is not None and self._headers.fullmatch(text) is not None:
+        if self.layout.headers is not None and self.layout.headers.fullmatch(text) is not None:
             return LineKind.HEADER
-        if self._ignored is not None and self._ignored.fullmatch(text) is not None:
+        if self.layout.ignored is not None and self.layout.ignored.fullmatch(text) is not None:
             return LineKind.IGNORED
         return None
 
-    def _take_row(self, line: Line, row: RowLayout, found: re.Match[str]) -> LineKind | str:
+    def _take_row(self, line: Line, row: PatternRow, found: re.Match[str]) -> LineKind | str:
         groups = {key: value for key, value in found.groupdict().items() if value is not None}
         cells = _cells(row, groups)
         if isinstance(cells, str):
@@ -196,7 +155,7 @@ class PatternReading(SnapshotReading):
             self.see_stamp(Stamp(float(seconds), is_clock_only=True, offset_s=None))
 
 
-def _cells(row: RowLayout, groups: Mapping[str, str]) -> list[tuple[str, str]] | str:
+def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | str:
     """Return the columns with their words, or why a word cannot be read."""
     cells: list[tuple[str, str]] = []
     for group, value in groups.items():

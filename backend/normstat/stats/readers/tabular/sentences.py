@@ -19,9 +19,9 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.snapshot import SnapshotReading
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 SECTION: Final = re.compile(r"(?P<name>[A-Z]\w{1,20}):", re.ASCII)
 PART: Final = re.compile(r"(?P<name>[A-Z][\w ]{1,40}):", re.ASCII)
@@ -32,13 +32,10 @@ MAX_SECTIONS: Final = 256
 STATE_WORD: Final = re.compile(r"Forwarding is (?:enabled|disabled)")
 
 
-def check(spec: Spec) -> None:
-    """Raise ValueError unless there is one stat and no layout."""
-    if spec.layout or len(spec.stats) != 1:
-        raise ValueError("one stat and an empty layout are needed")
+LAYOUT: Final = OneStatLayout
 
 
-class SentenceReading(SnapshotReading):
+class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_section` and the `_part` of it that a line of its own named ("ICMP input histogram:")."""
 
     def load(self, own: State) -> None:

@@ -23,16 +23,15 @@ Keys of `[layout]`:
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import parse_stamp, split_words
-from normstat.stats.pattern import compile_pattern
-from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.layout import NON_EMPTY, Alternatives
+from normstat.stats.records import LineKind, State, texts_of
+from normstat.stats.spec import Layout, Stat
 
-LAYOUT_KEYS: Final = frozenset({"host", "side", "lead", "tail", "before", "behind", "sides", "messages"})
 # The name of a disk; one without a number ("rpool") is only taken between the words above the other columns.
 DISK: Final = re.compile(r"[A-Za-z][\w.,/:@-]{0,100}", re.ASCII)
 NUMBERED: Final = re.compile(r"[A-Za-z][A-Za-z_.,-]*\d[\w.,/:@-]{0,100}", re.ASCII)
@@ -40,8 +39,22 @@ MAX_COLUMNS: Final = 512
 NUMBER: Final = re.compile(r"-?\d{1,15}(?:[.,]\d{1,3})?", re.ASCII)
 
 
+@dataclass(frozen=True)
+class SideBySideLayout(Layout):
+    """The columns and what stands above them; the module's docstring explains the keys."""
+
+    host: Stat
+    side: Stat
+    lead: str
+    tail: str
+    before: tuple[str, ...]
+    behind: tuple[Alternatives, ...]
+    sides: tuple[Annotated[tuple[str, ...], NON_EMPTY], ...]
+    messages: re.Pattern[str]
+
+
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RowColumns:
     """Which columns the rows have: those before, those of each side, how many sides, those behind."""
 
     before: tuple[str, ...]
@@ -53,32 +66,20 @@ class Shape:
         return len(self.before) + len(self.side) * self.n_sides + len(self.behind)
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    wrong = {str(spec.layout[key]) for key in ("host", "side")} - {stat.name for stat in spec.stats}
-    if wrong or set(spec.layout) != LAYOUT_KEYS:
-        message = f"all of {sorted(LAYOUT_KEYS)} are needed; no stats of this spec: {sorted(wrong)}"
-        raise ValueError(message)
-    sides = spec.layout["sides"]
-    if not all(isinstance(spec.layout[key], list) for key in ("before", "behind")) or not isinstance(sides, list):
-        raise TypeError("before, behind and sides must be lists")
-    if not all(_texts(side) for side in sides):
-        raise ValueError("sides: a list of columns for each")
-    compile_pattern(spec, str(spec.layout["messages"]))
+LAYOUT: Final = SideBySideLayout
 
 
-class SideBySideReading(LineReading):
+class Reader(LineReader[SideBySideLayout]):
     """One call of the reader: `_names` are those of the line above the present header or the next one."""
 
     def load(self, own: State) -> None:
         """Take up the state of the piece before."""
-        layout = self.spec.layout
-        self._messages = compile_pattern(self.spec, str(layout["messages"]))
+        self._messages = self.layout.messages
         self._reports = Reports(own.get("reports"))
-        self._names = _texts(own.get("names"))
+        self._names = texts_of(own.get("names"))
         self._are_names_new = own.get("new") is True
-        self._header = _texts(own.get("header"))
-        self._shape = self._find_shape(self._header)
+        self._header = texts_of(own.get("header"))
+        self._shape = self._find_columns(self._header)
 
     def load_behind_gap(self, own: State) -> None:
         """The header is still true; the first report is over."""
@@ -100,7 +101,7 @@ class SideBySideReading(LineReading):
         words = split_words(text)
         if len(words) > MAX_COLUMNS:
             return f"{len(words)} values"
-        shape = self._find_shape(words)
+        shape = self._find_columns(words)
         if shape is not None:
             self._shape, self._header = shape, words
             # The names above another header are not the names of these.
@@ -117,25 +118,23 @@ class SideBySideReading(LineReading):
             return LineKind.TIMESTAMP
         return self._take_row(words, line.offset)
 
-    def _find_shape(self, words: Sequence[str]) -> Shape | None:
+    def _find_columns(self, words: Sequence[str]) -> RowColumns | None:
         """Return the columns that the words are the header of. Missing: None when they are none, or none with sides."""
-        wanted_before = _texts(self.spec.layout["before"])
-        before = tuple(wanted_before) if list(words[: len(wanted_before)]) == wanted_before else ()
+        layout = self.layout
+        before = layout.before if tuple(words[: len(layout.before)]) == layout.before else ()
         rest = list(words[len(before) :])
-        wanted = [item.split("|") for item in _texts(self.spec.layout["behind"])]
-        behind = tuple(rest[-len(wanted) :])
-        if len(behind) != len(wanted) or not all(word in some for word, some in zip(behind, wanted, strict=True)):
+        behind = tuple(rest[-len(layout.behind) :])
+        if len(behind) != len(layout.behind) or not all(word in some for word, some in zip(behind, layout.behind, strict=True)):
             behind = ()
         middle = rest[: len(rest) - len(behind)]
-        sides = self.spec.layout["sides"]
-        for side in map(_texts, sides if isinstance(sides, list) else []):
+        for side in layout.sides:
             n_sides, left = divmod(len(middle), len(side))
-            if n_sides and not left and middle == side * n_sides:
-                return Shape(before, tuple(side), n_sides, behind)
+            if n_sides and not left and middle == list(side) * n_sides:
+                return RowColumns(before, side, n_sides, behind)
         return None
 
     def _take_names(self, words: list[str]) -> bool:
-        has_lead, has_tail = words[0] == self.spec.layout["lead"], words[-1] == self.spec.layout["tail"]
+        has_lead, has_tail = words[0] == self.layout.lead, words[-1] == self.layout.tail
         names = words[has_lead : len(words) - has_tail]
         pattern = DISK if has_lead or has_tail else NUMBERED
         if not all(pattern.fullmatch(name) for name in names):
@@ -160,17 +159,12 @@ class SideBySideReading(LineReading):
         rows = []
         if shape.before or shape.behind:
             behind = words[len(words) - len(shape.behind) :] if shape.behind else []
-            rows.append(("host", (*shape.before, *shape.behind), [*words[:n_before], *behind], ""))
+            rows.append((self.layout.host, (*shape.before, *shape.behind), [*words[:n_before], *behind], ""))
         for number, name in enumerate(self._names):
             begin = n_before + number * n_side
-            rows.append(("side", shape.side, words[begin : begin + n_side], name))
-        for key, columns, some, instance in rows:
-            stat = self.stat(str(self.spec.layout[key]))
+            rows.append((self.layout.side, shape.side, words[begin : begin + n_side], name))
+        for stat, columns, some, instance in rows:
             reason = self.add_row(stat, columns, some, instance=instance, offset=offset, is_since_boot=is_since_boot)
             if reason is not None:
                 return reason
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
-
-
-def _texts(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []

@@ -22,13 +22,12 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.indented_names import Tree
-from normstat.stats.engine.lines import ABSENT, Line, LineReading
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timeline import MICRO
 from normstat.stats.engine.timestamps import Stamp, parse_stamp, split_words, take_clock
-from normstat.stats.engine.wide_layout import WideTable, build_wide_layout
+from normstat.stats.engine.wide_layout import WideLayout, WideTable
 from normstat.stats.records import NO_TIME, LineKind, State
-from normstat.stats.spec import Spec
 
 RULE: Final = frozenset("-= \t")
 MAX_COLUMNS: Final = 512
@@ -56,18 +55,15 @@ class WideHeader:
     value_at: tuple[int, ...]
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_wide_layout(spec)
+LAYOUT: Final = WideLayout
 
 
-class WideTablesReading(LineReading):
+class Reader(LineReader[WideLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The present header, report and place in a tree."""
-        self._layout = build_wide_layout(self.spec)
-        letter = self._layout.omit_option
+        letter = self.layout.omit_option
         words = self.command.split()[1:] if letter else []
         self._omits = any(word.startswith("-") and not word.startswith("--") and letter in word for word in words)
         self._reports = Reports(own.get("reports"))
@@ -106,7 +102,7 @@ class WideTablesReading(LineReading):
             return LineKind.IGNORED
         if RULE.issuperset(text):
             return LineKind.HEADER
-        layout = self._layout
+        layout = self.layout
         if layout.ignored is not None and layout.ignored.fullmatch(text):
             return LineKind.IGNORED
         if len(text) <= MAX_HEADER_LENGTH:
@@ -136,7 +132,7 @@ class WideTablesReading(LineReading):
     def _take_upper(self, text: str) -> bool:
         words = split_words(text)
         present = set(words)
-        if len(words) <= MAX_COLUMNS and any(table.upper and table.upper <= present for table in self._layout.tables):
+        if len(words) <= MAX_COLUMNS and any(table.upper and table.upper <= present for table in self.layout.tables):
             self._upper = tuple(words)
             return True
         return False
@@ -148,7 +144,7 @@ class WideTablesReading(LineReading):
         if is_by_comma:
             words = text.strip(" \t").split(COMMA)
         present = set(words)
-        for table in self._layout.tables:
+        for table in self.layout.tables:
             if len(words) <= MAX_COLUMNS and all(needed & present for needed in table.header):
                 header = self._build(table, words, len(text) - len(text.lstrip(" ")), is_by_comma=is_by_comma)
                 if header is not None:
@@ -244,7 +240,7 @@ class WideTablesReading(LineReading):
         return self._kind(header.table)
 
     def _kind(self, table: WideTable) -> LineKind:
-        is_since_boot = not table.has_counters and self._layout.is_first_since_boot and self._reports.is_first and not self._omits
+        is_since_boot = not table.has_counters and self.layout.since_boot == "first" and self._reports.is_first and not self._omits
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _add(self, header: WideHeader, words: Sequence[str], instance: str, time_us: int | None, offset: int) -> LineKind | str:

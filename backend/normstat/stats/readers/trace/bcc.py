@@ -31,11 +31,10 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.timestamps import Stamp
 from normstat.stats.engine.trace.stacks import SEPARATOR, TOO_DEEP, fold_stack, is_frame
-from normstat.stats.engine.trace.trace_layout import build_trace_layout
+from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number, parse_pairs
-from normstat.stats.engine.trace.trace_reader import TraceReading
+from normstat.stats.engine.trace.trace_reader import TraceReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 DISTRIBUTION: Final = re.compile(r" *(\S[^:]{0,100}?) *: (?:count|Count|I/O) +\|?[Dd]istribution *\|?")
 NUMBER: Final = r"-?\d{1,20}(?:\.\d{1,6})?"
@@ -53,12 +52,10 @@ INDENT: Final = "  "
 DEEP: Final = " " * 9
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_trace_layout(spec)
+LAYOUT: Final = TraceLayout
 
 
-class Reading(TraceReading):
+class Reader(TraceReader[TraceLayout]):
     """One call of the reader. `_leak` holds the numbers of a stack of memleak, which stand above it, and where they stood."""
 
     def load(self, own: State) -> None:

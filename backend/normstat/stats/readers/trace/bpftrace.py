@@ -22,16 +22,18 @@ its map (when it has one) and the other parts of its key.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.timestamps import Stamp
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, fold_stack
-from normstat.stats.engine.trace.trace_layout import build_trace_layout
+from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import find_stamp, is_integer
-from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReading
+from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReader
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec, Stat
+from normstat.stats.spec import Stat
 
 MAP: Final = re.compile(r" *(@\w{0,100})(\[|: ?|:$)")
 KEY_END: Final = re.compile(r"\]:(?: |$)")
@@ -41,14 +43,20 @@ PRINTED_TITLE: Final = re.compile(r"([^@]{0,120}?:) *(@.*)")
 NO_VALUE: Final = "the value of a map is no number"
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_trace_layout(spec)
-    if "statistics" not in {stat.name.rpartition("_")[2] for stat in spec.stats}:
-        raise ValueError("a stat whose name ends in _statistics is needed")
+@dataclass(frozen=True)
+class BpftraceLayout(TraceLayout):
+    """The layout of a tracer, and a stat for maps of three numbers, whose name ends in _statistics."""
+
+    def validate(self, stats: Sequence[Stat]) -> None:
+        """Require the stat of statistics."""
+        if not any(stat.name.endswith("_statistics") for stat in stats):
+            raise ValueError("a stat whose name ends in _statistics is needed")
 
 
-class Reading(TraceReading):
+LAYOUT: Final = BpftraceLayout
+
+
+class Reader(TraceReader[BpftraceLayout]):
     """One call of the reader. `_key` holds the map whose key, a stack, is being printed: its name, parts of the key, frames."""
 
     def load(self, own: State) -> None:

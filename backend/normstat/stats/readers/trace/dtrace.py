@@ -26,11 +26,10 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.trace.stacks import TOO_DEEP, fold_lines, fold_stack, is_frame
-from normstat.stats.engine.trace.trace_layout import build_trace_layout
+from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number
-from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReading, count_reason
+from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReader, count_reason
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
 
 DISTRIBUTION: Final = re.compile(r" *(?:value|key) +-+ Distribution -+ +count")
 # The bar of a count below zero grows to the left.
@@ -53,12 +52,10 @@ TITLE_ENDS: Final = ":,;)."
 FRAME_INDENT: Final = 10
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_trace_layout(spec)
+LAYOUT: Final = TraceLayout
 
 
-class Reading(TraceReading):
+class Reader(TraceReader[TraceLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:

@@ -22,12 +22,13 @@ shows by the place of the numbers under the rule or, where blanks were squeezed,
 """  # noqa: E501 (a doctest)
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.lines import Line, LineReading
+from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Spec
+from normstat.stats.spec import Layout, Stat
 
 INTERRUPT: Final = "^C"
 RULE: Final = re.compile(r"\s*-{3,}(?:\s+-{3,})*\s*")
@@ -52,24 +53,25 @@ MAX_LINE: Final = 1000
 MAX_COLUMNS: Final = 16
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError or ValueError for a layout that makes no sense."""
-    names = {stat.name for stat in spec.stats}
-    for role in ("calls", "totals"):
-        if spec.layout[role] not in names:
-            message = f"{role}: {spec.layout[role]!r} is no stat of this spec"
-            raise ValueError(message)
-    str(spec.layout["column"])
+@dataclass(frozen=True)
+class StraceLayout(Layout):
+    """The stats of calls and of their totals, and the column that names a call."""
+
+    calls: Stat
+    totals: Stat
+    column: str
 
 
-class Reading(LineReading):
+LAYOUT: Final = StraceLayout
+
+
+class Reader(LineReader[StraceLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
         """The columns and their right ends, sums of the rows so far, the names that came up."""
-        layout = self.spec.layout
-        self._name = str(layout["column"])
-        self._calls, self._totals = self.stat(str(layout["calls"])), self.stat(str(layout["totals"]))
+        self._name = self.layout.column
+        self._calls, self._totals = self.layout.calls, self.layout.totals
         self._known = {field.column for field in self._calls.fields} | {self._name}
         columns, spans = own.get("columns"), own.get("spans")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []

@@ -21,11 +21,10 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.trace.trace_layout import build_trace_layout
+from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number
-from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReading
+from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReader
 from normstat.stats.records import LineKind
-from normstat.stats.spec import Spec
 
 DISTRIBUTION: Final = re.compile(r" *value \|-+ count")
 BUCKET: Final = re.compile(r" *([<>]?=? ?-?\d{1,19}) *\|[@ ]*(-?\d{1,19})")
@@ -33,12 +32,10 @@ SKIPPED: Final = re.compile(r" *~")
 KEY_ROW: Final = re.compile(r" *(\S(?:.{0,400}?\S)?) +(-?[0-9]{1,19})")
 
 
-def check(spec: Spec) -> None:
-    """Raise KeyError, TypeError, ValueError or re.error for a layout that makes no sense."""
-    build_trace_layout(spec)
+LAYOUT: Final = TraceLayout
 
 
-class Reading(TraceReading):
+class Reader(TraceReader[TraceLayout]):
     """One call of the reader."""
 
     def take(self, line: Line) -> LineKind | str:
