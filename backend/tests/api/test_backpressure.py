@@ -84,6 +84,8 @@ def test_the_largest_body_always_fits() -> None:
     gate = make_gate(n_bytes=KIB, token_share=0.01)
     with gate.admit(TOKEN) as ticket:
         ticket.count(50 * KIB)
+        assert gate.n_bytes_inside >= 50 * KIB
+    assert (gate.n_bytes_inside, gate.n_refused) == (0, 0)
 
 
 async def test_unknown_tokens_wait_in_the_lobby(monkeypatch: pytest.MonkeyPatch) -> None:

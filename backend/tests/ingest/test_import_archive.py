@@ -209,8 +209,13 @@ def test_no_bytes_make_it_raise(tmp_path_factory: pytest.TempPathFactory, noise:
         "a.zip": zip_of({"x": b"y" * 3000, "b": b"z"}),
     }.items():
         at = place % len(data)
-        walk(put(folder, name, data[:at] + noise + data[at + len(noise) :]))
-        walk(put(folder, name, data[:at]))
+        whole = walk(put(folder, name, data))
+        noisy = walk(put(folder, name, data[:at] + noise + data[at + len(noise) :]))
+        # Nothing vanishes: there is a file, or a note in its place.
+        assert noisy
+        # What a file that ends too early still holds is right, or there is a note.
+        for member, content in walk(put(folder, name, data[:at])).items():
+            assert isinstance(content, str) or content == (whole[member] if member else data[:at])
     shutil.rmtree(folder)
 
 
