@@ -15,6 +15,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -43,14 +44,14 @@ with open({log!r}, "a", buffering=1) as log:
 """
 
 
-def last_time(body: dict[str, list[dict[str, object]]]) -> float:
+def last_time(body: dict[str, Any]) -> float:
     """Seconds since the epoch of the newest point of a series answer."""
     newest = 0.0
     for axis in body["axes"]:
         if "deltas" in axis:
-            at = axis["start_ms"] + sum(axis["deltas"])  # type: ignore[arg-type, operator]
+            at = axis["start_ms"] + sum(axis["deltas"])
         else:
-            at = axis["start_ms"] + axis["step_ms"] * (axis["n"] - 1) + sum(ms for _, ms in axis["jumps"])  # type: ignore[operator, attr-defined]
+            at = axis["start_ms"] + axis["step_ms"] * (axis["n"] - 1) + sum(ms for _, ms in axis["jumps"])
         newest = max(newest, at / 1000)
     return newest
 

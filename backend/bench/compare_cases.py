@@ -90,7 +90,7 @@ def make_plan(rng: np.random.Generator, kind: str) -> Plan:
     length_s = n * interval_s
     start = 1.7672256e9 + float(rng.integers(0, 300 * 24)) * 3600 + float(rng.integers(3600))
     gap_s = interval_s * float(rng.choice([0, 0, 5, 60, 1000]))
-    times = start + interval_s * np.arange(1, n + m + 1)
+    times: FloatArray = start + interval_s * np.arange(1, n + m + 1, dtype=np.float64)
     times[n:] += gap_s
     swing = float(rng.uniform(0.2, 0.8)) if rng.random() < 0.6 or kind in {"none/diurnal", "level_in_swing"} else 0.0
     plan = Plan(
@@ -212,11 +212,11 @@ def _truths(scene: Scene) -> frozenset[str]:
 
 def _lost_rows(rng: np.random.Generator, names: list[str], values: FloatArray) -> BoolArray:
     """Reports that a tool skipped, on some hosts: all series of the stat miss that sample. Shape: like values, bool."""
-    lost = np.zeros(values.shape, dtype=bool)
+    lost: BoolArray = np.zeros(values.shape, dtype=bool)
     if rng.random() < 0.4:
         stats = np.array([name.split("/")[0] for name in names])
         for stat in np.unique(stats):
-            lost |= (stats == stat)[:, None] & (rng.random(values.shape[1]) < 0.004)[None, :]
+            lost |= (stats == stat)[:, None] & (rng.random((1, values.shape[1])) < 0.004)
     return lost
 
 

@@ -123,7 +123,8 @@ class _Noise:
     def lognormal(self, k: int, low: float, high: float) -> FloatArray:
         """Factors around 1 whose width differs between the columns; coarser samples average some of it away."""
         width = self.rng.uniform(low, high, k) * max(0.4, self.interval_s**-0.15)
-        return np.exp(width * self.take(k))
+        factors: FloatArray = np.exp(width * self.take(k))
+        return factors
 
     def rate(self, expected: FloatArray) -> FloatArray:
         """A rate per second that is counted over an interval: small ones are zero mostly."""
@@ -265,9 +266,9 @@ def print_tools(raw: Raw, plan: Plan) -> tuple[list[str], FloatArray]:
     """What the tools print of it: names and rounded values. Shape: (n_series, n_times)."""
     shown = dict(raw)
     digits = plan.percent_decimals
-    usr = np.round(np.clip(raw["mpstat/usr"], 0, 100), digits)
-    sys = np.round(np.clip(raw["mpstat/sys"], 0, 100 - usr), digits)
-    wt = np.round(np.clip(raw["mpstat/wt"], 0, 100 - usr - sys), digits)
+    usr: FloatArray = np.clip(raw["mpstat/usr"], 0, 100).round(digits)
+    sys: FloatArray = np.clip(raw["mpstat/sys"], 0, 100 - usr).round(digits)
+    wt: FloatArray = np.clip(raw["mpstat/wt"], 0, 100 - usr - sys).round(digits)
     shown |= {"mpstat/usr": usr, "mpstat/sys": sys, "mpstat/wt": wt, "mpstat/idl": np.round(100 - usr - sys - wt, digits)}
     _print_disks(shown, raw)
     shown["vmstat/mf"] = raw["mpstat/minf"].sum(axis=1, keepdims=True)

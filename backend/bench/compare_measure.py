@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -185,13 +186,21 @@ def measure(outcomes: Sequence[Outcome]) -> dict[str, Measure]:
     return found
 
 
+def is_of_kind(kind: str, outcome: Outcome) -> bool:
+    return outcome.kind == kind
+
+
+def is_of_size(size: str, outcome: Outcome) -> bool:
+    return outcome.size == size
+
+
 def figures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, Measure]]]:
     """Kind -> method -> figure. "faults" and "none" are all of them together."""
     kinds = [kind for kind in KINDS if any(outcome.kind == kind for outcome in outcomes)]
     methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
-    groups: dict[str, Callable[[Outcome], bool]] = {kind: (lambda outcome, kind=kind: outcome.kind == kind) for kind in kinds}
+    groups: dict[str, Callable[[Outcome], bool]] = {kind: partial(is_of_kind, kind) for kind in kinds}
     for size in ("obvious", "medium", "hard"):
-        groups[f"faults, {size}"] = lambda outcome, size=size: outcome.size == size
+        groups[f"faults, {size}"] = partial(is_of_size, size)
     groups["faults"] = lambda outcome: outcome.kind in FAULT_KINDS
     groups["none"] = lambda outcome: outcome.kind not in FAULT_KINDS
     table = {}

@@ -54,7 +54,8 @@ def mean_of(values: FloatArray) -> FloatArray:
 
 
 def most(values: FloatArray) -> FloatArray:
-    return np.max(np.where(np.isnan(values), -np.inf, values), axis=1)
+    highest: FloatArray = np.max(np.where(np.isnan(values), -np.inf, values), axis=1)
+    return highest
 
 
 def n_sigma(case: Case) -> Ranking:
@@ -104,7 +105,8 @@ def kolmogorov(left: FloatArray, right: FloatArray) -> FloatArray:
     is_last = np.ones(values.shape, dtype=bool)
     is_last[:, :-1] = values[:, 1:] != values[:, :-1]
     distance = np.max(np.where(is_last & known, np.abs(from_left - from_right), 0.0), axis=1)
-    return distance * np.sqrt(n_left * n_right / (n_left + n_right))
+    scaled: FloatArray = distance * np.sqrt(n_left * n_right / (n_left + n_right))
+    return scaled
 
 
 def plain_ks(case: Case) -> Ranking:

@@ -63,7 +63,8 @@ def cut(values: FloatArray, m: int) -> tuple[FloatArray, int]:
 
 
 def apart(left: FloatArray, right: FloatArray) -> FloatArray:
-    return np.abs(left - right).mean(axis=-1)
+    distance: FloatArray = np.abs(left - right).mean(axis=-1)
+    return distance
 
 
 def centred(found: FloatArray) -> FloatArray:

@@ -27,7 +27,7 @@ CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 class Settings(BaseSettings):
     """All settings, each with the default that `make run` uses."""
 
-    model_config = SettingsConfigDict(env_prefix="NORMSTAT_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="NORMSTAT_", frozen=True, extra="ignore", populate_by_name=True)
 
     database_url: str = Field(
         default="postgresql://normstat@127.0.0.1/normstat",

@@ -20,7 +20,8 @@ from normstat.app import create_app, make_state
 from normstat.settings import Settings
 from normstat.storage.session import open_write_session
 from tests.api.people import People
-from tests.databases import DatabaseUnavailable, ServerPool, TestServer
+from tests.databases import ServerPool, TestServer
+from tests.debian_root import DatabaseUnavailable
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,7 +50,7 @@ def database_url(server: TestServer) -> Iterator[str]:
 @pytest.fixture
 def settings(database_url: str) -> Settings:
     return Settings(
-        NORMSTAT_DATABASE_URL=database_url,
+        database_url=database_url,
         database_pool_size=4,
         public_url="http://normstat.test",
         page_dir=Path("/nonexistent"),
@@ -76,7 +77,8 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture
 def state(app: FastAPI) -> AppState:
-    return app.state.normstat
+    state: AppState = app.state.normstat
+    return state
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gzip
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -83,6 +84,8 @@ def test_the_largest_body_always_fits() -> None:
     gate = make_gate(n_bytes=KIB, token_share=0.01)
     with gate.admit(TOKEN) as ticket:
         ticket.count(50 * KIB)
+        assert gate.n_bytes_inside >= 50 * KIB
+    assert (gate.n_bytes_inside, gate.n_refused) == (0, 0)
 
 
 async def test_unknown_tokens_wait_in_the_lobby(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +224,7 @@ async def test_a_gzip_body_that_says_less_than_it_holds_counts_as_the_largest() 
 async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI, people: People) -> None:
     n_read = 0
 
-    async def body():  # type: ignore[no-untyped-def]
+    async def body() -> AsyncIterator[bytes]:
         nonlocal n_read
         n_read += 1
         yield b"x"
@@ -244,7 +247,7 @@ async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI,
 async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, people: People) -> None:
     n_read = 0
 
-    async def body():  # type: ignore[no-untyped-def]
+    async def body() -> AsyncIterator[bytes]:
         nonlocal n_read
         for _ in range(100):
             n_read += 1
@@ -264,7 +267,7 @@ async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, people
 async def test_a_body_that_does_not_arrive_is_given_up(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backpressure, "MAX_READ_S", 0.05)
 
-    async def body():  # type: ignore[no-untyped-def]
+    async def body() -> AsyncIterator[bytes]:
         yield b"x"
         await asyncio.sleep(20)
 

@@ -1,6 +1,7 @@
 """Bodies of people's requests: bounded one by one, and all together, also of those who are not logged in."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -88,7 +89,7 @@ async def test_bodies_count_until_they_are_answered(
 async def test_a_body_that_breaks_off_is_given_back(client: httpx.AsyncClient, budget: BodyBudget) -> None:
     n_held = 0
 
-    async def body():  # type: ignore[no-untyped-def]
+    async def body() -> AsyncIterator[bytes]:
         nonlocal n_held
         yield bytes(10 * KIB)
         n_held = budget.n_held

@@ -134,7 +134,7 @@ async def test_a_stream_that_fails_is_cut_off(failing: httpx.AsyncClient) -> Non
 
 
 async def test_without_a_database_every_answer_is_503() -> None:
-    app = create_app(Settings(NORMSTAT_DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing"))
+    app = create_app(Settings(database_url="postgresql://nobody@127.0.0.1:1/nothing"))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://localhost", headers={"Authorization": "Bearer x"}
     ) as client:
@@ -147,8 +147,8 @@ async def test_without_a_database_every_answer_is_503() -> None:
 
 async def test_request_ids_of_proxies_are_kept_when_they_are_harmless(client: httpx.AsyncClient) -> None:
     assert (await client.get("/api/v1/nothing", headers={"X-Request-Id": "a.b-c_1"})).headers["X-Request-Id"] == "a.b-c_1"
-    for odd in ("a b", "x" * 65, "é".encode("latin-1"), ""):
-        response = await client.get("/api/v1/nothing", headers={"X-Request-Id": odd})
+    for odd in (b"a b", b"x" * 65, "é".encode("latin-1"), b""):
+        response = await client.get("/api/v1/nothing", headers={b"X-Request-Id": odd})
         assert_envelope(response, 404, "not_found")
         assert len(response.headers["X-Request-Id"]) == 32
 

@@ -36,7 +36,7 @@ HOST = "web1"
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
     return Settings(
-        NORMSTAT_DATABASE_URL=database_url,
+        database_url=database_url,
         database_pool_size=4,
         public_url="http://normstat.test",
         page_dir=Path("/nonexistent"),
@@ -72,7 +72,9 @@ async def operator(people: People) -> AsyncIterator[httpx.AsyncClient]:
 
 async def hand_over(client: httpx.AsyncClient, data: bytes | AsyncIterator[bytes], **params: str | float) -> httpx.Response:
     headers = {"Content-Type": "application/octet-stream"}
-    return await client.post("/api/v1/imports", params={"host": HOST, "name": "vmstat.out"} | params, content=data, headers=headers)
+    return await client.post(
+        "/api/v1/imports", params={"host": HOST, "name": "vmstat.out", **params}, content=data, headers=headers
+    )
 
 
 async def until(client: httpx.AsyncClient, import_id: int, *states: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Jobs run in one of several server processes, and in another one when that is gone."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import text
 from structlog.testing import capture_logs
@@ -13,7 +14,7 @@ from normstat.storage.session import open_read_session
 CHECK_S = 0.02
 
 
-async def until_logged(logs: list[dict[str, object]], event: str, n: int = 1) -> None:
+async def until_logged(logs: Sequence[Mapping[str, object]], event: str, n: int = 1) -> None:
     async with asyncio.timeout(20):
         while sum(1 for entry in logs if entry["event"] == event) < n:  # noqa: ASYNC110 - a list has no event
             await asyncio.sleep(0.01)

@@ -82,7 +82,7 @@ async def test_a_kept_comparison_outlives_what_it_was_made_from(operator: httpx.
     numbers = (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text
     async with sessions() as session, session.begin():
         await session.execute(text("DELETE FROM samples.mpstat_linux"))
-    assert_envelope(await operator.get(f"{API}/comparison/report.csv", params=ASKED), 404, "no_data")  # type: ignore[arg-type]
+    assert_envelope(await operator.get(f"{API}/comparison/report.csv", params=ASKED), 404, "no_data")
     assert (await operator.get(f"{API}/comparisons/{info.id}")).json() == before
     assert without_time((await operator.get(f"{API}/comparison/report.html", params=of_kept)).text) == without_time(page)
     assert (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text == numbers
@@ -95,14 +95,14 @@ async def test_the_version_that_was_used_is_kept(operator: httpx.AsyncClient) ->
     asked = {name: ASKED[name] for name in ("host", "start", "end")} | {"baseline": made.json()["id"]}
     info = await keep(operator, inputs=asked)
     assert info.inputs == asked | {"version": 1}
-    report = await operator.get(f"{API}/comparison/report.html", params=asked)  # type: ignore[arg-type]
+    report = await operator.get(f"{API}/comparison/report.html", params=asked)
     assert "&amp;version=1&amp;" in report.text
     shorter = {"windows": [window | {"start": at(60)}]}
     assert (await operator.patch(f"{API}/baselines/{asked['baseline']}", json=shorter)).status_code == 200
-    again = await operator.get(f"{API}/comparison/report.csv", params=info.inputs)  # type: ignore[arg-type]
+    again = await operator.get(f"{API}/comparison/report.csv", params=info.inputs)
     kept = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
     assert again.text == kept.text
-    newest = await operator.get(f"{API}/comparison/report.csv", params=asked)  # type: ignore[arg-type]
+    newest = await operator.get(f"{API}/comparison/report.csv", params=asked)
     assert newest.text != kept.text
 
 
@@ -135,7 +135,7 @@ async def test_an_answer_of_another_program_is_said_to_be_unreadable(operator: h
 
 
 async def test_a_report_without_keeping(operator: httpx.AsyncClient) -> None:
-    answer = await operator.get(f"{API}/comparison/report.html", params=ASKED | {"note": "<b>now</b>"})  # type: ignore[arg-type]
+    answer = await operator.get(f"{API}/comparison/report.html", params=ASKED | {"note": "<b>now</b>"})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert (
@@ -150,7 +150,7 @@ async def test_a_report_without_keeping(operator: httpx.AsyncClient) -> None:
         "incident": [f"{at(N_NORMAL)}/{at(N_NORMAL + N_INCIDENT)}"],
         "normal": [f"{at(0)}/{at(N_NORMAL)}"],
     }
-    numbers = await operator.get(f"{API}/comparison/report.csv", params=ASKED)  # type: ignore[arg-type]
+    numbers = await operator.get(f"{API}/comparison/report.csv", params=ASKED)
     assert numbers.headers["content-type"] == "text/csv; charset=utf-8"
     row = next(csv.DictReader(io.StringIO(numbers.text, newline="")))
     assert (row["state"], row["host"], row["field"], row["instance"]) == ("finding", HOST, "usr_pct", f"'{CPU}")
@@ -179,11 +179,13 @@ async def test_a_report_without_keeping(operator: httpx.AsyncClient) -> None:
         ({"unknown": 1}, 422),
     ],
 )
-async def test_wrong_questions_are_refused(operator: httpx.AsyncClient, change: dict[str, object], status: int) -> None:
+async def test_wrong_questions_are_refused(
+    operator: httpx.AsyncClient, change: dict[str, str | int | list[str] | None], status: int
+) -> None:
     asked = {name: value for name, value in (ASKED | change).items() if value is not None}
     code = {400: "bad_request", 404: "not_found", 422: "invalid_request"}[status]
     for form in ("html", "csv"):
-        assert_envelope(await operator.get(f"{API}/comparison/report.{form}", params=asked), status, code)  # type: ignore[arg-type]
+        assert_envelope(await operator.get(f"{API}/comparison/report.{form}", params=asked), status, code)
     if {"start", "host"} <= set(asked):
         inputs = asked if isinstance(asked["host"], list) else asked | {"host": [asked["host"]]}
         answer = await operator.post(f"{API}/comparisons", json={"name": "x", "inputs": inputs})

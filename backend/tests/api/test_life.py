@@ -16,7 +16,7 @@ async def test_rules_are_put_shown_and_applied(people: People, state: AppState) 
     async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.VIEWER) as viewer:
         await admin.put("/api/v1/retention", json={"rules": []})
         assert (await viewer.get("/api/v1/retention")).json()["rules"] == []
-        rules = [
+        rules: list[dict[str, str | int | None]] = [
             {"stat": None, "samples_days": None, "chunks_days": 90},
             {"stat": "vmstat_linux", "samples_days": 365, "chunks_days": 30},
         ]

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import text
 
@@ -77,15 +78,15 @@ async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
     client: httpx.AsyncClient, people: People, ann: str, state: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     n_verified = 0
-    verify = passwords.PasswordHasher.verify
+    verify = PasswordHasher.verify
 
-    def count(self: passwords.PasswordHasher, password_hash: str, password: str) -> bool:
+    def count(self: PasswordHasher, password_hash: str, password: str) -> bool:
         nonlocal n_verified
         # A text that is no hash would be refused at once, and that time would tell.
         n_verified += password_hash.startswith("$argon2id$")
         return verify(self, password_hash, password)
 
-    monkeypatch.setattr(passwords.PasswordHasher, "verify", count)
+    monkeypatch.setattr(PasswordHasher, "verify", count)
     await people.enter(Role.VIEWER, "nopassword")
     answers = [await log_in(client, "nobody"), await log_in(client, "ann", "wrong"), await log_in(client, "nopassword")]
     async with open_write_session(state.sessions) as session:

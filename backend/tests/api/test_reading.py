@@ -119,7 +119,7 @@ async def test_baselines_and_comparison(reader: httpx.AsyncClient) -> None:
     by_window = Comparison.model_validate((await reader.get("/api/v1/comparison", params=incident | given)).json())
     assert by_window.against.kind == "window"
     assert by_window.groups == comparison.groups
-    for odd in ({}, {"baseline": info.id} | given, {"baseline_start": given["baseline_start"]}):
+    for odd in ({}, given | {"baseline": str(info.id)}, {"baseline_start": given["baseline_start"]}):
         assert_envelope(await reader.get("/api/v1/comparison", params=incident | odd), 400, "bad_request")
     assert (await reader.delete(path)).json() == {}
     assert_envelope(await reader.get(path), 404, "not_found")

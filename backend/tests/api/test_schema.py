@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, assume, settings
-from schemathesis import Case, checks
+from schemathesis import checks
+from schemathesis.specs.openapi.schemas import OpenApiCase
 
 from normstat.app import create_app
 from normstat.auth.accounts import create_agent_token
@@ -70,10 +71,12 @@ def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-def test_every_operation(case: Case, address: str, tokens: tuple[str, str, str]) -> None:
+def test_every_operation(case: OpenApiCase, address: str, tokens: tuple[str, str, str]) -> None:
     _, api_token, agent_token = tokens
     token = agent_token if case.operation.path.endswith("/ingest") else api_token
     response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})
     # Above this uvicorn answers by itself, before there is a request.
     assume(len(response.request.url or "") < MAX_ADDRESS_LENGTH)
+    # Raises a group of failures, each with the request to repeat.
     case.validate_response(response, checks=CHECKS)
+    assert response.status_code < 500

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from normstat.api import schemas
 from normstat.api.series_body import encode, make_response, to_axis
-from normstat.query.series_points import Series, SeriesResult
+from normstat.query.line_points import Series
+from normstat.query.series_points import SeriesResult
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

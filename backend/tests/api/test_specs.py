@@ -66,8 +66,8 @@ async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncCl
     stats = {stat["name"]: stat for stat in (await admin.get(f"{API}/stats")).json()["stats"]}
     assert [field["key"] for field in stats["app_time"]["fields"]][:2] == ["login_s", "search_s"]
     assert stats["app_time"]["panels"][0]["title"] == "Response times"
-    asked = WINDOW | {"host": HOST, "stat": "app_time", "width": 1000}
-    params = httpx.QueryParams(asked).add("field", "login_s").add("field", "logout_s")
+    asked = WINDOW | {"host": HOST, "stat": "app_time"}
+    params = httpx.QueryParams(asked).add("width", 1000).add("field", "login_s").add("field", "logout_s")
     block = (await admin.get(f"{API}/series", params=params)).json()
     assert [(series["field"], series["unit"], series["n_raw"]) for series in block["series"]] == [
         ("login_s", "s", 60),

@@ -57,7 +57,10 @@ async def test_a_rejected_line_is_shown_among_the_lines_around_it(reader: httpx.
 
 
 async def test_streams_can_be_chosen(reader: httpx.AsyncClient) -> None:
-    for params, n in [({"only": "rejected"}, 1), ({"only": "outdated"}, 0), ({"only": "lost"}, 0), ({"stream_id": 10**9}, 0)]:
+    cases: list[tuple[dict[str, str | int], int]] = [
+        ({"only": "rejected"}, 1), ({"only": "outdated"}, 0), ({"only": "lost"}, 0), ({"stream_id": 10**9}, 0),
+    ]  # fmt: skip
+    for params, n in cases:
         accounts = HostAccounts.model_validate((await reader.get(ACCOUNTS, params=params)).json())
         assert (len(accounts.streams), accounts.n_matching, accounts.n_streams) == (n, n, 1)
 

@@ -13,7 +13,8 @@ from typing import Final
 
 import pytest
 
-from tests.databases import DatabaseUnavailable, ServerPool
+from tests.databases import ServerPool
+from tests.debian_root import DatabaseUnavailable
 
 # Not 127.0.0.1: thousands of ports of that address would be taken, and one of them may be that of another test's server.
 ATTACKER: Final = "127.0.0.9"

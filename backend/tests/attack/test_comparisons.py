@@ -82,9 +82,10 @@ async def test_a_stat_with_very_many_instances_costs_an_error_and_no_memory(
                     assert "NORMSTAT_COMPARE_MAX_BYTES" in message
                     assert "shorter windows" in message
             # What lists or draws the instances goes on.
-            graph = {"host": "web1", "stat": "mpstat_linux", "start": ASKED["start"], "end": ASKED["end"], "width": 800}
-            for wish in ({}, {"instances": "top:5"}):
-                answer = await clients[0].get(f"{API}/series", params=graph | {"field": "usr_pct"} | wish)
+            graph = {"host": "web1", "stat": "mpstat_linux", "field": "usr_pct", "width": "800"}
+            graph |= {"start": ASKED["start"], "end": ASKED["end"]}
+            for choice in ({}, {"instances": "top:5"}):
+                answer = await clients[0].get(f"{API}/series", params=graph | choice)
                 assert answer.status_code == 200
                 assert answer.json()["n_instances_left_out"] >= 221_000
             span = {"start": ASKED["start"], "end": ASKED["end"]}

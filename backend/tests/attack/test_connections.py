@@ -63,7 +63,7 @@ def test_more_idle_connections_than_there_is_room_for(url: str, tmp_path: Path, 
         assert set(fleet.answers) <= {200, 503}
     dropped = events(server, "connections_ended")
     assert dropped
-    assert all(event["n_open"] <= 60 for event in dropped)
+    assert all(isinstance(event["n_open"], int) and event["n_open"] <= 60 for event in dropped)
 
 
 @pytest.mark.heavy

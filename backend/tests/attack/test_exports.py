@@ -57,7 +57,8 @@ async def test_readers_that_take_nothing_hold_up_nobody(
     with contextlib.ExitStack() as stack:
         address, _ = stack.enter_context(serving(database_url, tmp_path / "log"))
         readers = [SilentReader(address, TARGETS[kind], cookies) for _ in range(N_READERS)]
-        stack.callback(lambda: [reader.close() for reader in readers])
+        for reader in readers:
+            stack.callback(reader.close)
         client = httpx.AsyncClient(base_url=address, cookies=cookies, headers=PAGE, timeout=60)
         for _ in range(10):
             assert (await client.get("/api/v1/health")).status_code == 200

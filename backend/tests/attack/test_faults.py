@@ -17,7 +17,7 @@ import pytest
 from psycopg import sql
 
 from normstat.storage.stat_tables import table_of
-from tests.databases import DatabaseUnavailable
+from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import Server, SmallDiskUp, Up, free_port, processes_naming, wait_until
 from tests.failures.postgres import FragilePostgres
 from tests.failures.sender import Agent, Fleet, make_agent_token

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.attack.clients import ask_health
-from tests.databases import DatabaseUnavailable
+from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import Server, wait_until
 from tests.failures.postgres import FragilePostgres, _children
 

@@ -13,7 +13,8 @@ from typing import Final
 import pytest
 
 from tests.agent.conftest import host, under_every_shell
-from tests.agent.host import AGENT, AGENTS, TOKEN, Host
+from tests.agent.fake_server import TOKEN
+from tests.agent.host import AGENT, AGENTS, Host
 
 pytestmark = pytest.mark.slow
 # The fixture, which pytest finds by its name here.

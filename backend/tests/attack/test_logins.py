@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS
-from tests.databases import DatabaseUnavailable, ServerPool
+from tests.databases import ServerPool
+from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import Server
 
 PASSWORD = "seven yellow trams"

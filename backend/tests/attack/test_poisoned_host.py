@@ -11,13 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.reparse import reparse_worker
+from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.profiles import profile_job
-from normstat.retention import chunk_removal, deletion_worker, retention_run
+from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
 from normstat.retention.deletion_worker import work_off_upkeep
 from normstat.retention.retention_rules import RuleWish, RunState
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.storage import host_deletion
+from normstat.storage import host_deletion, reparse_rows
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.schema.baseline_models import ProfileJob
 from normstat.storage.schema.models import Chunk, Stream
@@ -196,9 +197,9 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
 ) -> None:
     assert ids
     async with open_write_session(sessions) as session:
-        await retention_run.retention_rules.put_rules(session, [RuleWish("vmstat_linux", 1, None)], updated_by="anna")
-        await retention_run.retention_rules.add_run(session, created_by="anna")
-    poison(monkeypatch, retention_run.retention_rules, "read_rules", lambda *_: True)
+        await retention_rules.put_rules(session, [RuleWish("vmstat_linux", 1, None)], updated_by="anna")
+        await retention_rules.add_run(session, created_by="anna")
+    poison(monkeypatch, retention_rules, "read_rules", lambda *_: True)
     assert await work_off_upkeep(database_url)
     assert query(database_url, "SELECT state, message FROM retention_runs") == [("failed", "poisoned")]
 
@@ -206,7 +207,7 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
 async def test_streams_are_read_again_behind_one_that_cannot_be(
     sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poison(monkeypatch, reparse_worker.StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
+    poison(monkeypatch, StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
     reparse_id = await wish(sessions)
     assert await reparse_worker.work_off(database_url)
     record = await look(sessions, reparse_id)
@@ -233,7 +234,7 @@ async def test_no_loop_in_the_background_ends_by_a_defect(
         monkeypatch.setattr(deletion_worker, "DEFECT_WAIT_S", 0.0)
         loop = deletion_worker.run_upkeep(database_url, sessions, poll_s=0.0)
     elif place == "reparses":
-        monkeypatch.setattr(reparse_worker.reparse_rows, "has_open_reparses", fail)
+        monkeypatch.setattr(reparse_rows, "has_open_reparses", fail)
         monkeypatch.setattr(reparse_worker, "DEFECT_WAIT_S", 0.0)
         loop = reparse_worker.run_reparses(database_url, sessions, poll_s=0.0)
     else:

@@ -15,8 +15,8 @@ from typing import Final
 import pytest
 
 from tests.agent.conftest import host, require_program, under_every_shell
-from tests.agent.fake_server import Frame
-from tests.agent.host import AGENT, AGENTS, TOKEN, Host
+from tests.agent.fake_server import TOKEN, Frame
+from tests.agent.host import AGENT, AGENTS, Host
 from tests.agent.rogue_server import Answer, RogueServer
 
 pytestmark = pytest.mark.slow

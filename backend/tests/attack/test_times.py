@@ -22,7 +22,7 @@ from normstat.retention.deletion_worker import work_off_upkeep
 from normstat.retention.retention_rules import RuleWish, RunState
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.storage import host_deletion
+from normstat.storage import chunks, host_deletion
 from normstat.storage.backup.backup_plan import Plan
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_read_session, open_write_session
@@ -118,7 +118,7 @@ async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
     engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch, n_noise: int
 ) -> None:
     """Between the first line of a sample and its end an agent may send as many bytes as it likes."""
-    read_chunks = transaction.chunks.read_chunks
+    read_chunks = chunks.read_chunks
     n_read = 0
 
     async def count(*arguments: Any, **others: Any) -> AsyncIterator[tuple[int, bytes]]:
@@ -127,7 +127,7 @@ async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
             n_read += len(data)
             yield start, data
 
-    monkeypatch.setattr(transaction.chunks, "read_chunks", count)
+    monkeypatch.setattr(chunks, "read_chunks", count)
     monkeypatch.setattr(transaction, "BEHIND_BYTES", 4096)
     agent = Agent(engine)
     begin = b"9999999999\nMemTotal:       514088 kB\nMemFree:          5020 kB\n"

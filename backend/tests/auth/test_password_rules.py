@@ -8,6 +8,14 @@ from normstat.auth.password_rules import MAX_RATED_LENGTH, MIN_LENGTH, _is_hard_
 from normstat.errors import WeakPassword
 
 
+async def is_refused(password: str, *, name: str) -> bool:
+    try:
+        await require_good_password(password, name=name, who="test")
+    except WeakPassword:
+        return True
+    return False
+
+
 @pytest.mark.parametrize(
     "password",
     [
@@ -18,8 +26,7 @@ from normstat.errors import WeakPassword
     ],
 )  # fmt: skip
 async def test_refused(password: str) -> None:
-    with pytest.raises(WeakPassword):
-        await require_good_password(password, name="alice", who="test")
+    assert await is_refused(password, name="alice")
 
 
 @pytest.mark.parametrize(
@@ -34,13 +41,12 @@ async def test_refused(password: str) -> None:
     ],
 )
 async def test_taken(password: str) -> None:
-    await require_good_password(password, name="alice", who="test")
+    assert not await is_refused(password, name="alice")
 
 
 async def test_a_short_name_may_be_in_it_but_not_be_it() -> None:
-    await require_good_password("a plan for the channel", name="ann", who="test")
-    with pytest.raises(WeakPassword):
-        await require_good_password("annannannann", name="ann", who="test")
+    assert not await is_refused("a plan for the channel", name="ann")
+    assert await is_refused("annannannann", name="ann")
 
 
 @settings(max_examples=30)

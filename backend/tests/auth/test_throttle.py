@@ -55,6 +55,7 @@ def test_success_forgives() -> None:
     for _ in range(10 * FREE_TRIES_OF_ADDRESS):
         throttle.attempt("ann", "10.0.0.1").succeed()
     try_n(throttle, FREE_TRIES)
+    assert wait_of(throttle) > 0
 
 
 def test_a_success_forgives_only_itself_to_the_address() -> None:

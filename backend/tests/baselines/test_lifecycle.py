@@ -178,7 +178,7 @@ async def test_what_cannot_be(sessions: Sessions) -> None:
     )
     for what, message in wrong:
         with pytest.raises(BadRequest, match=message):
-            await make(sessions, **what)
+            await make(sessions, NOW, **what)
 
 
 async def test_an_unknown_baseline_is_said(sessions: Sessions) -> None:

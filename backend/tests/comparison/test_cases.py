@@ -60,8 +60,8 @@ def read_values(text: str, name: str) -> FloatArray:
     if about := ABOUT.fullmatch(text):
         return np.round(float(about[1]) + random.normal(0, float(about[2]), int(about[3])), 2)
     if ramp := RAMP.fullmatch(text):
-        n = int(ramp[4])
-        return np.round(np.linspace(float(ramp[1]), float(ramp[2]), n) + random.normal(0, float(ramp[3]), n), 2)
+        length = int(ramp[4])
+        return np.round(np.linspace(float(ramp[1]), float(ramp[2]), length) + random.normal(0, float(ramp[3]), length), 2)
     words, _, times = text.partition(" x ")
     return np.tile(np.array([np.nan if word == "-" else float(word) for word in words.split()]), int(times or 1))
 

@@ -35,7 +35,7 @@ def samples(seed: int, names: Sequence[str], n: int, *, start: float = T0, step:
 
 
 def verdicts(scores: Sequence[MetricScore]) -> dict[str, str]:
-    found = {item.metric: item.verdict for item in scores}
+    found: dict[str, str] = {item.metric: item.verdict for item in scores}
     assert len(found) == len(scores), "a metric stands twice"
     return found
 
@@ -165,7 +165,7 @@ def test_instants_that_waver_and_those_without_any_order(tmp_path: Path) -> None
             for number in range(4)
             for row in wavering(10 + number, f"m{number}", T0 + 700, 120, width=width, shift=90 * (number == 2))
         ]
-        rng.shuffle(before)  # type: ignore[arg-type]
+        rng.shuffle(before)
         found = compared(tmp_path, before, now)
         assert found["m2"] == "unusual"
         assert "not-judged" not in found.values()

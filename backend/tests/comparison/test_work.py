@@ -86,9 +86,13 @@ async def test_the_first_waits_in_its_thread_until_the_memory_is_free() -> None:
 
 
 def test_without_a_comparison_there_are_no_limits() -> None:
+    pool = MemoryPool(1)
+    with working(pool):
+        pass
     work_budget.check()
     work_budget.keep(10**15, "vmstat")
     work_budget.use(10**15)
+    assert pool.n_used == 0
 
 
 def test_matrices_are_counted_before_they_are_made() -> None:

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from tests.databases import DatabaseUnavailable, ServerPool, TestServer
+from tests.databases import ServerPool, TestServer
+from tests.debian_root import DatabaseUnavailable
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.databases import DatabaseUnavailable
+from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import Server, wait_until
 from tests.failures.postgres import FragilePostgres, SmallDiskPostgres
 from tests.failures.sender import Fleet, make_agent_token

@@ -19,7 +19,7 @@ DATA = vmstat_text(vmstat_times(50))
 
 @pytest.fixture
 async def client(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    settings = Settings(NORMSTAT_DATABASE_URL=database_url, database_pool_size=4, page_dir=Path("/nonexistent"))
+    settings = Settings(database_url=database_url, database_pool_size=4, page_dir=Path("/nonexistent"))
     app = create_app(settings)
     token = make_agent_token(database_url)
     headers = {"Authorization": f"Bearer {token}", "Normstat-Host": "host0"}

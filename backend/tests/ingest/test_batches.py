@@ -11,7 +11,7 @@ from normstat.errors import DatabaseAway, NotAllowed, NotAuthenticated, TooLarge
 from normstat.ingest import batching, transaction
 from normstat.ingest.batching import AgentIdentity, Intake, Job
 from normstat.ingest.protocol import Ack, Frame
-from normstat.storage import instance_memory
+from normstat.storage import ingest_rows, instance_memory
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -76,7 +76,7 @@ async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, data
 
 
 async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    find_streams = transaction.ingest_rows.find_streams
+    find_streams = ingest_rows.find_streams
     hosts = {name: number for number, (name,) in enumerate(query(database_url, "SELECT name FROM hosts"))}
     assert not hosts
 
@@ -86,7 +86,7 @@ async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_u
             raise TooLarge("too many days")
         return await find_streams(connection, wanted)
 
-    monkeypatch.setattr(transaction.ingest_rows, "find_streams", fail_for_one)
+    monkeypatch.setattr(ingest_rows, "find_streams", fail_for_one)
     answers = await take_all(Intake(engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS])
     refused = [host for host, answer in zip(HOSTS, answers, strict=True) if isinstance(answer, TooLarge)]
     assert refused == ["host3"]
@@ -137,7 +137,7 @@ async def test_instances_are_written_now_and_then_and_when_they_end(
 
     async def lasts() -> dict[object, object]:
         found = query(database_url, "SELECT name, extract(epoch FROM last_sample_at - '2026-11-21 12:00Z')::int FROM instances")
-        return dict(found)  # type: ignore[arg-type]
+        return dict(found)
 
     async def send(text: bytes, offset: int) -> None:
         frame = stream(text, "mpstat_linux", offset=offset, command="mpstat -P ALL 1")

@@ -96,7 +96,7 @@ def test_files_that_say_their_times_need_nothing_and_take_nothing() -> None:
     assert not found.needs_date
     assert found.note == ""
     # So that the same file is the same whatever else was said of it.
-    assert found.timing.date is found.timing.start_us is found.timing.interval_us is None
+    assert (found.timing.date, found.timing.start_us, found.timing.interval_us) == (None, None, None)
     assert times(BANNER + MPSTAT, found) == ["21 11:00:02", "21 11:00:03"]
 
 

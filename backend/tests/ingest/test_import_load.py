@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotFound
@@ -28,7 +29,6 @@ from tests.golden_captures import Capture, captures
 from tests.ingest.sending import ANY_HOST, Agent, stream
 
 NOTHING = ImportOptions()
-LIVE = {"agent": ANY_HOST, "host_name": "live", "os": "", "agent_version": "", "host_time": None}
 COUNTERS = "n_header, n_sample, n_since_boot, n_timestamp, n_state_change, n_ignored, n_rejected, bytes_by_kind, acked_offset"
 
 
@@ -59,7 +59,7 @@ async def load_files(
     return [results.files[position] for position in sorted(results.files)]
 
 
-def query(url: str, statement: str | sql.Composed) -> list[tuple[object, ...]]:
+def query(url: str, statement: str | sql.Composed) -> list[TupleRow]:
     with psycopg.connect(url, options="-c timezone=UTC") as connection:
         return connection.execute(statement).fetchall()
 
@@ -141,8 +141,18 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
                 at = (await live.send(stream(data[at:end], spec, f"{spec}.1", offset=at, command="")))[f"{spec}.1"]
         if holds_its_end(spec, data):
             # Its reader waits for more before it gives the last sample; a file ends, and a live stream does not.
-            end = Recording(NO_TIMING, is_final=True)
-            await take_request(engine, **LIVE, frames=[stream(b"", spec, f"{spec}.1", offset=at, command="")], recording=end)
+            recording = Recording(NO_TIMING, is_final=True)
+            last = stream(b"", spec, f"{spec}.1", offset=at, command="")
+            await take_request(
+                engine,
+                agent=ANY_HOST,
+                host_name="live",
+                os="",
+                agent_version="",
+                host_time=None,
+                frames=[last],
+                recording=recording,
+            )
         path = tmp_path / f"{spec}.capture"
         path.write_bytes(data)
         (result,) = await load_files(engine, path, options=ImportOptions(spec=spec), host="imported")
@@ -151,7 +161,7 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
     for name, rows in of_live.items():
         assert of_import[name] == rows, name
     assert sum(map(len, of_live.values())) > 500
-    hosts = dict(query(database_url, "SELECT name, last_seen_at FROM hosts"))
+    hosts: dict[str, object] = dict(query(database_url, "SELECT name, last_seen_at FROM hosts"))
     assert hosts["imported"] is None
     assert hosts["live"] is not None
 

@@ -8,6 +8,7 @@ import lzma
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from typing import Protocol
 
 import pytest
 import zstandard
@@ -48,10 +49,18 @@ def read_to_end(source: Unpacked, found: bytearray) -> None:
         found += part
 
 
+class Compressor(Protocol):
+    """What the four libraries have in common."""
+
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
+
+
 def half_a_gigabyte_of_zeros(name: str) -> bytes:
     """What a bomb is: small, and half a GB when somebody unpacks it."""
     piece = bytes(1 << 20)
-    compressors = {
+    compressors: dict[str, Compressor] = {
         "gzip": zlib.compressobj(9, zlib.DEFLATED, 31),
         "bzip2": bz2.BZ2Compressor(),
         "xz": lzma.LZMACompressor(preset=0),

@@ -7,6 +7,7 @@ import random
 
 import psycopg
 import pytest
+from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
@@ -28,7 +29,7 @@ def agent(engine: AsyncEngine) -> Agent:
     return Agent(engine)
 
 
-def query(url: str, statement: str) -> list[tuple[object, ...]]:
+def query(url: str, statement: str) -> list[TupleRow]:
     with psycopg.connect(url, options="-c timezone=UTC") as connection:
         return connection.execute(statement).fetchall()
 

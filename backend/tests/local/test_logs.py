@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from normstat.local import log_writer
 from normstat.local.log_files import LogFiles
 from normstat.local.log_writer import RotatingFile
 from normstat.local.processes import Child
@@ -74,7 +73,7 @@ def test_what_a_full_disk_did_not_take_is_counted(tmp_path: Path, monkeypatch: p
         def write(*_: object) -> int:
             raise OSError(28, "No space left on device")
 
-        full.setattr(log_writer.os, "write", write)
+        full.setattr(os, "write", write)
         log.write(b"lost\n")
         log.write(b"lost too\n")
     log.write(b"after\n")

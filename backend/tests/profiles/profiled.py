@@ -77,7 +77,7 @@ def hours(start: datetime, n: float) -> Window:
 async def job(sessions: Sessions) -> tuple[str, int, int, str]:
     async with sessions() as session:
         row = (await session.execute(select(ProfileJob.state, ProfileJob.n_done, ProfileJob.n_total, ProfileJob.message))).one()
-        return tuple(row)
+        return row.state, row.n_done, row.n_total, row.message
 
 
 async def n_pieces(sessions: Sessions) -> int:

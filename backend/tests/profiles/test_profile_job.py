@@ -1,20 +1,25 @@
 """The job that makes profiles: incrementally, missing no change, going on where it was left; on both databases."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.profiles import profile_job
 from normstat.profiles.profile_job import run_profiles
+from normstat.profiles.sketch_reader import read_piece
 from normstat.storage import profile_rows
 from normstat.storage.baseline_rows import BaselineChange, update_baseline
+from normstat.storage.lookup import StatRef
 from normstat.storage.profile_jobs import hold_lock
 from normstat.storage.schema.baseline_models import ProfilePiece
 from normstat.storage.session import open_write_session
+from normstat.window import Window
 from tests.profiles.profiled import (
     CPUS,
     LATER,
@@ -85,12 +90,11 @@ async def test_late_samples_make_it_stale_and_then_right(sessions: Sessions) -> 
 async def test_samples_that_come_while_a_piece_is_made_are_not_missed(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
-    read = profile_job.read_piece
     n_late = 0
 
-    async def read_and_be_late(*given: object) -> tuple[int, bytes]:
+    async def read_and_be_late(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
         nonlocal n_late
-        found = await read(*given)
+        found = await read_piece(sessions, host_id, stat, span)
         if n_late < 2:
             n_late += 1
             await store(sessions, START, np.arange(1800, 1830), seed=n_late)
@@ -107,9 +111,11 @@ async def test_late_samples_while_it_is_put_together_are_not_missed(sessions: Se
     read = profile_rows.read_bodies
     is_late = False
 
-    async def read_and_be_late(*given: object) -> list[bytes]:
+    async def read_and_be_late(
+        session: AsyncSession, host_id: int, stat_id: int, spans: Sequence[Window], method: int
+    ) -> list[bytes]:
         nonlocal is_late
-        found = await read(*given)
+        found = await read(session, host_id, stat_id, spans, method)
         if not is_late:
             is_late = True
             await store(sessions, START, np.arange(1800, 1830), seed=9)
@@ -123,16 +129,15 @@ async def test_late_samples_while_it_is_put_together_are_not_missed(sessions: Se
 async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
-    read = profile_job.read_piece
     n_read = 0
 
-    async def die(*given: object) -> tuple[int, bytes]:
+    async def die(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
         nonlocal n_read
         n_read += 1
         if n_read == 2:
             # As when the process ends: no clause for failures sees it.
             raise asyncio.CancelledError
-        return await read(*given)
+        return await read_piece(sessions, host_id, stat, span)
 
     monkeypatch.setattr(profile_job, "read_piece", die)
     with pytest.raises(asyncio.CancelledError):

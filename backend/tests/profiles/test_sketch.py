@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -33,14 +34,15 @@ def series_of(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
     steps = rng.normal(0, 1, n)
     for number in range(1, n):
         noise[number] = 0.9 * noise[number - 1] + steps[number]
-    return {
+    values: dict[str, np.ndarray] = {
         "load": np.round(np.maximum(0, 30 + 15 * np.sin(at / 4000) + 3 * noise), 2),
         "idle": np.round(np.clip(96 - np.abs(noise), 0, 100), 2),
         "bytes": np.rint(2.0**41 + 4096 * np.cumsum(steps)),
         "steps": np.rint(3 + noise),
         "events": np.where(rng.random(n) < 0.002, rng.integers(1, 50, n), 0).astype(np.float64),
         "constant": np.full(n, 7.0),
-    }[kind]
+    }
+    return values[kind]
 
 
 def sample(n: int, *, cpus: int = 2, seed: int = 0, interval_s: int = 1) -> StatRows:
@@ -51,7 +53,7 @@ def sample(n: int, *, cpus: int = 2, seed: int = 0, interval_s: int = 1) -> Stat
         to_us(START) + np.repeat(np.arange(n), cpus) * interval_s * 1_000_000,
         np.tile(np.arange(cpus), n),
         [f"cpu{number}" for number in range(cpus)],
-        {kind: lambda kind=kind: values[kind] for kind in KINDS},
+        {kind: partial(values.__getitem__, kind) for kind in KINDS},
     )
 
 

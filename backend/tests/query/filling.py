@@ -87,8 +87,10 @@ async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequenc
         stored = await read_stored_stats(session, stats)
         for name in stats:
             own = [block for block in blocks if block.stat.name == name]
-            key = (owner.id, stored[name].id)
-            ids = (await InstanceMemory().see(connection, {owner.id: owner.instance_epoch}, {key: instance_spans(own)})).ids(key)
+            place = (owner.id, stored[name].id)
+            ids = (await InstanceMemory().see(connection, {owner.id: owner.instance_epoch}, {place: instance_spans(own)})).ids(
+                place
+            )
             for block in own:
                 await copy_block(connection, stored[name], block, Place(owner.id, stream.id, ids))
         times = np.concatenate([block.time_us for block in blocks])

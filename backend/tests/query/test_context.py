@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
 from normstat.query.context import Context, Run, find_lines, read_context
-from normstat.storage.chunks import compress_chunk, copy_chunks, unpack_body
+from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
 from normstat.storage.schema.models import Host, RejectedLine, Stream
 from normstat.storage.session import driver_of
 
@@ -95,7 +95,6 @@ async def test_only_so_much_is_read_as_is_shown(sessions: Sessions, monkeypatch:
     pieces = [(start, line * 10) for start in range(0, 1_000_000, 1000)]
     stream_id = await keep(sessions, pieces)
     n_read: list[int] = []
-    read_chunks = context.read_chunks
 
     async def counted(session: AsyncSession, stream_id: int, *, start: int):  # type: ignore[no-untyped-def]
         async for place, data in read_chunks(session, stream_id, start=start):

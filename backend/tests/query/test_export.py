@@ -21,7 +21,7 @@ from normstat.query.export.csv_encoding import join, time_cells, value_cells
 from normstat.query.export.csv_export import ExportRequest, stream_csv, to_cell
 from normstat.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
-from normstat.storage.sample_pages import NO_SHORT, to_floats
+from normstat.storage.sample_pages import NO_SHORT, PageQuery, to_floats
 from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.query.filling import fill_capture, fill_values
@@ -115,7 +115,7 @@ async def test_lines_are_ordered_by_time_instance_stream_and_line(
         ("9", "2.00"), ("9", "12.00"), ("10", "1.00"), ("10", "11.00"),
     ]  # fmt: skip
     for n_rows in (1000, 7, 2, 1):
-        monkeypatch.setattr(csv_export.PageQuery, "n_rows_per_page", n_rows)
+        monkeypatch.setattr(PageQuery, "n_rows_per_page", n_rows)
         _, *lines = await read_lines(engine, ExportRequest("web1", DAY, "mpstat_linux"))
         assert [(line[2], line[3]) for line in lines] == expected
 
@@ -223,7 +223,7 @@ async def test_an_export_that_fails_is_not_ended(engine: AsyncEngine, sessions: 
         instances=("all",) * 50,
         values={"usr_pct": np.zeros(50)},
     )
-    monkeypatch.setattr(csv_export.PageQuery, "n_rows_per_page", 10)
+    monkeypatch.setattr(PageQuery, "n_rows_per_page", 10)
     pieces = await stream_csv(engine, ExportRequest("web1", DAY, "mpstat_linux"))
     assert (await anext(pieces)).startswith(b"time,")
     await anext(pieces)

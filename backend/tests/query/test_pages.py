@@ -13,9 +13,9 @@ from normstat.storage.lookup import find_stat, require_host
 from normstat.storage.sample_pages import Page, PageQuery, read_page, read_pages, to_floats
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
-from normstat.window import Window, from_us
+from normstat.window import Window, from_us, to_us
 from tests.query.filling import fill_values
-from tests.query.test_export import DAY, START, to_us
+from tests.query.test_export import DAY, START
 
 Sessions = async_sessionmaker[AsyncSession]
 N_REPORTS, NAMES = 60, ("all", "0", "1")

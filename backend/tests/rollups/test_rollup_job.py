@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 from psycopg import sql
+from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
-from normstat.rollups import rollup_job
+from normstat.rollups import rollup_job, rollup_rows
 from normstat.rollups.rollup_codec import Buckets, unpack
 from normstat.rollups.rollup_job import roll_up
 from normstat.rollups.rollup_marks import mark_changed
@@ -86,9 +87,10 @@ async def kept_rollups(sessions: Sessions) -> Kept:
     async with sessions() as session:
         connection = await driver_of(session)
         cursor = await connection.execute("SELECT level, field_key, block_at, body FROM rollups")
+        rows: list[TupleRow] = await cursor.fetchall()
         return {
             (level, key, to_us(block_at)): unpack(body, first_bucket=to_us(block_at) // LEVELS[level].bucket_us)
-            for level, key, block_at, body in await cursor.fetchall()
+            for level, key, block_at, body in rows
         }
 
 
@@ -132,7 +134,7 @@ async def raw_values(sessions: Sessions, field: str, window: Window) -> dict[str
             "SELECT instance, time, {field} FROM {view}"
             " WHERE time >= %s AND time < %s AND {field} IS NOT NULL ORDER BY time, {field}"
         ).format(field=sql.Identifier(field), view=sql.Identifier("stat", STAT))
-        rows = await (await connection.execute(statement, (window.start, window.end))).fetchall()
+        rows: list[TupleRow] = await (await connection.execute(statement, (window.start, window.end))).fetchall()
     names = sorted({str(row[0]) for row in rows})
     return {
         name: (
@@ -202,7 +204,7 @@ async def test_late_double_and_deleted_samples_in_any_order(sessions: Sessions, 
     rng = np.random.default_rng(seed)
     until_s = 0.0
     killed = 0
-    write = rollup_job.rollup_rows.delete_marks
+    write = rollup_rows.delete_marks
 
     async def dies(*arguments: object, **options: object) -> None:
         nonlocal killed
@@ -224,7 +226,7 @@ async def test_late_double_and_deleted_samples_in_any_order(sessions: Sessions, 
         if rng.random() < 0.4:
             # Killed with everything written but not committed: nothing may be left of it.
             with monkeypatch.context() as patch:
-                patch.setattr(rollup_job.rollup_rows, "delete_marks", dies)
+                patch.setattr(rollup_rows, "delete_marks", dies)
                 with pytest.raises(KeyboardInterrupt) if await has_work(sessions, until_s) else pytest.raises(AssertionError):
                     await roll(sessions, until_s)
                     raise AssertionError
@@ -232,7 +234,7 @@ async def test_late_double_and_deleted_samples_in_any_order(sessions: Sessions, 
             await roll(sessions, until_s)
         start_h = float(rng.uniform(-2, 40))
         await assert_drawn(sessions, hours(start_h, start_h + float(rng.uniform(1, 30))), int(rng.integers(16, 60)))
-    assert rollup_job.rollup_rows.delete_marks is write
+    assert rollup_rows.delete_marks is write
     await roll(sessions, 60 * 3600)
     drawn = await assert_drawn(sessions, hours(-3, 60), 30)
     assert drawn.source == "rollup_hour"
@@ -295,7 +297,7 @@ async def test_two_who_roll_up_do_not_meet(sessions: Sessions) -> None:
     await store(sessions, np.arange(0, 4000))
     async with sessions() as session, session.begin():
         connection = await driver_of(session)
-        await connection.execute("SELECT pg_advisory_xact_lock(%s, 1)", (rollup_job.rollup_rows.ROLLUP_LOCK,))
+        await connection.execute("SELECT pg_advisory_xact_lock(%s, 1)", (rollup_rows.ROLLUP_LOCK,))
         done = await roll_up(sessions, now=from_us(START_US) + timedelta(hours=3), budget_s=60)
         assert done.n_hours == 0
     assert (await roll_up(sessions, now=from_us(START_US) + timedelta(hours=3), budget_s=60)).n_hours == 2

@@ -9,6 +9,7 @@ from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.number_formats import format_values
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers.tabular.columns import COLOUR
+from normstat.stats.records import LineKind
 from tests.golden_captures import GOLDEN, RECORDED, SYNTHETIC, SYNTHETIC_ORIGINS, Capture, captures, render
 
 ALL = list(captures())
@@ -31,17 +32,17 @@ def test_every_byte_is_accounted_for(capture: Capture) -> None:
     result = capture.result()
     assert sum(result.accounts.n_bytes.values()) == result.n_taken == len(capture.data)
     assert sum(result.accounts.n_lines.values()) == len(capture.data.removesuffix(b"\n").split(b"\n"))
-    assert sum(line.n_bytes for line in result.rejected) == result.accounts.n_bytes.get("rejected", 0)
+    assert sum(line.n_bytes for line in result.rejected) == result.accounts.n_bytes.get(LineKind.REJECTED, 0)
     if is_row_by_row(capture):
-        assert sum(map(len, result.blocks)) == result.accounts.n_lines.get("sample", 0)
-        assert sum(map(len, result.since_boot)) == result.accounts.n_lines.get("since_boot", 0)
+        assert sum(map(len, result.blocks)) == result.accounts.n_lines.get(LineKind.SAMPLE, 0)
+        assert sum(map(len, result.since_boot)) == result.accounts.n_lines.get(LineKind.SINCE_BOOT, 0)
     else:
         assert bool(result.blocks or result.since_boot) == any(
-            result.accounts.n_lines.get(kind, 0) for kind in ("sample", "since_boot")
+            result.accounts.n_lines.get(kind, 0) for kind in (LineKind.SAMPLE, LineKind.SINCE_BOOT)
         )
 
 
-@pytest.mark.parametrize("capture", list(filter(is_row_by_row, ALL)), ids=lambda capture: capture.name)
+@pytest.mark.parametrize("capture", [capture for capture in ALL if is_row_by_row(capture)], ids=lambda capture: capture.name)
 def test_what_was_printed_comes_back(capture: Capture) -> None:
     """Values and decimals, or `printed`, give back the very words of each row, in their order."""
     data = capture.data
@@ -49,8 +50,7 @@ def test_what_was_printed_comes_back(capture: Capture) -> None:
     for block in (*result.blocks, *result.since_boot):
         columns = [format_values(field, values) for field, values in zip(block.fields, block.values, strict=True)]
         for row, offset in enumerate(block.line_offset.tolist()):
-            line = data[offset : data.find(b"\n", offset) if b"\n" in data[offset:] else len(data)]
-            line = COLOUR.sub(b"", line).decode().split()
+            line = COLOUR.sub(b"", data[offset:].split(b"\n", 1)[0]).decode().split()
             words = block.printed[row].split() if row in block.printed else [column[row] for column in columns]
             given = [word for word, mask in zip(words, block.missing, strict=True) if not (mask is not None and mask[row])]
             rest = iter(line)

@@ -8,7 +8,7 @@ from normstat.errors import BadRequest
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
-from normstat.stats.records import NO_TIME, ReadResult, Timing
+from normstat.stats.records import NO_TIME, LineKind, ReadResult, Timing
 from tests.stats.reading import read_pieces, rows_of_result
 
 VMSTAT = (
@@ -169,7 +169,7 @@ def test_report_behind_a_solaris_message_is_since_boot() -> None:
     report = MPSTAT + CPU
     result = read(require_spec("mpstat_solaris"), report * 2 + b"<<processors added: 1>>\n" + report * 2, state={}, offset=0)
     assert [row.is_since_boot for row in rows_of_result(result)] == [True, False, True, False]
-    assert result.accounts.n_lines["state_change"] == 1
+    assert result.accounts.n_lines[LineKind.STATE_CHANGE] == 1
 
 
 def test_iostat_rows_behind_a_damaged_header_are_rejected() -> None:

@@ -19,7 +19,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, Conflict, MigrationError
 from normstat.storage.backup import dump
-from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS
+from normstat.storage.backup.backup_files import Connection
+from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, Wish, read_fingerprint
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest, read_manifest
 from normstat.storage.backup.restore_tables import check_backup, restore
@@ -34,7 +35,8 @@ from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 from normstat.window import Window
-from tests.databases import SERVERS, CommunityServer, DatabaseUnavailable, ServerPool, TestServer
+from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
+from tests.debian_root import DatabaseUnavailable
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
 from tests.ingest.sending import Agent, gap, stream
@@ -350,15 +352,14 @@ async def test_chunks_that_go_under_the_snapshot_are_noticed(
 ) -> None:
     """TRUNCATE, as dropping and compressing a chunk do it, does not wait for snapshots: they see an empty table then."""
     await fill(engine)
-    read = dump.read_fingerprint
-    truncated = []
+    truncated: list[Wish] = []
 
-    def read_behind_truncate(connection: dump.Connection, wish: dump.Wish) -> tuple[int, str]:
+    def read_behind_truncate(connection: Connection, wish: Wish) -> tuple[int, str]:
         if wish.table == "vmstat_linux" and not truncated:
             truncated.append(wish)
             with psycopg.connect(database_url) as other:
                 other.execute("TRUNCATE samples.vmstat_linux")
-        return read(connection, wish)
+        return read_fingerprint(connection, wish)
 
     monkeypatch.setattr(dump, "read_fingerprint", read_behind_truncate)
     manifest, progress = await save(database_url, tmp_path)

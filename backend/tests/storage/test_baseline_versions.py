@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, Conflict, NotFound
@@ -89,6 +89,7 @@ async def test_every_version_stays_readable(session: AsyncSession) -> None:
     assert await effective_windows(session, made.id, web1) == (hours(3, 4),)
     assert await effective_windows(session, made.id, web1, 1) == (hours(1, 2),)
     assert (await read_version(session, made.id, 2)).reason == "windows changed"
+    version: int | None
     for version in (0, 5):
         with pytest.raises(NotFound, match=f"no version {version}"):
             await effective_windows(session, made.id, web1, version)
@@ -295,7 +296,7 @@ async def test_profiles_follow_windows_that_go_on(session: AsyncSession) -> None
     # What is at work is not asked for again, and what nobody ever asked for is.
     await session.execute(update(ProfileJob).values(state="working", asked_at=start))
     assert await ask_for_what_is_due(session, end + timedelta(days=9)) == 0
-    await session.execute(ProfileJob.__table__.delete())
+    await session.execute(delete(ProfileJob))
     assert await due(end + timedelta(days=9)) == 2
 
 

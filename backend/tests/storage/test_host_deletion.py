@@ -58,13 +58,11 @@ def left_of(url: str, host_id: int) -> dict[str, int]:
         by_host = [table.name for table in Base.metadata.sorted_tables if "host_id" in table.columns]
         for table in [*by_host, *stats]:
             if table != "host_deletions":
-                row = connection.execute(f"SELECT count(*) FROM {table} WHERE host_id = %s", [host_id]).fetchone()  # type: ignore[arg-type]
+                row = connection.execute(f"SELECT count(*) FROM {table} WHERE host_id = %s", [host_id]).fetchone()
                 assert row is not None
                 found[table] = int(row[0])
         for table in ("chunks", "rejected_lines", "gaps", "stream_changes"):
-            row = connection.execute(
-                f"SELECT count(*) FROM {table} WHERE stream_id NOT IN (SELECT id FROM streams)"  # type: ignore[arg-type]
-            ).fetchone()
+            row = connection.execute(f"SELECT count(*) FROM {table} WHERE stream_id NOT IN (SELECT id FROM streams)").fetchone()
             assert row is not None
             found[table] = int(row[0])
     return {table: n for table, n in found.items() if n}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 
 from normstat.errors import BadRequest, MigrationError
 from normstat.storage.schema import migrations
@@ -16,15 +18,28 @@ from tests.databases import TestServer
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 
 
+def differences(url: str) -> str:
+    """Return how the tables differ from the models; empty when they do not."""
+    try:
+        migrations.check(url)
+    except CommandError as error:
+        return str(error)
+    return ""
+
+
+def version(url: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT version_num FROM alembic_version").fetchall()
+
+
 def test_migrated_database_equals_the_models(database_url: str) -> None:
-    migrations.check(database_url)
+    assert differences(database_url) == ""
 
 
 def test_check_sees_a_difference(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute("ALTER TABLE hosts ADD COLUMN forgotten text")
-    with pytest.raises(Exception, match="forgotten"):
-        migrations.check(database_url)
+    assert "forgotten" in differences(database_url)
 
 
 def test_down_leaves_nothing_and_up_again_works(database_url: str) -> None:
@@ -33,14 +48,16 @@ def test_down_leaves_nothing_and_up_again_works(database_url: str) -> None:
         assert connection.execute(TABLES).fetchall() == [("alembic_version",)]
         assert connection.execute("SELECT FROM pg_namespace WHERE nspname = 'stat'").fetchall() == []
     migrations.upgrade(database_url)
-    migrations.check(database_url)
+    assert differences(database_url) == ""
 
 
 def test_two_servers_may_migrate_at_once(empty_database_url: str) -> None:
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(migrations.upgrade, empty_database_url) for _ in range(2)]:
-            done.result()
-    migrations.check(empty_database_url)
+        list(pool.map(migrations.upgrade, [empty_database_url] * 2))
+    assert version(empty_database_url) == [
+        (ScriptDirectory.from_config(migrations.make_config(empty_database_url)).get_current_head(),)
+    ]
+    assert differences(empty_database_url) == ""
 
 
 def test_database_of_a_newer_program_is_refused(database_url: str) -> None:

@@ -12,7 +12,8 @@ from normstat.storage import owner
 from normstat.storage.hypertables import read_edition
 from normstat.storage.owner import ADMIN_ROLE, OwnerError, make_owner
 from normstat.storage.stat_tables import SCHEMA
-from tests.databases import DatabaseUnavailable, PlainServer, TestServer, TimescaleServer
+from tests.databases import PlainServer, TestServer, TimescaleServer
+from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import Server, wait_until
 from tests.failures.sender import Agent, make_agent_token
 from tests.generated import vmstat_text, vmstat_times

@@ -37,12 +37,14 @@ async def test_all_who_ask_at_once_share_a_question(asked: DatabaseProbe, monkey
 
 
 async def test_a_connection_that_was_cut_is_replaced(asked: DatabaseProbe, database_url: str) -> None:
-    await asked.read_storage(60)
+    storage = await asked.read_storage(60)
     with psycopg.connect(database_url, autocommit=True) as other:
-        other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    await asked.read_storage(60)
+        cut = other.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
+        ).fetchall()
+    assert cut == [(True,)]
+    assert await asked.read_storage(60) == storage
 
 
 async def test_a_database_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(
     n_vmstat, n_mpstat = times(database_url, "vmstat_linux")[0], times(database_url, "mpstat_linux")[0]
     lines = (await export(engine, stat="mpstat_linux")).splitlines()
     with psycopg.connect(database_url) as connection:
-        ids = dict(connection.execute("SELECT name, id FROM stats").fetchall())
+        ids: dict[str, int] = dict(connection.execute("SELECT name, id FROM stats").fetchall())
         for stat in ids.values():
             for day in range(5):
                 at = (FIRST + day * DAY).replace(hour=0)
@@ -100,10 +100,10 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(
     assert run.n_instances == 5
     streams = query(database_url, "SELECT key, first_sample_at, stat_names FROM streams WHERE spec = 'mpstat_linux' ORDER BY 1")
     assert streams == [("m", first, ["mpstat_linux"]), ("wide", None, [])]
-    for table, at in (("rollups", "block_at"), ("rollup_marks", "hour_at")):
+    for table, column in (("rollups", "block_at"), ("rollup_marks", "hour_at")):
         counts = query(
             database_url,
-            f"SELECT s.name, count(*), min({at}) >= '{border}' FROM {table} JOIN stats AS s ON s.id = stat_id"
+            f"SELECT s.name, count(*), min({column}) >= '{border}' FROM {table} JOIN stats AS s ON s.id = stat_id"
             " GROUP BY 1 ORDER BY 1",
         )
         assert counts == [("mpstat_linux", 3, True), ("vmstat_linux", 5, False)]

@@ -1,6 +1,7 @@
 """Blocks of samples become exactly those rows, on both databases: types, missing values, words that would not come back."""
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import psycopg
@@ -53,13 +54,13 @@ SPEC = Spec(name="teststat", tool="t", os="linux", title="Test", version=1, comm
 
 
 def make_block(
-    values: dict[Field, list[int | float | None]], printed: dict[int, str] | None = None, *, instances: str = "abc"
+    values: Mapping[Field, Sequence[float | None]], printed: dict[int, str] | None = None, *, instances: str = "abc"
 ) -> SampleBlock:
     n_rows = len(next(iter(values.values())))
     arrays: list[ValueArray] = []
     for field, column in values.items():
-        dtype = np.int64 if field.storage.is_whole else np.float64
-        arrays.append(np.array([0 if value is None else value for value in column], dtype=dtype))
+        known = [0 if value is None else value for value in column]
+        arrays.append(np.array(known, dtype=np.int64) if field.storage.is_whole else np.array(known, dtype=np.float64))
     return SampleBlock(
         stat=STAT,
         fields=tuple(values),
@@ -161,7 +162,7 @@ def test_numbers_that_a_column_cannot_hold_are_refused() -> None:
     stat = dataclasses.replace(STAT, fields=(COUNT, exact, few))
     plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {})
 
-    def refused(values: dict[Field, list[int | float | None]], printed: dict[int, str] | None = None) -> list[list[bool]]:
+    def refused(values: Mapping[Field, Sequence[float | None]], printed: dict[int, str] | None = None) -> list[list[bool]]:
         return [found.tolist() for found, _ in plan.misfits(dataclasses.replace(make_block(values, printed), stat=stat))]
 
     few_values: list[int | float | None] = [1, 2**31 - 1, None]
