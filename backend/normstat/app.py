@@ -34,7 +34,7 @@ from normstat.ingest.reparse.reparse_worker import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
-from normstat.query.disk_usage import StorageWatch
+from normstat.query.disk_usage import StorageMonitor
 from normstat.retention.deletion_worker import run_upkeep
 from normstat.settings import Settings
 from normstat.storage.probe import DatabaseProbe
@@ -150,7 +150,7 @@ def make_state(settings: Settings) -> AppState:
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
-        storage=StorageWatch(settings.database_url, settings.database_dir),
+        storage=StorageMonitor(settings.database_url, settings.database_dir),
     )
 
 

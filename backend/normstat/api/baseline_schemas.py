@@ -122,7 +122,7 @@ class HostHealth(Body):
     """What a baseline has of one host; `coverage`: part of the effective windows, as far as they are over, that has samples."""
 
     host: str
-    state: Literal["good", "stale", "thin", "empty"]
+    state: Literal["good", "stale", "insufficient_data", "empty"]
     reasons: list[str]
     windows: list[Interval]
     coverage: float

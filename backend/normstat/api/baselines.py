@@ -22,7 +22,7 @@ from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, Re
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, BaselineInfo, Empty
 from normstat.baselines.baseline_health import read_health
-from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished, update_wished
+from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import baseline_rows
 from normstat.storage.baseline_rows import BaselineChange
@@ -47,7 +47,7 @@ async def list_baselines(
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def create_baseline(body: BaselineCreate, principal: Operator, session: WriteSession) -> BaselineInfo:
     """Mark windows of hosts as normal: given ones, one that begins now, or those of a rule."""
-    wish = BaselineWish(
+    request = BaselineRequest(
         name=body.name,
         note=body.note,
         hosts=tuple(body.hosts or ()),
@@ -58,7 +58,7 @@ async def create_baseline(body: BaselineCreate, principal: Operator, session: Wr
         time_zone=body.time_zone,
         created_by=principal.name,
     )
-    return BaselineInfo.model_validate(await create_wished(session, wish, datetime.now(UTC)))
+    return BaselineInfo.model_validate(await create_requested(session, request, datetime.now(UTC)))
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
@@ -81,7 +81,7 @@ async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator,
         removes_rule="rule" in body.model_fields_set and body.rule is None,
         reason=body.reason,
     )
-    return BaselineInfo.model_validate(await update_wished(session, id, change, _to_rule(body.rule), datetime.now(UTC)))
+    return BaselineInfo.model_validate(await update_requested(session, id, change, _to_rule(body.rule), datetime.now(UTC)))
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
@@ -135,5 +135,5 @@ def _to_windows(intervals: list[IntervalInput]) -> tuple[Window, ...]:
     return tuple(Window(interval.start, interval.end) for interval in intervals)
 
 
-def _to_rule(rule: RuleInput | None) -> RuleWish | None:
-    return None if rule is None else RuleWish(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
+def _to_rule(rule: RuleInput | None) -> RuleRequest | None:
+    return None if rule is None else RuleRequest(rule.rrule, rule.start, rule.duration_s, rule.keep_days)

@@ -16,7 +16,7 @@ from normstat.auth.throttle import Throttle
 from normstat.ingest.batching import Intake
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.live.notify import LiveHub
-from normstat.query.disk_usage import StorageWatch
+from normstat.query.disk_usage import StorageMonitor
 from normstat.settings import Settings
 from normstat.storage.probe import DatabaseProbe
 from normstat.work_budget import MemoryPool
@@ -49,7 +49,7 @@ class AppState:
     agents: AgentMemory
     intake: Intake
     imports: ImportQueue
-    storage: StorageWatch
+    storage: StorageMonitor
     preview_slots: Slots
     export_slots: Slots
     comparison_slots: Slots

@@ -20,7 +20,7 @@ LineCount = Annotated[int, Query(ge=0, le=context.MAX_LINES)]
 async def read_accounts(
     host: HostPath,
     session: ReadSession,
-    only: Annotated[line_accounts.Only | None, Query(description="only such streams")] = None,
+    only: Annotated[line_accounts.StreamFilter | None, Query(description="only such streams")] = None,
     stream_id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="only this stream")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> HostAccounts:

@@ -9,7 +9,7 @@ import typer
 
 from normstat.api.instants import parse_instant
 from normstat.baselines.baseline_health import HostHealth, read_health
-from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished
+from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
 from normstat.cli.db_session import print_table, run_in_session
 from normstat.errors import BadRequest
 from normstat.storage import baseline_rows, exclusion_rows
@@ -134,20 +134,20 @@ def add(
     keep_s = parse_duration(keep)
     if keep_s % UNITS_S["d"]:
         raise typer.BadParameter(f"{keep!r} is no number of days; expected e.g. 28d")
-    wish = BaselineWish(
+    request = BaselineRequest(
         name=name,
         note=note,
         hosts=tuple(host or ()),
         group=group,
         windows=tuple(window or ()),
         record_hours=None if record is None else parse_duration(record) / 3600,
-        rule=None if rule is None else RuleWish(rule, at, parse_duration(lasts), keep_s // UNITS_S["d"]),
+        rule=None if rule is None else RuleRequest(rule, at, parse_duration(lasts), keep_s // UNITS_S["d"]),
         time_zone=zone,
         created_by=MADE_BY,
     )
 
     async def make(session: WriteSession) -> BaselineRecord:
-        return await create_wished(session, wish, datetime.now(UTC))
+        return await create_requested(session, request, datetime.now(UTC))
 
     made = run_in_session(make)
     typer.echo(f"{made.name} is there (no {made.id}): {_speaks_of(made)}, {len(made.windows)} windows")

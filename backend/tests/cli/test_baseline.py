@@ -101,10 +101,10 @@ async def test_recordings_and_rules(sessions: Sessions, database_url: str) -> No
 
 
 WRONG: tuple[tuple[tuple[str, ...], int, str], ...] = (
-    (("add", "x", "--host", "web1"), 1, "give one of windows, record_hours and rule"),
+    (("add", "x", "--host", "web1"), 1, "exactly one of windows, record_hours and rule"),
     (("add", "x", "--host", "web9", "--window", DAY), 1, "no host 'web9'"),
     (("add", "x", "--window", DAY), 1, "at least one host"),
-    (("add", "x", "--host", "web1", "--rule", "FREQ=SECONDLY"), 1, "FREQ=SECONDLY is not possible"),
+    (("add", "x", "--host", "web1", "--rule", "FREQ=SECONDLY"), 1, "Invalid FREQ=SECONDLY"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--zone", "Nowhere"), 1, "no time zone"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--keep", "8h"), 2, "no number of days"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--for", "long"), 2, "is no duration"),

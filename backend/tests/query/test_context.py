@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
-from normstat.query.context import Context, Run, find_lines, read_context
+from normstat.query.context import ByteRun, Context, find_lines, read_context
 from normstat.storage.chunks import compress_chunk, copy_chunks, unpack_body
 from normstat.storage.schema.models import Host, RejectedLine, Stream
 from normstat.storage.session import driver_of
@@ -81,7 +81,7 @@ async def test_a_gap_is_said_and_a_place_in_it_is_not_found(sessions: Sessions) 
     for offset in (8, 99, 111, 10**12):
         with pytest.raises(NotFound, match=f"at offset {offset}; it ends at 111"):
             await look(sessions, stream_id, offset)
-    with pytest.raises(NotFound, match="no stream"):
+    with pytest.raises(NotFound, match="Unknown stream"):
         await look(sessions, stream_id + 1, 0)
 
 
@@ -149,7 +149,7 @@ async def test_numbers_that_contradict_each_other_are_left_out(sessions: Session
 def test_every_byte_belongs_to_one_line(lines: list[bytes], last: bool) -> None:
     data = b"\n".join(lines) + (b"\n" if last else b"")
     for offset in range(len(data)):
-        found = find_lines([Run(0, data, is_after_gap=False)], offset, 100, 100)
+        found = find_lines([ByteRun(0, data, is_after_gap=False)], offset, 100, 100)
         assert found is not None
         starts = [line.offset for line in found]
         assert starts == [0, *(place + 1 for place, byte in enumerate(data) if byte == 10 and place + 1 < len(data))]

@@ -1919,7 +1919,7 @@ export interface components {
        * State
        * @enum {string}
        */
-      state: "good" | "stale" | "thin" | "empty";
+      state: "good" | "stale" | "insufficient_data" | "empty";
       /** Stats */
       stats: components["schemas"]["StatHealth"][];
       /** Windows */
@@ -2363,12 +2363,6 @@ export interface components {
       /** Stat */
       stat: string;
     };
-    /**
-     * Only
-     * @description Which streams to list: those with rejected lines, those read by another version of their spec, those that lost bytes.
-     * @enum {string}
-     */
-    Only: "rejected" | "outdated" | "lost";
     /**
      * PanelInfo
      * @description A graph that the host page shows by default.
@@ -3143,6 +3137,12 @@ export interface components {
       stream_id: number;
     };
     /**
+     * StreamFilter
+     * @description Which streams to list: those with rejected lines, those read with another version of their spec, those that lost bytes.
+     * @enum {string}
+     */
+    StreamFilter: "rejected" | "outdated" | "lost";
+    /**
      * StreamInfo
      * @description One run of one tool on a host. `spec` names how it is read; `stats` what it yields.
      */
@@ -3175,7 +3175,7 @@ export interface components {
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come.
+     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come.
      * @enum {string}
      */
     StreamState: "live" | "late" | "silent" | "recorded";
@@ -4519,7 +4519,7 @@ export interface operations {
     parameters: {
       query?: {
         /** @description only such streams */
-        only?: components["schemas"]["Only"] | null;
+        only?: components["schemas"]["StreamFilter"] | null;
         /** @description only this stream */
         stream_id?: number | null;
         limit?: number;
