@@ -23,8 +23,17 @@ from urllib.parse import quote
 
 from normstat.errors import NormstatError
 from normstat.local.binaries import MIN_MAJOR, ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
-from normstat.local.os_accounts import Account, become, can_reach, database_account, find_account, give, give_tree, service_account
-from normstat.local.processes import Child, processes_in
+from normstat.local.os_accounts import (
+    OsAccount,
+    can_reach,
+    chown,
+    chown_tree,
+    database_account,
+    drop_privileges,
+    find_account,
+    service_account,
+)
+from normstat.local.processes import ChildProcess, processes_in
 from normstat.storage.owner import ADMIN_ROLE, make_owner
 
 START_TIMEOUT_S: Final = 60.0
@@ -68,7 +77,7 @@ class EmbeddedPostgres:
         self._service = service_account(data_dir)
         self.home, self._account = self._choose_home()
         self.cluster_dir = self.home / "postgres"
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._socket_dir: Path | None = None
         self._is_socket_dir_temporary = False
         self._remains_since: float | None = None
@@ -95,13 +104,13 @@ class EmbeddedPostgres:
         else:
             if self._account is not None and self.cluster_dir.stat().st_uid != self._account.uid:
                 self._say(f"handing the database over to the account {self._account.name}")
-            give_tree(self.cluster_dir, self._account)
+            chown_tree(self.cluster_dir, self._account)
             for name in ("postgres.json", "postgres.password"):
                 # Earlier versions let others read one of them.
                 with contextlib.suppress(FileNotFoundError):
                     (self.home / name).chmod(SECRET_MODE)
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not self.may_launch():
+        while not self.can_launch():
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"a database that an earlier run left in {self.cluster_dir} does not end")
             time.sleep(POLL_S)
@@ -123,7 +132,7 @@ class EmbeddedPostgres:
                 self.log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 output = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, SECRET_MODE)
                 stack.callback(os.close, output)
-            self._child = Child(
+            self._child = ChildProcess(
                 command, output=output, environment=environment, account=self._account, death_signal=signal.SIGINT, is_final=True
             )
 
@@ -137,7 +146,7 @@ class EmbeddedPostgres:
         lines = self._read_pid_file()
         return self._child is not None and len(lines) >= 8 and lines[0] == str(self._child.pid) and lines[7].strip() == "ready"
 
-    def may_launch(self) -> bool:
+    def can_launch(self) -> bool:
         """Return whether nothing of an earlier server is left on the folder (the caller holds its lock); what is left is told
         to end.
         """
@@ -164,7 +173,7 @@ class EmbeddedPostgres:
                 _send(signal.SIGKILL if waited_s > ORPHANS_KILLED_S else signal.SIGQUIT, pid)
         return False
 
-    def last_words(self) -> str:
+    def last_message(self) -> str:
         """Return the last complaint of its log."""
         found = [line for line in self._read_log() if "FATAL:" in line or "PANIC:" in line]
         return found[-1].partition("] ")[2][:300] if found else ""
@@ -178,7 +187,7 @@ class EmbeddedPostgres:
             shutil.rmtree(self._socket_dir, ignore_errors=True)
         self._socket_dir = None
 
-    def _choose_home(self) -> tuple[Path, Account | None]:
+    def _choose_home(self) -> tuple[Path, OsAccount | None]:
         home = self.data_dir
         account = database_account(self.data_dir, home / "postgres")
         if account is not None and not can_reach(account, "-x", home):
@@ -216,19 +225,19 @@ class EmbeddedPostgres:
         scratch = self.home / "postgres.new"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(mode=0o700)
-        give(scratch, maker)
+        chown(scratch, maker)
         password_path = self.home / "postgres.first-password"
         password_path.unlink(missing_ok=True)
         _write_secret(password_path, self._secret("postgres.admin.password"))
-        give(password_path, maker)
+        chown(password_path, maker)
         self._initdb(maker, scratch, password_path)
         password_path.unlink()
-        give_tree(scratch, self._account)
+        chown_tree(scratch, self._account)
         facts = {"major": self.binaries.major, "has_timescaledb": self.binaries.has_timescaledb}
         (self.home / "postgres.json").write_text(json.dumps(facts) + "\n")
         scratch.rename(self.cluster_dir)
 
-    def _initdb(self, maker: Account | None, folder: Path, password_path: Path) -> None:
+    def _initdb(self, maker: OsAccount | None, folder: Path, password_path: Path) -> None:
         command = [
             str(self.binaries.bin_dir / "initdb"), "-D", str(folder), "-U", ADMIN_ROLE, "--pwfile", str(password_path),
             "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions",
@@ -241,7 +250,7 @@ class EmbeddedPostgres:
             env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
             cwd="/",
             start_new_session=True,
-            preexec_fn=become(maker, death_signal=signal.SIGTERM),
+            preexec_fn=drop_privileges(maker, death_signal=signal.SIGTERM),
             check=False,
         )
         if done.returncode != 0:
@@ -313,7 +322,7 @@ class EmbeddedPostgres:
         raise EmbeddedError("the database did not start; its log ends with:\n  " + "\n  ".join(tail))
 
 
-def _named(account: Account | None) -> Account | None:
+def _named(account: OsAccount | None) -> OsAccount | None:
     """Return the account if it has a name, else `nobody`."""
     if account is None:
         return None

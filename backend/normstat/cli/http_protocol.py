@@ -281,7 +281,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self._receiving.restart(now)
         elif self._receiving.is_too_slow(now):
             self.book.note_slow()
-            self.refuse(TooSlow(f"The body arrived at less than {MIN_BYTES_PER_S} bytes/s; nothing was taken; send it again"))
+            self.refuse(TooSlow(f"The body arrived at less than {MIN_BYTES_PER_S} bytes/s; nothing was stored; send it again"))
 
     def _is_due(self) -> bool:
         """Return whether the server waits for a part of the body."""

@@ -151,7 +151,7 @@ def _configure(application: FastAPI, host: str, port: int, limits: Limits) -> uv
         host=host,
         port=port,
         http=GuardedProtocol,
-        # There are no WebSockets here; a connection that became one would be out of the book.
+        # WebSockets are not supported; a connection that became one would be out of the book.
         ws="none",
         # Ours is configured already; uvicorn would add handlers of its own.
         log_config=None,

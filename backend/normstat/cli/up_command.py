@@ -24,10 +24,19 @@ import typer
 import normstat
 from normstat.embedded import EmbeddedPostgres
 from normstat.errors import NormstatError
-from normstat.local.disk import DiskWatch
+from normstat.local.disk import DiskMonitor
 from normstat.local.log_files import LogFiles
-from normstat.local.os_accounts import Account, View, become, give, give_tree, make_view, reachable, service_account
-from normstat.local.processes import Child, Keeper, Process
+from normstat.local.os_accounts import (
+    MountView,
+    OsAccount,
+    chown,
+    chown_tree,
+    drop_privileges,
+    make_view,
+    reachable,
+    service_account,
+)
+from normstat.local.processes import ChildProcess, ServiceProcess, Supervisor
 from normstat.settings import load_settings
 
 SERVER_START_TIMEOUT_S: Final = 60.0
@@ -99,16 +108,16 @@ class Up:
         self.environment = dict(os.environ)
         self.stack = contextlib.ExitStack()
         self.settings = load_settings()
-        self.account: Account | None = None
-        self.view: View | None = None
+        self.account: OsAccount | None = None
+        self.view: MountView | None = None
         self.logs = LogFiles(
             data_dir / "log",
             ["up", "postgres", "server", "agent"],
             max_bytes=self.settings.log_max_bytes,
             n_files=self.settings.log_files,
         )
-        self.keepers: dict[str, Keeper] = {}
-        self.disks: list[DiskWatch] = []
+        self.supervisors: dict[str, Supervisor] = {}
+        self.disks: list[DiskMonitor] = []
 
     def run(self) -> None:
         """Start everything in the order of the data's way, waits, and stop it in the opposite order."""
@@ -145,8 +154,8 @@ class Up:
         self.logs.write("up", line)
 
     def _watch_disk(self, folder: Path) -> None:
-        watch = DiskWatch(folder, self._tell)
-        watch.look()
+        watch = DiskMonitor(folder, self._tell)
+        watch.check()
         self.disks.append(watch)
 
     def _start_database(self) -> EmbeddedPostgres | None:
@@ -167,7 +176,7 @@ class Up:
         extra = " with TimescaleDB" if postgres.binaries.has_timescaledb else ""
         say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
         self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
-        self.keepers["database"] = Keeper(postgres, self._tell)
+        self.supervisors["database"] = Supervisor(postgres, self._tell)
         return postgres
 
     def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:
@@ -215,7 +224,7 @@ class Up:
     def _make_folder(self, folder: Path) -> None:
         """Make a folder of the server or the agent; one of an earlier version, which was root's, is handed over."""
         folder.mkdir(mode=0o700, exist_ok=True)
-        give_tree(folder, self.account)
+        chown_tree(folder, self.account)
         folder.chmod(0o700)
 
     def _normstat(self, *arguments: str) -> str:
@@ -227,22 +236,24 @@ class Up:
             text=True,
             check=False,
             cwd="/",
-            preexec_fn=become(self.account, view=self.view, death_signal=signal.SIGTERM, is_final=True),
+            preexec_fn=drop_privileges(self.account, view=self.view, death_signal=signal.SIGTERM, is_final=True),
         )
         if done.returncode != 0:
             raise UpError(f"'normstat {arguments[0]}' failed: {done.stderr.strip()[-1500:]}")
         return done.stdout
 
-    def _keep(self, name: str, start: Callable[[], Child], is_ready: Callable[[], bool], needs: str | None = None) -> Process:
+    def _keep(
+        self, name: str, start: Callable[[], ChildProcess], is_ready: Callable[[], bool], needs: str | None = None
+    ) -> ServiceProcess:
         """Start a process that is watched from now on."""
 
-        def may_launch() -> bool:
-            return needs not in self.keepers or self.keepers[needs].is_up
+        def can_launch() -> bool:
+            return needs not in self.supervisors or self.supervisors[needs].is_up
 
-        process = Process(name, start, is_ready, may_launch, read_log=lambda: self.logs.tail(name, 1))
+        process = ServiceProcess(name, start, is_ready, can_launch, read_log=lambda: self.logs.tail(name, 1))
         self.stack.callback(process.stop)
         process.launch()
-        self.keepers[name] = Keeper(process, self._tell)
+        self.supervisors[name] = Supervisor(process, self._tell)
         return process
 
     def _start_server(self) -> None:
@@ -250,7 +261,7 @@ class Up:
         command += ["--workers", str(self.workers)]
         address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
 
-        def start() -> Child:
+        def start() -> ChildProcess:
             return self._child(command, "server", self.environment)
 
         def takes_connections() -> bool:
@@ -270,9 +281,9 @@ class Up:
         tail = "\n".join("  " + line for line in self.logs.tail("server"))
         raise UpError(f"the server did not start; {self.logs.path('server')} ends with:\n{tail}")
 
-    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> Child:
+    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> ChildProcess:
         output = self.logs.output(name)
-        return Child(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
+        return ChildProcess(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
 
     def _start_agent(self) -> None:
         script = CHECKOUT / "agents/normstat-agent"
@@ -291,14 +302,14 @@ class Up:
             token_path.unlink(missing_ok=True)
             with os.fdopen(os.open(token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(made.strip().splitlines()[-1] + "\n")
-            give(token_path, self.account)
+            chown(token_path, self.account)
         command = [
             "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
             "--stats", str(stats), "--host", name,
         ]  # fmt: skip
         environment = dict(os.environ) | {"HOME": self.environment.get("HOME", "/")}
 
-        def start() -> Child:
+        def start() -> ChildProcess:
             return self._child(command, "agent", environment)
 
         agent = self._keep("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
@@ -313,13 +324,13 @@ class Up:
         """Wait for the end; whatever ends meanwhile is started again."""
         while True:
             time.sleep(POLL_S)
-            has_room = [disk.look() for disk in self.disks]
+            has_room = [disk.check() for disk in self.disks]
             if any(has_room):
-                for keeper in self.keepers.values():
-                    keeper.hurry()
-            for keeper in self.keepers.values():
-                keeper.look()
-            self.logs.look(self._tell)
+                for supervisor in self.supervisors.values():
+                    supervisor.retry_now()
+            for supervisor in self.supervisors.values():
+                supervisor.check()
+            self.logs.check(self._tell)
 
 
 def _tools_of(stats: Path) -> list[str]:

@@ -78,7 +78,7 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
         )
     ).one_or_none()
     if found is None:
-        raise NotFound(f"Unknown stream {stream_id}; GET /api/v1/hosts/HOST/accounts lists the streams", {"stream_id": stream_id})
+        raise NotFound(f"There is no stream {stream_id}; GET /api/v1/hosts/HOST/accounts lists all", {"stream_id": stream_id})
     lines = await _find_context(session, stream_id, offset, before, after)
     if lines is None:
         raise NotFound(

@@ -66,7 +66,7 @@ async def read_spec(session: AsyncSession, name: str) -> tuple[SpecRecord, str]:
     spec = load_catalogue().specs.get(name)
     row = await find_user_spec(session, name)
     if spec is None and row is None:
-        raise NotFound(f"Unknown spec {shorten(name)}; GET /api/v1/specs lists all", {"spec": name})
+        raise NotFound(f"There is no spec {shorten(name)}; GET /api/v1/specs lists all", {"spec": name})
     if row is None or (spec is not None and name not in load_catalogue().user_specs):
         assert spec is not None
         return _to_record(spec, await count_streams_of(session, spec), is_builtin=True), read_built_in(name)

@@ -14,7 +14,7 @@ from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotFound
-from normstat.ingest.batching import Recording, take_request
+from normstat.ingest.batching import Recording, ingest_request
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
 from normstat.ingest.imports.import_run import Job, run_import
@@ -142,7 +142,7 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
         if holds_its_end(spec, data):
             # Its reader waits for more before it gives the last sample; a file ends, and a live stream does not.
             end = Recording(NO_TIMING, is_final=True)
-            await take_request(engine, **LIVE, frames=[stream(b"", spec, f"{spec}.1", offset=at, command="")], recording=end)
+            await ingest_request(engine, **LIVE, frames=[stream(b"", spec, f"{spec}.1", offset=at, command="")], recording=end)
         path = tmp_path / f"{spec}.capture"
         path.write_bytes(data)
         (result,) = await load_files(engine, path, options=ImportOptions(spec=spec), host="imported")
