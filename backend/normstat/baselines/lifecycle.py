@@ -13,7 +13,7 @@ from normstat.baselines.recurrence import RecurrenceRule, parse_rule, windows_of
 from normstat.baselines.window_sets import Windows
 from normstat.errors import BadRequest
 from normstat.storage import baseline_records, baseline_rows
-from normstat.storage.baseline_records import BaselineRecord, MovingRecord, RuleRecord
+from normstat.storage.baseline_records import BaselineRecord, RecurrenceRecord, ScheduledBaseline
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
 from normstat.storage.session import open_read_session, open_write_session
@@ -117,17 +117,17 @@ async def read_rule(request: RuleRequest, zone: str, now: datetime) -> Recurrenc
     return await anyio.to_thread.run_sync(parse)
 
 
-def to_record(rule: RecurrenceRule) -> RuleRecord:
+def to_record(rule: RecurrenceRule) -> RecurrenceRecord:
     """Return the rule in its stored form."""
-    return RuleRecord(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
+    return RecurrenceRecord(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
 
 
-def to_request(rule: RuleRecord) -> RuleRequest:
+def to_request(rule: RecurrenceRecord) -> RuleRequest:
     """Return the rule in the form of a request."""
     return RuleRequest(rule.rrule, rule.start.isoformat(), rule.duration_s, rule.keep_days)
 
 
-def to_rule(rule: RuleRecord | None, zone: str) -> RecurrenceRule | None:
+def to_rule(rule: RecurrenceRecord | None, zone: str) -> RecurrenceRule | None:
     """Return the rule of a baseline in that time zone. Missing: None when it has none."""
     return None if rule is None else RecurrenceRule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, zone)
 
@@ -144,7 +144,7 @@ async def update_baselines(
     turns = Turns("baseline_update_failed") if turns is None else turns
     at = datetime.now(UTC) if now is None else now
     async with open_read_session(sessions) as session:
-        moving = {record.id: record for record in await baseline_rows.list_moving(session)}
+        moving = {record.id: record for record in await baseline_rows.list_scheduled(session)}
     for baseline_id in turns.order(list(moving)):
         with turns.turn(baseline_id, baseline=baseline_id):
             if _find_changes(moving[baseline_id], at) == (None, False):
@@ -161,7 +161,7 @@ async def update_baselines(
         log.info("profiles_asked_for", n=n_asked)
 
 
-def _find_changes(record: MovingRecord, now: datetime) -> tuple[Windows | None, bool]:
+def _find_changes(record: ScheduledBaseline, now: datetime) -> tuple[Windows | None, bool]:
     """Return the rule's current windows, or None when they are unchanged; and whether the recording is over."""
     is_over = record.recording_until is not None and record.recording_until <= now
     rule = to_rule(baseline_records.to_rule(record), record.time_zone)
@@ -172,7 +172,7 @@ def _find_changes(record: MovingRecord, now: datetime) -> tuple[Windows | None, 
 
 async def _update_baseline(session: AsyncSession, baseline_id: int, now: datetime) -> None:
     """Apply what has changed, checked again under the lock."""
-    for record in await baseline_rows.list_moving(session, baseline_id):
+    for record in await baseline_rows.list_scheduled(session, baseline_id):
         windows, is_over = await anyio.to_thread.run_sync(_find_changes, record, now)
         if is_over:
             await baseline_rows.end_recording(session, baseline_id)

@@ -1,4 +1,4 @@
-"""`normstat up`: everything on this machine: database, server, and an agent for this host. `make run` calls it."""
+"""`normstat up`: runs everything on this machine: database, server, and an agent for this host. `make run` calls it."""
 
 import compileall
 import contextlib
@@ -41,7 +41,7 @@ from normstat.settings import load_settings
 
 SERVER_START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.2
-# An agent that runs for so long has found its token, its tools and its spool.
+# An agent that has run for this long has found its token, its tools and its spool.
 AGENT_READY_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
@@ -50,25 +50,25 @@ app = typer.Typer()
 
 
 class UpError(NormstatError):
-    """Something that `normstat up` needs is not there; the message says what to do."""
+    """Something that `normstat up` needs is missing; the message says what to do."""
 
     code: ClassVar[str] = "up"
 
 
 def say(text: str) -> None:
-    """Print one line at once, also into a pipe. A terminal that is gone stops nothing."""
+    """Print one line at once, also into a pipe; a closed terminal stops nothing."""
     with contextlib.suppress(OSError):
         typer.echo(text)
         sys.stdout.flush()
 
 
 class Interrupted(Exception):
-    """Somebody wants us to stop."""
+    """A stop was requested."""
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
     del number, frame
-    # Only the first one: stopping must not be torn apart by an impatient second Ctrl-C.
+    # Only the first one: an impatient second Ctrl-C must not interrupt stopping.
     for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(stop_signal, signal.SIG_IGN)
     raise Interrupted
@@ -76,13 +76,13 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _locked(data_dir: Path) -> Iterator[None]:
-    """Hold the data folder for this process alone."""
+    """Lock the data folder for this process."""
     with (data_dir / "lock").open("w") as lock:
         os.fchmod(lock.fileno(), 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UpError(f"{data_dir} is in use by another normstat; stop it, or choose another folder with DATA=") from None
+            raise UpError(f"{data_dir} is used by another normstat; stop it, or choose another folder with DATA=") from None
         yield
 
 
@@ -96,7 +96,7 @@ def _require_free_port(host: str, port: int) -> None:
 
 
 class Up:
-    """The running whole. `run` returns when it was interrupted; everything it started is gone then."""
+    """Runs everything. `run` returns after an interrupt, when everything it started has ended."""
 
     def __init__(self, data_dir: Path, host: str, port: int, *, workers: int, with_agent: bool) -> None:
         self.data_dir = data_dir
@@ -120,7 +120,7 @@ class Up:
         self.disks: list[DiskMonitor] = []
 
     def run(self) -> None:
-        """Start everything in the order of the data's way, waits, and stop it in the opposite order."""
+        """Start everything in the order of the data flow, wait, and stop it in reverse order."""
         for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(stop_signal, _on_signal)
         with self.stack:
@@ -148,7 +148,7 @@ class Up:
         say("stopped")
 
     def _tell(self, text: str) -> None:
-        """Say what happened, and when: on the terminal and in the log of this command."""
+        """Report an event with its time, on the terminal and in the log of this command."""
         line = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}  {text}"
         say(line)
         self.logs.write("up", line)
@@ -180,11 +180,11 @@ class Up:
         return postgres
 
     def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:
-        """Choose whom server and agent run as, where we are root, and hand them their folders."""
+        """When run as root, choose the account of server and agent, and hand over their folders."""
         imports = self.settings.import_dir or self.data_dir / "imports"
         account = service_account(self.data_dir)
         if account is not None:
-            # The account cannot keep what it compiles.
+            # The account cannot store compiled bytecode.
             compileall.compile_dir(Path(normstat.__file__).parent, quiet=2)
             folders = [self.data_dir, CHECKOUT, *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
             folders += [postgres.home] if postgres is not None else []
@@ -198,7 +198,7 @@ class Up:
                     account, "-x", [self.data_dir], view
                 )
             except subprocess.SubprocessError:
-                # Containers mostly do not allow a view.
+                # Most containers do not allow a mount namespace.
                 is_enough = False
             if is_enough:
                 self.account, self.view = account, view
@@ -218,17 +218,17 @@ class Up:
             self.environment["NORMSTAT_IMPORT_DIR"] = str(imports)
         elif self.account is not None and imports.exists() and imports not in reachable(self.account, "-w", [imports], self.view):
             self._tell(
-                f"files cannot be imported over the page: {self.account.name!r} cannot write to NORMSTAT_IMPORT_DIR, {imports}"
+                f"files cannot be imported on the page: {self.account.name!r} cannot write to NORMSTAT_IMPORT_DIR, {imports}"
             )
 
     def _make_folder(self, folder: Path) -> None:
-        """Make a folder of the server or the agent; one of an earlier version, which was root's, is handed over."""
+        """Create a folder of the server or the agent; one that an earlier version created as root is handed over."""
         folder.mkdir(mode=0o700, exist_ok=True)
         chown_tree(folder, self.account)
         folder.chmod(0o700)
 
     def _normstat(self, *arguments: str) -> str:
-        """Standard output of another normstat command in the same environment."""
+        """Return the standard output of another normstat command in the same environment."""
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "normstat", *arguments],
             env=self.environment,
@@ -242,10 +242,10 @@ class Up:
             raise UpError(f"'normstat {arguments[0]}' failed: {done.stderr.strip()[-1500:]}")
         return done.stdout
 
-    def _keep(
+    def _supervise(
         self, name: str, start: Callable[[], ChildProcess], is_ready: Callable[[], bool], needs: str | None = None
     ) -> ServiceProcess:
-        """Start a process that is watched from now on."""
+        """Start a process and supervise it."""
 
         def can_launch() -> bool:
             return needs not in self.supervisors or self.supervisors[needs].is_up
@@ -269,7 +269,7 @@ class Up:
                 return True
             return False
 
-        server = self._keep("server", start, takes_connections, needs="database")
+        server = self._supervise("server", start, takes_connections, needs="database")
         deadline = time.monotonic() + SERVER_START_TIMEOUT_S
         while time.monotonic() < deadline and server.poll() is None:
             with contextlib.suppress(OSError, HTTPException):
@@ -298,7 +298,7 @@ class Up:
         token_path = agent_dir / "token"
         if not token_path.is_file():
             made = self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
-            # The folder is the agent's: what it may have put there must not be written to.
+            # The folder belongs to the agent: never write to a file that it may have planted there.
             token_path.unlink(missing_ok=True)
             with os.fdopen(os.open(token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(made.strip().splitlines()[-1] + "\n")
@@ -312,7 +312,7 @@ class Up:
         def start() -> ChildProcess:
             return self._child(command, "agent", environment)
 
-        agent = self._keep("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
+        agent = self._supervise("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
         tools = [tool for tool in _tools_of(stats) if tool not in missing]
         say(f"  agent                 {name}: {', '.join(tools) or 'nothing'}")
         if missing:
@@ -321,7 +321,7 @@ class Up:
             say("                        pidstat shows the disk I/O of other accounts' processes to root only")
 
     def _watch(self) -> None:
-        """Wait for the end; whatever ends meanwhile is started again."""
+        """Wait for the end; restart whatever ends before."""
         while True:
             time.sleep(POLL_S)
             has_room = [disk.check() for disk in self.disks]
@@ -334,24 +334,26 @@ class Up:
 
 
 def _tools_of(stats: Path) -> list[str]:
-    """Return the program of each line `name<TAB>command` of an agent's stats.conf, each once."""
+    """Return the program of each line `name<TAB>command` of an agent's stats.conf, without duplicates."""
     lines = [line for line in stats.read_text().splitlines() if line.strip() and not line.startswith("#") and "\t" in line]
     return list(dict.fromkeys(line.split("\t")[1].split()[0] for line in lines))
 
 
 @app.command()
 def up(
-    data: Annotated[Path, typer.Option(help="folder of the database, the agent's spool and the logs")] = Path("data"),
+    data: Annotated[Path, typer.Option(help="folder for the database, the agent's spool and the logs")] = Path("data"),
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8080,
-    workers: Annotated[int | None, typer.Option(help="processes of the server; NORMSTAT_WORKERS, or 1", min=1, max=64)] = None,
-    agent: Annotated[bool, typer.Option(help="watch this host too")] = True,  # noqa: FBT002
+    workers: Annotated[
+        int | None, typer.Option(help="number of server processes; default: NORMSTAT_WORKERS, or 1", min=1, max=64)
+    ] = None,
+    agent: Annotated[bool, typer.Option(help="run an agent for this host")] = True,  # noqa: FBT002
 ) -> None:
     """Run database, server and an agent for this host; Ctrl-C stops them."""
     data_dir = data.resolve()
     if not data_dir.exists():
         data_dir.mkdir(parents=True)
-        # Other accounts get through to what is theirs, where we are root; nobody can list it.
+        # When we are root, other accounts can reach what is theirs; nobody can list it.
         data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
     os.umask(0o077)
     try:

@@ -31,10 +31,10 @@ from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import SampleBlock, Timing
 from normstat.storage import chunks, ingest_rows, samples, stream_rows
 from normstat.storage.ingest_rows import OpenHost, OpenStream
-from normstat.storage.instance_memory import InstanceMemory, Key, Learned
+from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
 from normstat.storage.profile_marks import Changed, mark_profiles
 from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.stat_tables import StatMemory, TablePlan, WantedTable
+from normstat.storage.stat_tables import RequiredTable, StatTableCache, TablePlan
 from normstat.storage.stream_rows import StreamName, clean_text
 from normstat.storage.user_specs import refresh_catalogue
 from normstat.window import from_us
@@ -115,7 +115,7 @@ class IngestRequest:
 class MissingTables(Exception):
     """Tables or columns must be created before the samples can be stored; raised before anything was written."""
 
-    def __init__(self, wanted: list[WantedTable]) -> None:
+    def __init__(self, wanted: list[RequiredTable]) -> None:
         super().__init__()
         self.wanted = wanted
 
@@ -144,8 +144,8 @@ class TooManyInstances(Exception):
 class IngestCache:
     """What a process caches of the database between batches."""
 
-    stats: StatMemory = field(default_factory=StatMemory)
-    instances: InstanceMemory = field(default_factory=InstanceMemory)
+    stats: StatTableCache = field(default_factory=StatTableCache)
+    instances: InstanceCache = field(default_factory=InstanceCache)
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     limits: IngestLimits = field(default_factory=IngestLimits)
     new_hosts: HourlyCount[int] = field(default_factory=HourlyCount)
@@ -181,7 +181,7 @@ class Batch:
         self._deliveries: dict[tuple[int, StreamName], Delivery] = {}
         self._new_streams: list[OpenStream] = []
         self._new_reasons: list[tuple[OpenStream, str]] = []
-        self._learned: Learned | None = None
+        self._learned: SeenInstances | None = None
         self._n_new_streams: dict[int, int] = {}
 
     async def store(self) -> None:
@@ -408,16 +408,16 @@ class Batch:
         spans = {key: samples.instance_spans([block for _, block in blocks]) for key, blocks in by_key.items()}
         epochs = {host.id: host.instance_epoch for host in self._hosts.values()}
         max_new = self._memory.limits.new_instances
-        learned = self._learned = await self._memory.instances.see(connection, epochs, spans, max_new=max_new)
+        learned = self._learned = await self._memory.instances.resolve(connection, epochs, spans, max_new=max_new)
         if learned.refused:
             stats = {plan.require(block.stat.name).id: block.stat.name for blocks in by_key.values() for _, block in blocks}
             self._refuse_instances({(host_id, stats[stat_id]): names for (host_id, stat_id), names in learned.refused.items()})
         await self._mark_changed(connection, spans, by_key)
-        placed: dict[str, list[tuple[SampleBlock, samples.Place]]] = {}
+        placed: dict[str, list[tuple[SampleBlock, samples.RowTarget]]] = {}
         for key, blocks in by_key.items():
             ids = learned.ids(key)
             for stream_id, block in blocks:
-                placed.setdefault(block.stat.name, []).append((block, samples.Place(key[0], stream_id, ids)))
+                placed.setdefault(block.stat.name, []).append((block, samples.RowTarget(key[0], stream_id, ids)))
         for name, parts in placed.items():
             await samples.copy_blocks(connection, plan.require(name), parts)
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
 from normstat.storage.chunks import read_chunks
-from normstat.storage.schema.models import Host, RejectedLine, Stream
+from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 
 MAX_LINES: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
@@ -201,8 +201,8 @@ def _to_text(data: bytes, n_bytes: int) -> tuple[str, bool]:
 async def _number(session: AsyncSession, stream_id: int, lines: list[ContextLine]) -> list[ContextLine]:
     """Return the lines with their numbers, counted from the rejected lines among them; lines lost in gaps do not count."""
     rows = await session.execute(
-        select(RejectedLine.line_offset, RejectedLine.line_no).where(
-            RejectedLine.stream_id == stream_id, RejectedLine.line_offset.in_([line.offset for line in lines])
+        select(StoredRejectedLine.line_offset, StoredRejectedLine.line_no).where(
+            StoredRejectedLine.stream_id == stream_id, StoredRejectedLine.line_offset.in_([line.offset for line in lines])
         )
     )
     known = {row.line_offset: row.line_no for row in rows}

@@ -38,7 +38,7 @@ class PartRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class StatStorage:
+class StatUsage:
     """Size of the samples of a stat; `n_samples` and `n_values` are estimates.
 
     Missing: `bytes_per_value` None without samples, `bytes_per_day` None until it is known
@@ -54,7 +54,7 @@ class StatStorage:
 
 
 @dataclass(frozen=True, slots=True)
-class HostStorage:
+class HostUsage:
     """Size of the data of a host; bytes and samples are estimates."""
 
     host: str
@@ -77,8 +77,8 @@ class StorageRecord:
     growth_bytes_per_day: float | None
     days_until_full: float | None
     parts: list[PartRecord]
-    stats: list[StatStorage]
-    hosts: list[HostStorage]
+    stats: list[StatUsage]
+    hosts: list[HostUsage]
 
 
 class StorageMonitor:
@@ -154,9 +154,9 @@ def _per_day(n_bytes: int, start: datetime, end: datetime) -> float:
     return n_bytes / ((end - start) / DAY)
 
 
-def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatStorage:
+def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatUsage:
     n_bytes, n_values = size.table_bytes + size.index_bytes, size.n_rows * n_fields
-    return StatStorage(
+    return StatUsage(
         stat=size.name,
         table_bytes=size.table_bytes,
         index_bytes=size.index_bytes,
@@ -167,9 +167,9 @@ def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetim
     )
 
 
-def _to_host(host: HostSize, then: DaySizes | None, now: datetime) -> HostStorage:
+def _to_host(host: HostSize, then: DaySizes | None, now: datetime) -> HostUsage:
     n_bytes = host.sample_bytes + host.chunk_bytes
-    return HostStorage(
+    return HostUsage(
         host=host.name,
         sample_bytes=host.sample_bytes,
         chunk_bytes=host.chunk_bytes,

@@ -13,7 +13,7 @@ from normstat.errors import NotFound
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
-from normstat.storage.schema.models import Host, Instance, RejectedLine, StatTable, Stream
+from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.storage.schema.retention_models import HostDeletion
 from normstat.window import Window
 
@@ -177,15 +177,15 @@ async def list_rejected(
         raise NotFound(
             f"{name} has no stream {stream_id}; GET /api/v1/hosts/{name} lists them", {"host": name, "stream_id": stream_id}
         )
-    of_reason = [] if reason is None else [RejectedLine.reason == reason]
+    of_reason = [] if reason is None else [StoredRejectedLine.reason == reason]
     if reason is not None:
-        counting = select(func.count()).select_from(RejectedLine).join(Stream, Stream.id == RejectedLine.stream_id)
+        counting = select(func.count()).select_from(StoredRejectedLine).join(Stream, Stream.id == StoredRejectedLine.stream_id)
         n_total = (await session.execute(counting.where(*chosen, *of_reason))).scalar_one()
     rows = await session.execute(
-        select(RejectedLine, Stream.spec, Stream.key)
-        .join(Stream, Stream.id == RejectedLine.stream_id)
+        select(StoredRejectedLine, Stream.spec, Stream.key)
+        .join(Stream, Stream.id == StoredRejectedLine.stream_id)
         .where(*chosen, *of_reason)
-        .order_by(RejectedLine.id.desc())
+        .order_by(StoredRejectedLine.id.desc())
         .limit(limit)
     )
     lines = [

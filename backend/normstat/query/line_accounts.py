@@ -14,7 +14,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.storage import lookup
 from normstat.storage.reparse_rows import is_outdated
-from normstat.storage.schema.models import Gap, RejectedLine, Stream
+from normstat.storage.schema.models import Gap, StoredRejectedLine, Stream
 
 # Reasons quote the printed text, so a garbage stream has as many reasons as lines; the most frequent show what is wrong.
 MAX_REASONS: Final = 20
@@ -139,17 +139,17 @@ async def _read_reasons(session: AsyncSession, ids: Sequence[int]) -> Mapping[in
     """Return the most frequent reasons of each stream, and its number of reasons."""
     counted = (
         select(
-            RejectedLine.stream_id,
-            RejectedLine.reason,
+            StoredRejectedLine.stream_id,
+            StoredRejectedLine.reason,
             func.count().label("n"),
-            func.max(RejectedLine.received_at).label("last_at"),
-            func.count().over(partition_by=RejectedLine.stream_id).label("n_reasons"),
+            func.max(StoredRejectedLine.received_at).label("last_at"),
+            func.count().over(partition_by=StoredRejectedLine.stream_id).label("n_reasons"),
             func.row_number()
-            .over(partition_by=RejectedLine.stream_id, order_by=(func.count().desc(), RejectedLine.reason))
+            .over(partition_by=StoredRejectedLine.stream_id, order_by=(func.count().desc(), StoredRejectedLine.reason))
             .label("place"),
         )
-        .where(RejectedLine.stream_id.in_(ids))
-        .group_by(RejectedLine.stream_id, RejectedLine.reason)
+        .where(StoredRejectedLine.stream_id.in_(ids))
+        .group_by(StoredRejectedLine.stream_id, StoredRejectedLine.reason)
         .subquery()
     )
     rows = await session.execute(

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.schema.models import RejectedLine, Stream
+from normstat.storage.schema.models import StoredRejectedLine, Stream
 
 HOUR: Final = timedelta(hours=1)
 # A tool that prints one odd line now and then is not worth a notice.
@@ -43,13 +43,13 @@ async def read_reject_counts(session: AsyncSession, now: datetime, host_id: int 
     statement = (
         select(
             Stream.host_id,
-            func.count().filter(RejectedLine.received_at > now - HOUR),
-            func.count().filter(RejectedLine.received_at <= now - HOUR),
+            func.count().filter(StoredRejectedLine.received_at > now - HOUR),
+            func.count().filter(StoredRejectedLine.received_at <= now - HOUR),
         )
-        .join(Stream, Stream.id == RejectedLine.stream_id)
+        .join(Stream, Stream.id == StoredRejectedLine.stream_id)
         .where(
-            RejectedLine.received_at > now - 2 * HOUR,
-            RejectedLine.received_at <= now,
+            StoredRejectedLine.received_at > now - 2 * HOUR,
+            StoredRejectedLine.received_at <= now,
             Stream.is_finished.is_(False),
         )
         .group_by(Stream.host_id)

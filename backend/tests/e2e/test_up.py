@@ -148,7 +148,7 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
             assert_nothing_is_roots(up)
         time.sleep(3)
     before_stop = up.out_path.read_text()
-    assert ("now it owns its database and no more" in before_stop) == (place == "old_data_dir")
+    assert ("now it only owns its database" in before_stop) == (place == "old_data_dir")
     assert up.process.returncode == 0, before_stop
     assert "stopped" in before_stop
     assert processes_naming(str(data_dir)) == []

@@ -11,7 +11,7 @@ from normstat.errors import DatabaseAway, NotAllowed, NotAuthenticated, TooLarge
 from normstat.ingest import batching, transaction
 from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
-from normstat.storage import instance_memory
+from normstat.storage import instance_cache
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -132,7 +132,7 @@ async def test_tables_that_are_gone_are_made_again(engine: AsyncEngine, database
 async def test_instances_are_written_now_and_then_and_when_they_end(
     engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instance_memory, "LAST_STEP_US", 300 * 1_000_000)
+    monkeypatch.setattr(instance_cache, "LAST_STEP_US", 300 * 1_000_000)
     queue = IngestQueue(engine)
     two, one = mpstat_text(10, 2), mpstat_text(10, 1, start=START.replace(minute=1))
     rows = one[one.index(b"\n\n") :]

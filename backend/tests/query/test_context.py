@@ -12,7 +12,7 @@ from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
 from normstat.query.context import ByteRun, Context, find_lines, read_context
 from normstat.storage.chunks import compress_chunk, copy_chunks, unpack_body
-from normstat.storage.schema.models import Host, RejectedLine, Stream
+from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.storage.session import driver_of
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -31,7 +31,7 @@ async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: di
         chunks = [(stream.id, compress_chunk(start, data)) for start, data in pieces]
         await copy_chunks(await driver_of(session), chunks, datetime.now(UTC))
         session.add_all(
-            RejectedLine(stream_id=stream.id, line_offset=offset, line_no=no, n_bytes=1, line_text="", reason="odd")
+            StoredRejectedLine(stream_id=stream.id, line_offset=offset, line_no=no, n_bytes=1, line_text="", reason="odd")
             for offset, no in (rejected or {}).items()
         )
         return stream.id

@@ -10,7 +10,7 @@ from normstat.query.host_lists import list_hosts, list_rejected, read_host
 from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.models import Gap, Host, RejectedLine, Stream
+from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
 
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -30,8 +30,8 @@ async def add_hosts(session: AsyncSession, *names: str) -> list[Host]:
     return hosts
 
 
-def rejected(owner: Stream, reason: str, ago_s: float = 0, offset: int = 0) -> RejectedLine:
-    return RejectedLine(
+def rejected(owner: Stream, reason: str, ago_s: float = 0, offset: int = 0) -> StoredRejectedLine:
+    return StoredRejectedLine(
         stream_id=owner.id,
         line_offset=offset,
         line_no=1,

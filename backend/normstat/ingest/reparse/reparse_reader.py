@@ -14,7 +14,7 @@ from normstat.ingest.stream_samples import BEHIND_BYTES, Refused, StreamReader, 
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
-from normstat.storage.chunks import KeptChunk
+from normstat.storage.chunks import StoredChunk
 from normstat.storage.stat_tables import TablePlan
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM, clean_text
 
@@ -70,10 +70,10 @@ class Rereading:
             n_kept=self.n_kept.copy(),
         )
 
-    def read(self, chunks: Sequence[KeptChunk], plan: TablePlan) -> list[SampleBlock]:
+    def read(self, chunks: Sequence[StoredChunk], plan: TablePlan) -> list[SampleBlock]:
         """Read the chunks that follow; give their samples."""
         blocks: list[SampleBlock] = []
-        run: list[KeptChunk] = []
+        run: list[StoredChunk] = []
         for chunk in chunks:
             if chunk.start > (run[-1].end if run else self.next_offset):
                 blocks += self._read_run(run, plan, is_final=False)
@@ -98,7 +98,7 @@ class Rereading:
         self.state = state_after_gap(self.state)
         return blocks
 
-    def _read_run(self, run: Sequence[KeptChunk], plan: TablePlan, *, is_final: bool) -> list[SampleBlock]:
+    def _read_run(self, run: Sequence[StoredChunk], plan: TablePlan, *, is_final: bool) -> list[SampleBlock]:
         """Read bytes that follow each other without a gap."""
         if not run and not is_final:
             return []
