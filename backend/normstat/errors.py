@@ -1,6 +1,6 @@
-"""Every error that normstat raises on purpose: its stable code and its HTTP status.
+"""All deliberate errors of normstat, with stable codes and HTTP status.
 
-A message states what was found, what was expected, and what to do. Quoted input goes through `shorten`.
+A message says what was found, what was expected, and what to do. Quoted input goes through `shorten`.
 """
 
 from collections.abc import Mapping
@@ -29,21 +29,21 @@ class NormstatError(Exception):
 
 
 class DamagedChunk(NormstatError):
-    """The stored bytes of a stream cannot be unpacked: the disk, or somebody's hand."""
+    """The stored bytes of a stream cannot be decompressed: disk damage or manual changes."""
 
     code = "damaged_chunk"
     status = 500
 
 
 class BadFrame(NormstatError):
-    """The body of an ingest request is not made of frames; nothing of it was taken."""
+    """The body of an ingest request does not consist of frames; nothing of it was stored."""
 
     code = "bad_frame"
     status = 400
 
 
 class BadRequest(NormstatError):
-    """A parameter has the right shape and an impossible value (an empty window, an unknown zone)."""
+    """A parameter has the right shape but an invalid value (an empty window, an unknown zone)."""
 
     code = "bad_request"
     status = 400
@@ -64,14 +64,14 @@ class WeakPassword(NormstatError):
 
 
 class NotAuthenticated(NormstatError):
-    """Nobody is logged in, or the token is unknown, expired or revoked."""
+    """Not logged in, or the token is unknown, expired or revoked."""
 
     code = "not_authenticated"
     status = 401
 
 
 class NotAllowed(NormstatError):
-    """Somebody is logged in whose role does not reach that far."""
+    """The account's role does not allow the request."""
 
     code = "not_allowed"
     status = 403
@@ -85,49 +85,49 @@ class NotFound(NormstatError):
 
 
 class NoData(NormstatError):
-    """The window holds no samples; the message says when there are some."""
+    """The window has no samples; the message says when there are some."""
 
     code = "no_data"
     status = 404
 
 
 class MethodNotAllowed(NormstatError):
-    """The address exists, and does not take this method."""
+    """The path exists, but does not support this method."""
 
     code = "method_not_allowed"
     status = 405
 
 
 class Conflict(NormstatError):
-    """The request does not fit the present state (a name taken, a link used)."""
+    """The request conflicts with the present state (a name taken, a link used)."""
 
     code = "conflict"
     status = 409
 
 
 class TooLarge(NormstatError):
-    """A body or an answer is above its limit."""
+    """A body or an answer exceeds its limit."""
 
     code = "too_large"
     status = 413
 
 
 class NoSpace(NormstatError):
-    """The server has no room for what was sent; nothing was kept."""
+    """The server has no disk space for the data; nothing was stored."""
 
     code = "no_space"
     status = 507
 
 
 class TooSlow(NormstatError):
-    """A body did not arrive in time; nothing of it was taken."""
+    """A body did not arrive in time; nothing of it was stored."""
 
     code = "too_slow"
     status = 408
 
 
 class UnsupportedMediaType(NormstatError):
-    """The body comes in an encoding or type that this address does not take."""
+    """The body has an encoding or type that this path does not accept."""
 
     code = "unsupported_media_type"
     status = 415
@@ -148,35 +148,35 @@ class HeadTooLarge(NormstatError):
 
 
 class TooManyRequests(NormstatError):
-    """Too many attempts, or too much that is new, in a short time; answered with Retry-After."""
+    """Too many attempts, or too many new names, in a short time; answered with Retry-After."""
 
     code = "too_many_requests"
     status = 429
 
 
 class DatabaseAway(NormstatError):
-    """The database does not answer; answered with Retry-After, and nothing was acknowledged."""
+    """The database is unavailable; answered with Retry-After, and nothing was acknowledged."""
 
     code = "database_away"
     status = 503
 
 
 class Overloaded(NormstatError):
-    """More is on its way than this server can hold; answered with Retry-After, and nothing was acknowledged."""
+    """More requests than this server can hold; answered with Retry-After, and nothing was acknowledged."""
 
     code = "overloaded"
     status = 503
 
 
 class SpecError(NormstatError):
-    """A spec file contradicts itself; the message names the file and the key."""
+    """A spec file is invalid; the message names the file and the key."""
 
     code = "bad_spec"
     status = 500
 
 
 class MigrationError(NormstatError):
-    """The database is at a version that this program does not know."""
+    """The database has a schema version that this program does not know."""
 
     code = "bad_schema_version"
     status = 500

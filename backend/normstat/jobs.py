@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.login import delete_expired_logins
-from normstat.baselines.lifecycle import keep_baselines
+from normstat.baselines.lifecycle import update_baselines
 from normstat.profiles.profile_job import run_profiles
 from normstat.retention.deletion_worker import wish_nightly_retention
 from normstat.rollups.rollup_job import run_rollups
@@ -35,7 +35,7 @@ PROFILES_S: Final = 25.0
 def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
     """Return all jobs with their times; not started."""
     rollup_turns: Turns[int] = Turns("rollup_failed")
-    baseline_turns: Turns[int] = Turns("baseline_not_kept")
+    baseline_turns: Turns[int] = Turns("baseline_update_failed")
     profile_turns: Turns[tuple[int, int]] = Turns("profile_failed")
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
     scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
@@ -43,7 +43,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOSchedu
     wish = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
     scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs=wish, minutes=1, id="rollups")
     wish = {"turns": baseline_turns}
-    scheduler.add_job(keep_baselines, "interval", args=[sessions], kwargs=wish, minutes=1, id="keep_baselines")
+    scheduler.add_job(update_baselines, "interval", args=[sessions], kwargs=wish, minutes=1, id="update_baselines")
     wish = {"budget_s": PROFILES_S, "turns": profile_turns}
     scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs=wish, seconds=30, id="profiles")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")

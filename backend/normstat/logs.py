@@ -1,4 +1,4 @@
-"""How the log looks: one event for each thing that happened, a fixed name and keys; JSON, or columns on a terminal."""
+"""Log format: one event for each thing that happened, with a fixed name and keys; JSON, or columns on a terminal."""
 
 import logging
 import sys
@@ -8,7 +8,7 @@ from structlog.typing import Processor
 
 
 def configure_logging(level: str) -> None:
-    """Send our log and that of the libraries to standard error in one form."""
+    """Send our log and that of the libraries to standard error in one format."""
     is_terminal = sys.stderr.isatty()
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -26,7 +26,7 @@ def configure_logging(level: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    # Plain tracebacks in both forms: the fancy ones print local variables, and some of those are passwords.
+    # Plain tracebacks in both formats: the fancy ones print local variables, and some of those are passwords.
     ending: list[Processor] = (
         [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if is_terminal
@@ -42,7 +42,7 @@ def configure_logging(level: str) -> None:
     root.handlers = [handler]
     root.setLevel(level.upper())
     for chatty in ("uvicorn", "uvicorn.error", "alembic", "apscheduler", "sqlalchemy", "asyncio", "psycopg"):
-        # Their info tells of every step; their warnings matter.
+        # Their info level logs every step; their warnings matter.
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
-    # It repeats every event that it sends.
+    # It logs every event that it sends.
     logging.getLogger("sse_starlette").setLevel(logging.WARNING)

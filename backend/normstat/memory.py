@@ -1,4 +1,4 @@
-"""How this process takes memory from the system."""
+"""How this process gets memory from the system."""
 
 import contextlib
 import ctypes
@@ -10,10 +10,11 @@ THRESHOLD_BYTES: Final = 1 << 20
 
 
 def return_large_blocks() -> None:
-    """Let each block of a MiB or more go back to the system as soon as it is freed, where the C library is glibc.
+    """Return each freed block of a MiB or more to the system at once, where the C library is glibc.
 
-    By itself glibc raises that size up to 32 MiB after the first such block, and the holes between arrays stay with the process: a
-    third more than the arrays that are in use, where comparisons run.
+    By itself glibc raises that threshold up to 32 MiB after the first such block, and the holes between arrays stay with the
+    process: a third
+    more than the arrays in use, where comparisons run.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, THRESHOLD_BYTES)

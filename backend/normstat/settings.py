@@ -1,6 +1,6 @@
 """The settings of the server: the only place that reads the environment.
 
-Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is taken too, because that is what hosting platforms set.
+Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 
 def _split(value: object) -> object:
-    """Return the parts between commas of what the environment says."""
+    """Return the comma-separated parts of an environment variable."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
@@ -25,7 +25,7 @@ CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
-    """All settings, each with the default that `make run` uses."""
+    """All settings, with the defaults that `make run` uses."""
 
     model_config = SettingsConfigDict(env_prefix="NORMSTAT_", frozen=True, extra="ignore", populate_by_name=True)
 
@@ -36,33 +36,39 @@ class Settings(BaseSettings):
     )
     admin_url: str | None = Field(default=None, description="libpq URL of a superuser, for `normstat own-database` only")
     workers: int = Field(default=1, ge=1, le=64, description="processes of `normstat serve` that share the work")
-    database_dir: Path | None = Field(default=None, description="folder whose disk the database lies on; None asks the database")
-    database_pool_size: int = Field(default=8, ge=2, description="connections for people and jobs, by process; 8 more are made")
+    database_dir: Path | None = Field(
+        default=None, description="data directory of the database, to measure its disk; None asks the database"
+    )
+    database_pool_size: int = Field(
+        default=8, ge=2, description="database connections for people and jobs, per process; 8 more are opened"
+    )
     max_connections: int = Field(
-        default=4000, ge=16, description="connections of clients at once, by process; beyond, the longest idle one is dropped"
+        default=4000, ge=16, description="client connections, per process; above, the longest idle one is dropped"
     )
     max_connections_per_address: int | None = Field(
-        default=None, ge=1, description="of them from one address (or one /64 of IPv6); None: half. A proxy is one address"
+        default=None, ge=1, description="client connections per address (or IPv6 /64); None: half of all. A proxy is one address"
     )
     head_timeout_s: float = Field(default=10, gt=0, description="a client must send a complete head of a request within this time")
     stall_timeout_s: float = Field(
-        default=20, gt=0, description="a connection ends when a body or an answer moves less than 1 KiB/s for so long"
+        default=20, gt=0, description="a connection is closed when a body or an answer moves less than 1 KiB/s for this long"
     )
     max_running_requests: int = Field(
-        default=256, ge=8, description="requests that are worked on at once, by process; others wait for 15 s, beyond, 503"
+        default=256, ge=8, description="requests processed at once, per process; others wait up to 15 s, then 503"
     )
     max_body_bytes_at_once: int = Field(
-        default=64 * MIB, ge=16 * MIB, description="bytes of bodies of people's requests at once, by process; half for one address"
+        default=64 * MIB, ge=16 * MIB, description="bytes of people's request bodies at once, per process; half of it per address"
     )
-    public_url: str = Field(default="http://127.0.0.1:8080", description="what browsers and agents type, for links")
-    cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it behind TLS")
+    public_url: str = Field(
+        default="http://127.0.0.1:8080", description="URL under which browsers and agents reach this server, for links"
+    )
+    cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it when serving over TLS")
     trusted_proxies: CommaSeparated = Field(
-        default=(), description="addresses or networks, with commas, of proxies whose X-Forwarded-For and -Proto are believed"
+        default=(), description="comma-separated addresses or networks of proxies whose X-Forwarded-For and -Proto are trusted"
     )
     allowed_hosts: CommaSeparated = Field(
         default=(),
-        description="names, with commas, that browsers may call this server by, besides IP addresses, localhost, the machine's own"
-        " name and that of public_url; *.example.org for all below, * for any",
+        description="comma-separated host names that this server answers to, besides IP addresses, localhost, the machine's own"
+        " name and that of public_url; *.example.org for all subdomains, * for any",
     )
     page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
     agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
@@ -70,42 +76,42 @@ class Settings(BaseSettings):
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
-    ingest_max_requests: int = Field(default=512, ge=1, description="requests of agents at once, by process; beyond, 503")
-    ingest_max_bytes: int = Field(default=64 * MIB, description="bytes of their bodies at once, by process; beyond, 503")
+    ingest_max_requests: int = Field(default=512, ge=1, description="agent requests at once, per process; above, 503")
+    ingest_max_bytes: int = Field(default=64 * MIB, description="bytes of agents' request bodies at once, per process; above, 503")
     ingest_token_share: float = Field(
-        default=0.5, gt=0, le=1, description="part of the two limits above that the agents of one token may take together"
+        default=0.5, gt=0, le=1, description="share of the two limits above that the agents of one token may use together"
     )
-    ingest_max_plain_bytes_at_once: int = Field(default=256 * MIB, description="memory for what is unpacked of them, by process")
-    ingest_max_hosts: int = Field(default=MAX_HOSTS, ge=1, description="hosts in all that agents can make; beyond, 429")
-    ingest_max_new_hosts: int = Field(default=MAX_NEW_HOSTS, ge=1, description="hosts that one token makes in an hour; beyond, 429")
-    ingest_max_new_streams: int = Field(
-        default=MAX_NEW_STREAMS, ge=200, description="streams that one host begins in an hour; beyond, 429"
-    )
+    ingest_max_plain_bytes_at_once: int = Field(default=256 * MIB, description="memory for their decompressed bodies, per process")
+    ingest_max_hosts: int = Field(default=MAX_HOSTS, ge=1, description="total hosts that agents can create; above, 429")
+    ingest_max_new_hosts: int = Field(default=MAX_NEW_HOSTS, ge=1, description="new hosts per token and hour; above, 429")
+    ingest_max_new_streams: int = Field(default=MAX_NEW_STREAMS, ge=200, description="new streams per host and hour; above, 429")
     ingest_max_new_instances: int = Field(
-        default=MAX_NEW_INSTANCES, ge=1, description="instances of a stat that are new on a host in an hour; beyond, rejected lines"
+        default=MAX_NEW_INSTANCES, ge=1, description="new instances per host, stat and hour; above, their lines are rejected"
     )
-    import_dir: Path | None = Field(default=None, description="folder of files that wait to be imported; None: a temporary one")
-    import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports takes; larger is 413")
-    import_max_bytes: int = Field(default=50 << 30, description="most bytes that one import unpacks")
+    import_dir: Path | None = Field(default=None, description="folder for files waiting to be imported; None: a temporary one")
+    import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports accepts; larger is 413")
+    import_max_bytes: int = Field(default=50 << 30, description="maximum bytes that one import decompresses")
     export_max_at_once: int = Field(
-        default=4, ge=1, description="exports at once, by process (at most half of the connections); others wait, then 503"
+        default=4, ge=1, description="exports at once, per process (at most half of the connections); others wait, then 503"
     )
-    busy_max_wait_s: float = Field(default=20.0, ge=0, description="how long an export or a comparison waits for its turn")
-    reader_stall_s: float = Field(default=60.0, gt=0, description="a client that reads nothing of a stream for so long is cut off")
-    compare_max_at_once: int = Field(default=3, ge=1, description="comparisons at once, by process; others wait, then 503")
+    busy_max_wait_s: float = Field(default=20.0, ge=0, description="how long an export or a comparison waits in the queue")
+    reader_stall_s: float = Field(
+        default=60.0, gt=0, description="a client that reads nothing of a stream for this long is disconnected"
+    )
+    compare_max_at_once: int = Field(default=3, ge=1, description="comparisons at once, per process; others wait, then 503")
     compare_max_bytes: int = Field(
-        default=640 * MIB, ge=16 * MIB, description="memory of all comparisons at once, by process; a larger one is 413"
+        default=640 * MIB, ge=16 * MIB, description="memory of all comparisons at once, per process; a larger one is 413"
     )
-    compare_max_rows: int = Field(default=500_000, description="most rows of one stat read for each side of a comparison")
+    compare_max_rows: int = Field(default=500_000, description="maximum rows of one stat read for each side of a comparison")
     log_max_bytes: int = Field(
-        default=10 * MIB, ge=4096, description="length of a log file of `normstat up`; then a new one begins"
+        default=10 * MIB, ge=4096, description="maximum size of a log file of `normstat up` before it is rotated"
     )
-    log_files: int = Field(default=5, ge=1, le=1000, description="files that it keeps of each log, the current one among them")
+    log_files: int = Field(default=5, ge=1, le=1000, description="number of files kept per log, including the current one")
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
     @property
     def ingest_limits(self) -> IngestLimits:
-        """How much that is new agents may bring."""
+        """The limits of new names that agents may bring."""
         return IngestLimits(
             hosts=self.ingest_max_hosts,
             new_hosts=self.ingest_max_new_hosts,

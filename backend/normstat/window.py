@@ -1,4 +1,4 @@
-"""A window: half-open [start, end) in UTC. What every step after the store is asked for."""
+"""A window of time: half-open [start, end) in UTC."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,13 +8,14 @@ from normstat.errors import BadRequest
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
-# The years that samples, and the windows of requests, can have: half-open [EPOCH, LATEST). What lies outside is a mistake or an
-# attack, and near the ends of what datetime can hold every calculation overflows.
+# The years that samples, and the windows of requests, can have: half-open [EPOCH, LATEST). Anything outside is a mistake or an
+# attack, and
+# near the limits of datetime every calculation overflows.
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def to_us(instant: datetime) -> int:
-    """Microseconds since the epoch, exactly."""
+    """Return microseconds since the epoch, exactly."""
     return (instant - EPOCH) // MICROSECOND
 
 
@@ -27,13 +28,13 @@ LATEST_US: Final = to_us(LATEST)
 
 
 def clamp(instant: datetime) -> datetime:
-    """Return the instant, or the end of [EPOCH, LATEST] that is nearest to it."""
+    """Return the instant, or the nearest end of [EPOCH, LATEST]."""
     return min(max(instant, EPOCH), LATEST)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Window:
-    """Half-open [start, end); never empty, both ends aware and kept in UTC.
+    """Half-open [start, end); never empty, both ends aware and in UTC.
 
     Raises: BadRequest when it is empty, ends before it starts, or has a naive end
     """
@@ -43,7 +44,7 @@ class Window:
 
     def __post_init__(self) -> None:
         if self.start.utcoffset() is None or self.end.utcoffset() is None:
-            raise BadRequest(f"The window {self.start} to {self.end} has no zone; give both instants with one, e.g. Z")
+            raise BadRequest(f"The window {self.start} to {self.end} has no time zone; give both instants with a zone, e.g. Z")
         object.__setattr__(self, "start", self.start.astimezone(UTC))
         object.__setattr__(self, "end", self.end.astimezone(UTC))
         if self.start >= self.end:
@@ -51,15 +52,15 @@ class Window:
 
     @property
     def start_us(self) -> int:
-        """First instant, microseconds since the epoch."""
+        """The first instant, in microseconds since the epoch."""
         return to_us(self.start)
 
     @property
     def end_us(self) -> int:
-        """First instant after the window, microseconds since the epoch."""
+        """The first instant after the window, in microseconds since the epoch."""
         return to_us(self.end)
 
     @property
     def length_s(self) -> float:
-        """Seconds between both ends."""
+        """The length in seconds."""
         return (self.end - self.start).total_seconds()

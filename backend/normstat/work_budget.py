@@ -1,7 +1,8 @@
-"""What a comparison may use of the server's memory, and how it is stopped when nobody wants it any more.
+"""Memory budget and cancellation of comparisons.
 
-The arithmetic runs in a thread, which nothing can end from outside: so it asks now and then whether it is to go on. Sizes are
-estimated before the memory is taken. Outside of `working` (commands, tests of the arithmetic) there are no limits.
+The arithmetic runs in a thread, which cannot be killed from outside: so it checks now and then whether to continue. Sizes are
+estimated
+before the memory is allocated. Outside of `working` (commands, tests of the arithmetic) there are no limits.
 """
 
 import asyncio
@@ -20,22 +21,22 @@ T_ = TypeVar("T_")
 P_ = ParamSpec("P_")
 MIB: Final = 1 << 20
 RETRY_AFTER_S: Final = 10
-# Records, texts and summaries, for each side that a series has: 1,660 measured at 260,000 series of two samples each.
+# Records, texts and summaries per side of a series: 1,660 measured at 260,000 series of two samples each.
 SERIES_BYTES: Final = 2000
-# Temporaries of the arithmetic for each value of the matrix that is worked on, the matrix itself included.
+# Temporary memory per value of the matrix being processed, including the matrix itself.
 CELL_BYTES: Final = 40
-# What remains of a series that is in a list of the answer.
+# What remains of a series that is listed in the answer.
 LISTED_BYTES: Final = 800
-# How often a comparison looks whether the memory that it waits for is free.
+# How often a comparison that waits for memory checks whether it is free.
 WAIT_S: Final = 0.05
 
 
-class Stopped(Exception):
+class ComparisonStopped(Exception):
     """Nobody waits for the comparison any more."""
 
 
 class MemoryPool:
-    """The memory that all comparisons of a process share."""
+    """The memory shared by all comparisons of a process."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
@@ -45,7 +46,7 @@ class MemoryPool:
         self._works: list[Work] = []
 
     def take(self, n_bytes: int) -> bool:
-        """Take so much (a negative number gives back); False where that is more than is left."""
+        """Take `n_bytes` (negative: give back); return False if less is available."""
         with self._lock:
             if n_bytes > 0 and self.n_used + n_bytes > self.max_bytes:
                 return False
@@ -53,17 +54,17 @@ class MemoryPool:
             return True
 
     def enter(self, work: "Work") -> None:
-        """Note that a comparison begins."""
+        """Register a comparison that begins."""
         with self._lock:
             self._works.append(work)
 
     def leave(self, work: "Work") -> None:
-        """Note that it has ended."""
+        """Remove a comparison that has ended."""
         with self._lock:
             self._works.remove(work)
 
     def give_way_to(self, work: "Work") -> bool:
-        """Let all others end for the comparison that began first, so that one of them always comes to its end; False for others."""
+        """Stop all others if `work` began first, so that one comparison always finishes; return False if it did not."""
         with self._lock:
             if self._works[0] is not work:
                 return False
@@ -73,7 +74,7 @@ class MemoryPool:
 
 
 class Work:
-    """One comparison: what it holds of the pool, and whether it is to stop."""
+    """One comparison: the memory it holds, and whether it must stop."""
 
     def __init__(self, pool: MemoryPool) -> None:
         self._pool = pool
@@ -84,25 +85,25 @@ class Work:
         self.n_held = 0
 
     def stop(self) -> None:
-        """Let the next check raise Stopped."""
+        """Make the next check raise Stopped."""
         self._is_stopped.set()
 
     def give_way(self) -> None:
-        """Let the next check raise Overloaded."""
+        """Make the next check raise Overloaded."""
         self._must_give_way.set()
 
     def check(self) -> None:
-        """Go on only while somebody waits, and nobody who was here before needs the memory.
+        """Raise if nobody waits any more, or an earlier comparison needs the memory.
 
         Raises: Stopped, Overloaded
         """
         if self._is_stopped.is_set():
-            raise Stopped
+            raise ComparisonStopped
         if self._must_give_way.is_set():
             raise self._refusal(self.n_held + self._n_scratch)
 
     def keep(self, n_bytes: int, what: str = "") -> bool:
-        """Count memory that stays, unless it must be waited for; `what` is the stat that it is for, in words.
+        """Count memory that is kept, and return True; False if the caller must wait for it. `what` names the stat it is for.
 
         Raises: TooLarge, Overloaded, Stopped
         """
@@ -114,7 +115,7 @@ class Work:
         return True
 
     def use(self, n_bytes: int) -> bool:
-        """Count memory that is needed for a moment, instead of that of the call before, unless it must be waited for.
+        """Count temporary memory, replacing that of the previous call, and return True; False if the caller must wait for it.
 
         Raises: TooLarge, Overloaded, Stopped
         """
@@ -124,7 +125,7 @@ class Work:
         return True
 
     def release_to(self, n_bytes: int) -> None:
-        """Give back what is held beyond so many bytes."""
+        """Give back everything above `n_bytes`."""
         self._pool.take(n_bytes - self.n_held - self._n_scratch)
         self.n_held, self._n_scratch = n_bytes, 0
 
@@ -136,7 +137,7 @@ class Work:
         most = self._pool.max_bytes
         if needed > most:
             raise TooLarge(
-                f"This comparison needs more than {needed // MIB:,} MiB; {most // MIB:,} MiB are allowed"
+                f"This comparison needs more than {needed // MIB:,} MiB; the limit is {most // MIB:,} MiB"
                 f" (NORMSTAT_COMPARE_MAX_BYTES).{self._say_largest()} Compare shorter windows, or fewer hosts",
                 {"max_bytes": most, "needed_bytes": needed},
             )
@@ -161,7 +162,7 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 @contextmanager
 def working(pool: MemoryPool) -> Iterator[Work]:
-    """Make the block one comparison; its memory is given back at the end."""
+    """Run the block as one comparison; its memory is given back at the end."""
     work = Work(pool)
     pool.enter(work)
     token = _current.set(work)
@@ -174,7 +175,7 @@ def working(pool: MemoryPool) -> Iterator[Work]:
 
 
 def check() -> None:
-    """Go on only while somebody waits for the present comparison.
+    """Raise if nobody waits for the current comparison any more.
 
     Raises: Stopped, Overloaded
     """
@@ -184,7 +185,7 @@ def check() -> None:
 
 
 def keep(n_bytes: int, what: str = "") -> None:
-    """Count memory that stays as long as the present host is compared; waits for it where that must be, so only in a thread.
+    """Count memory kept while the current host is compared; may block until it is free, so call it only in a thread.
 
     Raises: TooLarge, Overloaded, Stopped
     """
@@ -194,7 +195,7 @@ def keep(n_bytes: int, what: str = "") -> None:
 
 
 def use(n_bytes: int) -> None:
-    """Count memory that is needed for a moment, instead of that of the call before; waits as `keep` does.
+    """Count temporary memory, in place of that of the previous call; may block as `keep` does.
 
     Raises: TooLarge, Overloaded, Stopped
     """
@@ -204,14 +205,14 @@ def use(n_bytes: int) -> None:
 
 
 async def keep_here(n_bytes: int, what: str = "") -> None:
-    """`keep` on the event loop."""
+    """Like `keep`, on the event loop."""
     work = _current.get()
     while work is not None and not work.keep(n_bytes, what):  # noqa: ASYNC110 (threads give it back)
         await asyncio.sleep(WAIT_S)
 
 
 async def use_here(n_bytes: int) -> None:
-    """`use` on the event loop."""
+    """Like `use`, on the event loop."""
     work = _current.get()
     while work is not None and not work.use(n_bytes):  # noqa: ASYNC110 (see above)
         await asyncio.sleep(WAIT_S)
@@ -223,7 +224,7 @@ def host_memory() -> Iterator[None]:
     work = _current.get()
     held = 0 if work is None else work.n_held
     yield
-    # After an error the whole comparison gives back.
+    # After an error the whole comparison gives its memory back.
     if work is not None:
         work.release_to(held)
 
@@ -242,6 +243,6 @@ async def run_in_thread(function: Callable[P_, T_], *args: P_.args, **kwargs: P_
             work.stop()
         await asyncio.wait({task})
         if not task.cancelled():
-            # Stopped, or what became of it; nobody wants it.
+            # Stopped, or failed; nobody wants the result.
             task.exception()
         raise

@@ -1,7 +1,8 @@
-"""The HTTP API: one module for each noun, holding its bodies and its routes.
+"""The HTTP API: one module per noun, with its request and response bodies and its routes.
 
-Responsible for: parsing requests, permissions, serialising answers, limits of requests. Never: SQL, numbers, the layout of a
-tool's output. Entry point: `router.api_router`, mounted by `normstat.app`; `deps` holds what routes ask for (sessions, roles,
-windows), `handlers` turns every error into one envelope. A new route needs a line in POLICY of tests/api/test_access.py, and
-`make gen`.
+Responsible for: parsing requests, permissions, serialising answers, request limits. Never: SQL, statistics, the layout of a tool's
+output. Entry point: `router.api_router`, mounted by `normstat.app`; `deps` provides what routes depend on (sessions, roles,
+windows),
+`handlers` turns every error into the error envelope. A new route needs a line in POLICY of tests/api/test_access.py, and `make
+gen`.
 """

@@ -1,4 +1,4 @@
-"""The bodies of the accounts of streams: what became of each line and byte, and the lines around a place."""
+"""The bodies of stream accounts and of raw output shown in context."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from normstat.api.schemas import Body, LineCounts, StreamInfo
 
 
 class ReasonCount(Body):
-    """Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream."""
+    """Why lines were rejected. `n` counts those whose text is stored: at most 1000 per reason and stream."""
 
     reason: str
     n: int
@@ -14,10 +14,10 @@ class ReasonCount(Body):
 
 
 class StreamAccount(Body):
-    """One stream: what came, and what became of it.
+    """The account of one stream: what arrived, and how it was classified.
 
-    `is_outdated`: its samples were read by another version of the spec (`spec_version`; 0: there was none) than the catalogue has
-    now (`catalogue_version`; null: there is none now). `reasons` are the most frequent of `n_reasons`.
+    `is_outdated`: its samples were read with another version of the spec (`spec_version`; 0: no spec then) than the catalogue's
+    (`catalogue_version`; null: no such spec now). `reasons` are the most frequent of `n_reasons`.
     """
 
     stream: StreamInfo
@@ -32,7 +32,7 @@ class StreamAccount(Body):
 
 
 class HostAccounts(Body):
-    """All streams of a host summed up, and those that were asked for, the newest first; `n_matching` counts them without the limit.
+    """The sums over all streams of a host, and the selected streams, newest first; `n_matching` counts them without the limit.
 
     `n_bytes` arrived; `n_gap_bytes` were lost before they could be sent.
     """
@@ -49,10 +49,10 @@ class HostAccounts(Body):
 
 
 class ContextLine(Body):
-    """A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was looked at.
+    """A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was read.
 
-    `is_cut`: `text` is not the whole line; `is_target`: the place that was asked for is in it; `is_after_gap`: the host lost what
-    stood directly before it. `line_no` counts from 1 in the stream, null where that is not known.
+    `is_cut`: `text` is not the whole line; `is_target`: it contains the requested position; `is_after_gap`: the host lost the bytes
+    directly before it. `line_no` counts from 1 in the stream; null if unknown.
     """
 
     offset: int
@@ -65,7 +65,7 @@ class ContextLine(Body):
 
 
 class StreamContext(Body):
-    """The lines around a place of a stream, in the order of the stream."""
+    """The lines around a position in a stream, in stream order."""
 
     stream_id: int
     host: str

@@ -1,4 +1,4 @@
-"""The agent itself, so that a host can be added in one line."""
+"""Agent downloads, so that a host can be added with one command."""
 
 from pathlib import Path as FilePath
 from typing import Annotated, Final
@@ -13,7 +13,7 @@ from normstat.errors import NotFound, shorten
 
 router = APIRouter(prefix="/agent", tags=["agent"])
 
-# Name in the address -> where it may lie below the agents' folder.
+# Name in the URL -> possible locations below the agents' folder.
 FILES: Final = {
     "normstat-agent": ("normstat-agent",),
     "install.sh": ("install.sh", "install/install.sh"),
@@ -30,17 +30,17 @@ FILES: Final = {
 async def get_agent_file(
     file: Annotated[str, Path(description="normstat-agent, install.sh, stats.conf.linux or stats.conf.sunos")], state: State
 ) -> PlainTextResponse:
-    """Hand out the agent script, its installer or a list of commands; open to everybody, it holds no secret."""
+    """Download the agent script, its installer or a list of commands. Public: these files contain no secrets."""
     path = await anyio.to_thread.run_sync(_require_file, state.agents_dir, file)
     return PlainTextResponse(await anyio.Path(path).read_bytes(), headers={"Cache-Control": "no-cache"})
 
 
 def _require_file(agents_dir: FilePath | None, name: str) -> FilePath:
     if name not in FILES:
-        raise NotFound(f"There is no agent file {shorten(name)}; there are {', '.join(FILES)}")
+        raise NotFound(f"Unknown agent file {shorten(name)}; available: {', '.join(FILES)}")
     if agents_dir is None:
-        raise NotFound("This server has no folder of agent files; name it in NORMSTAT_AGENTS_DIR")
+        raise NotFound("This server has no agent files; set NORMSTAT_AGENTS_DIR to their folder")
     for place in FILES[name]:
         if (agents_dir / place).is_file():
             return agents_dir / place
-    raise NotFound(f"The agent file {name} is not in the server's folder of agent files")
+    raise NotFound(f"The agent file {name} is missing from the server's NORMSTAT_AGENTS_DIR")

@@ -1,4 +1,4 @@
-"""Logging in and out, and one's own account."""
+"""Login, logout, and the user's own account."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,24 +15,24 @@ from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, 
 
 router = APIRouter(prefix="/auth", tags=["auth"])
 
-# Tells browsers that were in an account before from strangers, while somebody guesses its password; it opens nothing.
+# Marks browsers that have logged in to an account before, while its password is being guessed; it grants no access.
 BROWSER_COOKIE: Final = "normstat_browser"
 BROWSER_COOKIE_PATH: Final = "/api/v1/auth"
 MAX_BROWSER_LENGTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Reception:
-    """Receives whoever wants to log in, and hands out the cookies."""
+class LoginHandler:
+    """The login of one request: who is asking, and the response that gets the cookies."""
 
-    desk: login.LoginDesk
+    context: login.LoginContext
     visitor: login.Visitor
     response: Response
     is_secure: bool
 
-    def welcome(self, logged_in: login.LoggedIn) -> Me:
-        """Set the cookies of the session and of the browser; return who is logged in."""
-        self._set_cookie(SESSION_COOKIE, logged_in.token, self.desk.lifetime, path="/", samesite="lax")
+    def set_cookies(self, logged_in: login.NewSession) -> Me:
+        """Set the session and browser cookies; return who is logged in."""
+        self._set_cookie(SESSION_COOKIE, logged_in.token, self.context.lifetime, path="/", samesite="lax")
         self._set_cookie(BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, path=BROWSER_COOKIE_PATH, samesite="strict")
         return Me.model_validate(logged_in.principal)
 
@@ -41,19 +41,19 @@ class Reception:
         self.response.set_cookie(name, value, max_age=max_age, path=path, httponly=True, samesite=samesite, secure=self.is_secure)
 
 
-async def make_reception(request: Request, response: Response, state: State) -> Reception:
-    """Return what a route that logs in needs of its request."""
+async def get_login_handler(request: Request, response: Response, state: State) -> LoginHandler:
+    """Return the login of this request."""
     lifetime = timedelta(days=state.settings.session_days)
     browser = request.cookies.get(BROWSER_COOKIE, "")
-    return Reception(
-        login.LoginDesk(state.sessions, state.throttle, state.security_log, lifetime),
+    return LoginHandler(
+        login.LoginContext(state.sessions, state.throttle, state.security_log, lifetime),
         login.Visitor(client_address(request), browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None),
         response,
         is_secure=state.settings.cookie_secure or came_by_tls(request),
     )
 
 
-AtReception = Annotated[Reception, Depends(make_reception)]
+Login = Annotated[LoginHandler, Depends(get_login_handler)]
 
 
 @router.post(
@@ -61,10 +61,10 @@ AtReception = Annotated[Reception, Depends(make_reception)]
     dependencies=[Depends(check_origin)],
     responses=error_answers(NotAuthenticated, NotAllowed, TooManyRequests, Overloaded),
 )
-async def log_in(body: LoginRequest, reception: AtReception) -> Me:
+async def log_in(body: LoginRequest, login_handler: Login) -> Me:
     """Log in with name and password; set the session cookie."""
-    logged_in = await login.log_in(reception.desk, reception.visitor, name=body.name, password=body.password)
-    return reception.welcome(logged_in)
+    logged_in = await login.log_in(login_handler.context, login_handler.visitor, name=body.name, password=body.password)
+    return login_handler.set_cookies(logged_in)
 
 
 @router.post(
@@ -72,15 +72,15 @@ async def log_in(body: LoginRequest, reception: AtReception) -> Me:
     dependencies=[Depends(check_origin)],
     responses=error_answers(NotAuthenticated, NotAllowed, Conflict, TooManyRequests),
 )
-async def use_link(body: LinkRequest, reception: AtReception) -> Me:
-    """Log in with the token of a one-time link; set the session cookie. 409 when the link was used or is too old."""
-    logged_in = await login.use_link(reception.desk, reception.visitor, token=body.token)
-    return reception.welcome(logged_in)
+async def use_link(body: LinkRequest, login_handler: Login) -> Me:
+    """Log in with the token of a one-time link; set the session cookie. 409 when the link was used or has expired."""
+    logged_in = await login.use_link(login_handler.context, login_handler.visitor, token=body.token)
+    return login_handler.set_cookies(logged_in)
 
 
 @router.post("/logout", responses=guarded_answers())
 async def log_out(principal: Viewer, response: Response, session: WriteSession) -> Empty:
-    """End this session."""
+    """Log out: end this session."""
     await login.log_out(session, principal)
     response.delete_cookie(SESSION_COOKIE, path="/")
     return Empty()
@@ -88,19 +88,19 @@ async def log_out(principal: Viewer, response: Response, session: WriteSession) 
 
 @router.get("/me", responses=guarded_answers())
 async def get_me(principal: Viewer) -> Me:
-    """Say who is logged in."""
+    """Return who is logged in."""
     return Me.model_validate(principal)
 
 
 @router.put("/password", responses=guarded_answers(WeakPassword, TooManyRequests, Overloaded))
-async def change_password(body: PasswordChange, principal: Viewer, reception: AtReception) -> Me:
-    """Set one's own password; end all other sessions of the account and, unless told otherwise, revokes its API tokens."""
+async def change_password(body: PasswordChange, principal: Viewer, login_handler: Login) -> Me:
+    """Set one's own password; end all other sessions of the account and, by default, revoke its API tokens."""
     logged_in = await login.change_password(
-        reception.desk,
-        reception.visitor,
+        login_handler.context,
+        login_handler.visitor,
         principal,
         old=body.old_password,
         new=body.new_password,
         must_revoke_tokens=body.revoke_api_tokens,
     )
-    return reception.welcome(logged_in)
+    return login_handler.set_cookies(logged_in)

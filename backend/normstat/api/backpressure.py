@@ -149,7 +149,7 @@ class Lobby:
 
 
 def _overloaded() -> Overloaded:
-    return Overloaded("Too many agents send at once; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S})
+    return Overloaded("Too many agents send at once; nothing was stored; send it again", {"retry_after_s": RETRY_AFTER_S})
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +301,7 @@ class Ticket:
                     self.count(len(piece))
                     pieces.append(piece)
         except TimeoutError:
-            raise TooSlow(f"The body did not arrive within {MAX_READ_S:.0f} s; nothing was taken; send it again") from None
+            raise TooSlow(f"The body did not arrive within {MAX_READ_S:.0f} s; nothing was stored; send it again") from None
         return b"".join(pieces)
 
 

@@ -1,4 +1,4 @@
-"""The bodies of baselines, and of what is around them: versions, health, exclusions, mutes, groups of hosts."""
+"""The bodies of baselines and of their versions, health, exclusions, mutes and host groups."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -18,13 +18,13 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, m
 
 
 class BaselineList(Body):
-    """Baselines, the newest first."""
+    """Baselines, newest first."""
 
     baselines: list[BaselineInfo]
 
 
 class IntervalInput(Body):
-    """A window in a request: half-open [start, end); both need a zone."""
+    """A window in a request: half-open [start, end); both instants need a zone."""
 
     start: Instant
     end: Instant
@@ -34,10 +34,10 @@ Windows = Annotated[list[IntervalInput], Field(min_length=1, max_length=10_000)]
 
 
 class RuleInput(Body):
-    """Windows that come again, by an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
+    """Recurring windows, as an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
 
-    `start`: local time of day (09:00; the windows of the last `keep_days` are then there at once), or local date and time
-    (2026-11-02T09:00). Whole days of `duration_s` are days of the calendar.
+    `start`: local time of day (09:00; the windows of the last `keep_days` then exist at once), or local date and time
+    (2026-11-02T09:00). Whole days of `duration_s` are calendar days.
     """
 
     rrule: Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=NO_NUL)]
@@ -47,7 +47,7 @@ class RuleInput(Body):
 
 
 class BaselineCreate(Body):
-    """A new baseline: of `hosts` or a `group`, made of just one of `windows`, `record_hours` (from now on) and `rule`."""
+    """A new baseline for `hosts` or a `group`, defined by exactly one of `windows`, `record_hours` (from now on) and `rule`."""
 
     name: Name
     note: Note = ""
@@ -60,7 +60,9 @@ class BaselineCreate(Body):
 
 
 class BaselineUpdate(Body):
-    """What to change of a baseline; members left out stay. `rule` null ends its rule; `reason` says why, in its versions."""
+    """Changes to a baseline; members left out stay unchanged. `rule` null removes its rule; `reason` is recorded with the
+    version.
+    """
 
     name: Name | None = None
     note: Note | None = None
@@ -85,7 +87,7 @@ class BaselineArchive(Body):
 
 
 class VersionInfo(Body):
-    """What a baseline was, and why it became so."""
+    """One version of a baseline, and why it was created."""
 
     version: int
     windows: list[Interval]
@@ -97,13 +99,13 @@ class VersionInfo(Body):
 
 
 class VersionList(Body):
-    """All versions of a baseline, the newest first."""
+    """All versions of a baseline, newest first."""
 
     versions: list[VersionInfo]
 
 
 class StatHealth(Body):
-    """What a baseline has of one stat. `instances_gone` are in it and not in the last day of data, `instances_new` the reverse.
+    """Data of one stat in a baseline. `instances_gone` are in it but not in the last day of data; `instances_new` the reverse.
 
     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
     """
@@ -119,10 +121,10 @@ class StatHealth(Body):
 
 
 class HostHealth(Body):
-    """What a baseline has of one host; `coverage`: part of the effective windows, as far as they are over, that has samples."""
+    """Data of one host in a baseline; `coverage`: the part of the past effective windows that has samples, 0..1."""
 
     host: str
-    state: Literal["good", "stale", "thin", "empty"]
+    state: Literal["good", "stale", "insufficient_data", "empty"]
     reasons: list[str]
     windows: list[Interval]
     coverage: float
@@ -140,7 +142,7 @@ class BaselineHealth(Body):
 
 
 class ExclusionCreate(Body):
-    """A window that was an incident; without a host, of all hosts."""
+    """A window to exclude as an incident; without a host, for all hosts."""
 
     name: Name
     note: Note = ""
@@ -150,7 +152,7 @@ class ExclusionCreate(Body):
 
 
 class ExclusionInfo(Body):
-    """A window that no baseline counts."""
+    """A window that is excluded from all baselines."""
 
     id: int
     name: str
@@ -163,26 +165,26 @@ class ExclusionInfo(Body):
 
 
 class ExclusionMade(Body):
-    """The new exclusion, and how many baselines leave something out because of it."""
+    """The new exclusion, and the number of baselines that it affects."""
 
     exclusion: ExclusionInfo
     n_baselines: int
 
 
 class ExclusionGone(Body):
-    """How many baselines count the window again."""
+    """The number of baselines that include the window again."""
 
     n_baselines: int
 
 
 class ExclusionList(Body):
-    """Exclusions, the newest window first."""
+    """Exclusions, newest window first."""
 
     exclusions: list[ExclusionInfo]
 
 
 class MuteCreate(Body):
-    """A series that shall not be among the findings; without a host of all hosts, without an instance of all instances."""
+    """A series to hide from findings; without a host for all hosts, without an instance for all instances."""
 
     host: Name | None = None
     stat: StatName
@@ -205,7 +207,7 @@ class MuteInfo(Body):
 
 
 class MuteList(Body):
-    """Muted series, the newest first."""
+    """Muted series, newest first."""
 
     mutes: list[MuteInfo]
 
@@ -219,7 +221,7 @@ class HostGroupCreate(Body):
 
 
 class HostGroupUpdate(Body):
-    """What to change; members left out stay. With other hosts, the group's baselines get a new version."""
+    """Changes to a group; members left out stay unchanged. Other hosts give the group's baselines a new version."""
 
     name: Name | None = None
     note: Note | None = None
@@ -227,7 +229,7 @@ class HostGroupUpdate(Body):
 
 
 class HostGroupInfo(Body):
-    """A group of hosts, and the names of the baselines that speak of it."""
+    """A host group, and the names of the baselines that use it."""
 
     id: int
     name: str
@@ -237,13 +239,13 @@ class HostGroupInfo(Body):
 
 
 class HostGroupList(Body):
-    """All groups, by name."""
+    """All host groups, by name."""
 
     groups: list[HostGroupInfo]
 
 
 class BandStep(Body):
-    """What is normal in [start, end), in the field's unit; `n`: samples that say so."""
+    """The normal range in [start, end), in the field's unit; `n`: samples it is based on."""
 
     start_ms: int
     end_ms: int
@@ -254,7 +256,7 @@ class BandStep(Body):
 
 
 class BandInfo(Body):
-    """Between what and what a series is normally, step by step; without any, `reason` says why."""
+    """The normal range of a series, step by step; if there is none, `reason` says why."""
 
     baseline: int
     version: int

@@ -1,4 +1,4 @@
-"""Baselines: periods marked as normal, by windows, a recording or a rule."""
+"""Baselines: periods marked as normal, defined by windows, a recording or a rule."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -22,7 +22,7 @@ from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, Re
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, BaselineInfo, Empty
 from normstat.baselines.baseline_health import read_health
-from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished, update_wished
+from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import baseline_rows
 from normstat.storage.baseline_rows import BaselineChange
@@ -35,19 +35,21 @@ router = APIRouter(prefix="/baselines", tags=["baselines"])
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def list_baselines(
     session: ReadSession,
-    host: Annotated[str | None, Query(description="only those of this host", min_length=1, max_length=200, pattern=NO_NUL)] = None,
+    host: Annotated[
+        str | None, Query(description="only baselines of this host", min_length=1, max_length=200, pattern=NO_NUL)
+    ] = None,
     *,
-    archived: Annotated[bool, Query(description="those that are archived, in place of the others")] = False,
+    archived: Annotated[bool, Query(description="list archived baselines instead")] = False,
 ) -> BaselineList:
-    """List baselines, the newest first."""
+    """List baselines, newest first."""
     records = await baseline_rows.list_baselines(session, host, is_archived=archived)
     return BaselineList(baselines=[BaselineInfo.model_validate(record) for record in records])
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def create_baseline(body: BaselineCreate, principal: Operator, session: WriteSession) -> BaselineInfo:
-    """Mark windows of hosts as normal: given ones, one that begins now, or those of a rule."""
-    wish = BaselineWish(
+    """Create a baseline: from given windows, a recording that begins now, or a rule."""
+    request = BaselineRequest(
         name=body.name,
         note=body.note,
         hosts=tuple(body.hosts or ()),
@@ -58,18 +60,18 @@ async def create_baseline(body: BaselineCreate, principal: Operator, session: Wr
         time_zone=body.time_zone,
         created_by=principal.name,
     )
-    return BaselineInfo.model_validate(await create_wished(session, wish, datetime.now(UTC)))
+    return BaselineInfo.model_validate(await create_requested(session, request, datetime.now(UTC)))
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noqa: A002
-    """Show a baseline, also one that is archived."""
+    """Return a baseline, archived or not."""
     return BaselineInfo.model_validate(await baseline_rows.read_baseline(session, id))
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Change a baseline; other windows, hosts or another time zone are a new version."""
+    """Change a baseline; other windows, hosts or another time zone create a new version."""
     change = BaselineChange(
         changed_by=principal.name,
         name=body.name,
@@ -81,19 +83,19 @@ async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator,
         removes_rule="rule" in body.model_fields_set and body.rule is None,
         reason=body.reason,
     )
-    return BaselineInfo.model_validate(await update_wished(session, id, change, _to_rule(body.rule), datetime.now(UTC)))
+    return BaselineInfo.model_validate(await update_requested(session, id, change, _to_rule(body.rule), datetime.now(UTC)))
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_baseline(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Remove a baseline with all of its versions; samples stay."""
+    """Delete a baseline with all its versions; samples stay."""
     await baseline_rows.delete_baseline(session, id)
     return Empty()
 
 
 @router.get("/{id}/versions", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def list_baseline_versions(id: IdPath, session: ReadSession) -> VersionList:  # noqa: A002
-    """List what the baseline ever was, the newest first."""
+    """List all versions of a baseline, newest first."""
     return VersionList(versions=[VersionInfo.model_validate(record) for record in await list_versions(session, id)])
 
 
@@ -103,30 +105,34 @@ async def get_baseline_health(
     session: ReadSession,
     host: Annotated[
         str | None,
-        Query(description="only for this host; it takes up to a second each", min_length=1, max_length=200, pattern=NO_NUL),
+        Query(description="only this host; each host takes up to a second", min_length=1, max_length=200, pattern=NO_NUL),
     ] = None,
 ) -> BaselineHealth:
-    """Say how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since."""
+    """Return the health of the baseline for each of its hosts: coverage, age, and which instances appeared and disappeared
+    since.
+    """
     version, hosts = await read_health(session, id, datetime.now(UTC), host=host)
     return BaselineHealth(version=version, hosts=[HostHealth.model_validate(host) for host in hosts])
 
 
 @router.post("/{id}/copy", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def copy_baseline(id: IdPath, body: BaselineCopy, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Make another baseline like this one, with its rule."""
+    """Copy a baseline, with its rule."""
     record = await baseline_rows.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)
     return BaselineInfo.model_validate(record)
 
 
 @router.post("/{id}/archive", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
 async def archive_baseline(id: IdPath, body: BaselineArchive, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """Hide a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with."""
+    """Hide a baseline from lists, or show it again. An archived baseline stops following its rule; it can still be read and
+    compared with.
+    """
     return BaselineInfo.model_validate(await baseline_rows.archive_baseline(session, id, is_archived=body.is_archived))
 
 
 @router.delete("/{id}/recording", responses=guarded_answers(NotFound, Conflict))
 async def stop_baseline_recording(id: IdPath, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
-    """End a recording now: what was recorded so far is the baseline."""
+    """End a recording now; what was recorded so far is the baseline."""
     record = await baseline_rows.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)
     return BaselineInfo.model_validate(record)
 
@@ -135,5 +141,5 @@ def _to_windows(intervals: list[IntervalInput]) -> tuple[Window, ...]:
     return tuple(Window(interval.start, interval.end) for interval in intervals)
 
 
-def _to_rule(rule: RuleInput | None) -> RuleWish | None:
-    return None if rule is None else RuleWish(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
+def _to_rule(rule: RuleInput | None) -> RuleRequest | None:
+    return None if rule is None else RuleRequest(rule.rrule, rule.start, rule.duration_s, rule.keep_days)

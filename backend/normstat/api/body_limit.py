@@ -1,4 +1,4 @@
-"""Bodies above their limit are refused before they are read, or when they turn out to be too long; so are too many at once."""
+"""Limits of request bodies: too large a body gets 413, too many at once 503."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from normstat.auth.client_address import group_of
 
 RETRY_AFTER_S: Final = 5
-# Of the whole budget, for one address.
+# Share of the whole budget that one address may use.
 ADDRESS_SHARE: Final = 0.5
 
 
 class BodyBudget:
-    """Bytes of bodies that are held at once; one address may hold half of them.
+    """Bytes of bodies held at once; one address may hold half of them.
 
-    A body of JSON is read before anybody looks who sent it.
+    A JSON body is read before the request is authenticated.
     """
 
     def __init__(self, n_bytes: int) -> None:
@@ -29,7 +29,7 @@ class BodyBudget:
         self.n_held = 0
 
     def take(self, address: str, n_bytes: int) -> bool:
-        """Count bytes of that address, if they fit."""
+        """Count these bytes for the address, and return True if they fit."""
         if self.n_held + n_bytes > self._n_bytes or self._held[address] + n_bytes > self._n_bytes_of_address:
             return False
         self.n_held += n_bytes
@@ -37,7 +37,7 @@ class BodyBudget:
         return True
 
     def give_back(self, address: str, n_bytes: int) -> None:
-        """Count them no longer."""
+        """Return these bytes to the budget."""
         self.n_held -= n_bytes
         self._held[address] -= n_bytes
         if not self._held[address]:
@@ -45,10 +45,11 @@ class BodyBudget:
 
 
 class BodyLimitMiddleware:
-    """Makes reading a body that is too long fail with 413, and one for which there is no memory now with 503.
+    """Makes reading a body fail with 413 if it is too large, and with 503 if there is no memory for it now.
 
-    `limits_by_path` are for exceptions from `limit`. Bodies of the addresses in `limits_of_streams` do not count against the
-    budget: they are not held, or have a budget of their own.
+    `limits_by_path` override `limit`. Bodies sent to `limits_of_streams` do not count against the budget: they are not buffered, or
+    have a
+    budget of their own.
 
     FastAPI's own `max_body_size` answers in plain text. This one raises where the body is read, so that the handlers see it;
     HTTPException, because FastAPI turns any other error of reading into a 400.
@@ -78,7 +79,7 @@ class BodyLimitMiddleware:
         body = _Body(scope, receive, self._limits_by_path.get(path, self._limit), None if path in self._streams else self._budget)
 
         async def send_and_release(message: Message) -> None:
-            # Whoever answers has read the body; the client may take its time for the answer.
+            # Once it answers, the application has read the body; the client may take its time for the answer.
             body.release()
             await send(message)
 
@@ -89,14 +90,14 @@ class BodyLimitMiddleware:
 
 
 class _Body:
-    """The body of one request, on its way."""
+    """The body of one request while it is received."""
 
     def __init__(self, scope: Scope, receive: Receive, limit: int, budget: BodyBudget | None) -> None:
         self._receive = receive
         self._limit = limit
         self._budget = budget
         self._announced = Headers(scope=scope).get("content-length", "")
-        # As RequestContextMiddleware found it: behind a proxy each client has its own share.
+        # As set by RequestContextMiddleware: behind a proxy each client has its own share.
         self._address = group_of(str(scope.get("state", {}).get("client_address", "")))
         self._n_bytes = 0
         self._n_counted = 0
@@ -121,17 +122,17 @@ class _Body:
             if not self._budget.take(self._address, n_bytes):
                 raise HTTPException(
                     HTTPStatus.SERVICE_UNAVAILABLE,
-                    "Too much is being sent at once; nothing was taken; send it again",
+                    "The server is receiving too much at once; nothing was stored; send it again",
                     headers={"Retry-After": str(RETRY_AFTER_S)},
                 )
             self._n_counted += n_bytes
 
     def release(self) -> None:
-        """Give back what was counted."""
+        """Return the counted bytes to the budget."""
         if self._budget is not None and self._n_counted:
             self._budget.give_back(self._address, self._n_counted)
             self._n_counted = 0
 
 
 def _too_large(limit: int) -> HTTPException:
-    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body is larger than {limit} bytes, the most that is taken here")
+    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body is larger than the limit of {limit} bytes")

@@ -1,4 +1,4 @@
-"""When a host has data."""
+"""Coverage: when a host has data."""
 
 from typing import Annotated
 
@@ -20,5 +20,5 @@ async def read_coverage(
     session: ReadSession,
     width: Annotated[int, Query(ge=16, le=8000, description="width of the bar in pixels")] = 1000,
 ) -> Coverage:
-    """Say when each stat of the host has samples inside the window, and which bytes were dropped."""
+    """Return when each stat of the host has samples inside the window, and which bytes were dropped."""
     return Coverage.model_validate(await report_coverage.read_coverage(session, host, window, width))

@@ -1,4 +1,4 @@
-"""What routes ask for: sessions of the database, who is asking, the window."""
+"""Dependencies of routes: database sessions, the authenticated account or agent, the window."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -22,14 +22,14 @@ from normstat.window import Window
 
 SESSION_COOKIE = "normstat_session"
 cookie_scheme = APIKeyCookie(name=SESSION_COOKIE, scheme_name="session", description="set by login", auto_error=False)
-api_token_scheme = HTTPBearer(scheme_name="api_token", description="a token made under /api-tokens", auto_error=False)
-agent_token_scheme = HTTPBearer(scheme_name="agent_token", description="a token made under /agent-tokens", auto_error=False)
+api_token_scheme = HTTPBearer(scheme_name="api_token", description="a token created under /api-tokens", auto_error=False)
+agent_token_scheme = HTTPBearer(scheme_name="agent_token", description="a token created under /agent-tokens", auto_error=False)
 
 State = Annotated[AppState, Depends(state_of)]
 
 
 async def read_session(state: State) -> AsyncIterator[AsyncSession]:
-    """Yield a session for reading; it ends without commit."""
+    """Yield a read-only session; it ends without commit."""
     async with open_read_session(state.sessions) as session:
         yield session
 
@@ -37,7 +37,7 @@ async def read_session(state: State) -> AsyncIterator[AsyncSession]:
 async def write_session(state: State) -> AsyncIterator[AsyncSession]:
     """Yield a session that commits when the route returns and rolls back when it raises.
 
-    Declared with scope="function", so that the commit stands before the answer: a commit that fails is never a 2xx.
+    Declared with scope="function", so that the commit precedes the answer: a failed commit is never a 2xx.
     """
     async with open_write_session(state.sessions) as session:
         yield session
@@ -50,7 +50,7 @@ WriteSession = Annotated[AsyncSession, Depends(write_session, scope="function")]
 
 @contextmanager
 def noting_refused_tokens(request: Request, state: AppState) -> Iterator[None]:
-    """Note in the log which token was refused and why, and let the error go on."""
+    """Log which token was refused and why, and let the error propagate."""
     try:
         yield
     except TokenRefused as refused:
@@ -61,9 +61,9 @@ def noting_refused_tokens(request: Request, state: AppState) -> Iterator[None]:
 
 
 class RoleGuard:
-    """Lets nobody in whose role does not reach as far as `needed`.
+    """Requires the role `needed`.
 
-    It reads accounts in a short session of its own, so that long answers (exports, live) hold no connection for it.
+    It reads accounts in a short session of its own, so that long answers (exports, live) do not hold a connection for it.
     """
 
     def __init__(self, needed: Role) -> None:
@@ -76,22 +76,22 @@ class RoleGuard:
         cookie: Annotated[str | None, Depends(cookie_scheme)],
         bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(api_token_scheme)],
     ) -> Principal:
-        """Return who is asking.
+        """Return the authenticated account.
 
         Raises: NotAuthenticated, NotAllowed
         """
         if "authorization" in request.headers:
             if bearer is None:
-                raise NotAuthenticated("The header Authorization is not of the form `Bearer <API token>`")
+                raise NotAuthenticated("Invalid Authorization header; expected `Bearer <API token>`")
             with noting_refused_tokens(request, state):
-                principal = await access.enter_with_api_token(state.sessions, bearer.credentials)
+                principal = await access.authenticate_api_token(state.sessions, bearer.credentials)
         else:
             csrf.check_browser_request(request.method, request.headers)
-            principal = await access.enter_with_session(state.sessions, cookie)
-        # For the log of what is refused, here or later.
+            principal = await access.authenticate_session(state.sessions, cookie)
+        # Logged with later refusals of this request.
         request.state.account = principal.name
         if not principal.role.reaches(self.needed):
-            raise NotAllowed(f"This needs the role {self.needed}; {principal.name} has the role {principal.role}")
+            raise NotAllowed(f"This requires the role {self.needed}; {principal.name} has the role {principal.role}")
         return principal
 
 
@@ -103,7 +103,7 @@ async def require_agent(
     Raises: NotAuthenticated, Overloaded
     """
     if bearer is None:
-        raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; make one under /agent-tokens")
+        raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; create a token under /agent-tokens")
     with noting_refused_tokens(request, state):
         if state.agents.knows(bearer.credentials):
             return await state.agents.enter(state.ingest_sessions, bearer.credentials)
@@ -112,7 +112,7 @@ async def require_agent(
 
 
 async def check_origin(request: Request) -> None:
-    """For the open addresses that log in: another site's page may not send here."""
+    """Check the origin for the public login routes: pages of other sites may not send here."""
     csrf.check_origin(request.headers)
 
 
@@ -123,7 +123,7 @@ Agent = Annotated[AgentPrincipal, Depends(require_agent)]
 
 
 async def admit(state: State, agent: Agent) -> AsyncIterator[Ticket]:
-    """Let a request of an agent in, before its body is read.
+    """Admit an agent's request before its body is read.
 
     Raises: Overloaded
     """
@@ -134,7 +134,7 @@ async def admit(state: State, agent: Agent) -> AsyncIterator[Ticket]:
 Admitted = Annotated[Ticket, Depends(admit, scope="function")]
 
 
-# For routes that need the role and not the name.
+# For routes that need the role but not the account.
 NEEDS_VIEWER = Depends(RoleGuard(Role.VIEWER))
 NEEDS_OPERATOR = Depends(RoleGuard(Role.OPERATOR))
 NEEDS_ADMINISTRATOR = Depends(RoleGuard(Role.ADMINISTRATOR))

@@ -1,4 +1,4 @@
-"""Work that nobody waits for any more is stopped."""
+"""Stops work when its client has disconnected."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,12 +8,12 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 
 T_ = TypeVar("T_")
-# What proxies log for a client that closed its connection; nobody reads it.
+# The status that proxies log for a client that closed its connection; nobody reads it.
 CLIENT_GONE: Final = 499
 
 
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, T_]) -> T_:
-    """Return what the work returns; cancel it, and wait until it has ended, when the client goes away.
+    """Return what the work returns; when the client disconnects, cancel it and wait until it has ended.
 
     The body of the request must have been read before.
     """
@@ -23,7 +23,7 @@ async def run_while_connected(request: Request, work: Coroutine[Any, Any, T_]) -
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise HTTPException(CLIENT_GONE, "The client went away")
+        raise HTTPException(CLIENT_GONE, "The client disconnected")
     finally:
         gone.cancel()
         if not task.done():

@@ -1,4 +1,4 @@
-"""The API's own description, for those who may read: a generator of clients can fetch it."""
+"""The OpenAPI document, for clients that generate code from it."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
@@ -11,5 +11,5 @@ router = APIRouter(tags=["health"], dependencies=[NEEDS_VIEWER])
 
 @router.get("/openapi.json", responses=guarded_answers())
 async def get_document(request: Request) -> JSONResponse:
-    """Give this OpenAPI document."""
+    """Return this OpenAPI document."""
     return JSONResponse(request.app.openapi())

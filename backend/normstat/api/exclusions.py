@@ -1,4 +1,4 @@
-"""Exclusions: windows that were an incident."""
+"""Exclusions: incident windows left out of baselines."""
 
 from typing import Annotated
 
@@ -20,17 +20,18 @@ router = APIRouter(prefix="/exclusions", tags=["exclusions"])
 async def list_exclusions(
     session: ReadSession,
     host: Annotated[
-        str | None, Query(description="those of this host, and of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
+        str | None,
+        Query(description="exclusions of this host, and those of all hosts", min_length=1, max_length=200, pattern=NO_NUL),
     ] = None,
 ) -> ExclusionList:
-    """List windows that no baseline counts."""
+    """List the windows excluded from all baselines."""
     records = await exclusion_rows.list_exclusions(session, host=host)
     return ExclusionList(exclusions=[ExclusionInfo.model_validate(record) for record in records])
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound))
 async def create_exclusion(body: ExclusionCreate, principal: Operator, session: WriteSession) -> ExclusionMade:
-    """Mark a window as an incident: every baseline that holds it leaves it out, and is computed again."""
+    """Mark a window as an incident: every baseline that contains it excludes it and is recomputed."""
     window = Window(body.start, body.end)
     draft = ExclusionDraft(name=body.name, note=body.note, window=window, host=body.host, created_by=principal.name)
     record, n_baselines = await exclusion_rows.create_exclusion(session, draft)
@@ -39,5 +40,5 @@ async def create_exclusion(body: ExclusionCreate, principal: Operator, session: 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_exclusion(id: IdPath, session: WriteSession) -> ExclusionGone:  # noqa: A002
-    """Let baselines count the window again."""
+    """Delete an exclusion: baselines include the window again."""
     return ExclusionGone(n_baselines=await exclusion_rows.delete_exclusion(session, id))

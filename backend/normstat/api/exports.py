@@ -1,6 +1,6 @@
 """Raw samples as CSV and as Parquet.
 
-An export is a stream: it begins at once, and ends with the client. Whoever goes away takes the statement along that is under way.
+An export is a stream: it begins at once. When the client disconnects, the running statement is cancelled.
 """
 
 import re
@@ -25,33 +25,36 @@ from normstat.window import Window
 
 router = APIRouter(tags=["export"])
 
-# The fastest of each: an export is meant to arrive soon, and its digits shrink to a fifth even so.
+# The fastest level of each: an export should arrive soon, and its digits shrink to a fifth even so.
 ZSTD_LEVEL: Final = 1
 GZIP_LEVEL: Final = 1
-# 15 bits of window, in the frame of gzip.
+# A window of 15 bits, in the gzip format.
 GZIP_WBITS: Final = 31
-# A header such as: zstd, gzip with a weight (;q=0.5).
+# A value such as: zstd, gzip with a weight (;q=0.5).
 ACCEPTED: Final = re.compile(r"([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([0-9]*\.?[0-9]+))?")
 UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]")
 
 StatQuery = Annotated[
-    str | None, Query(description="one stat, wide; left out: all stats, long", min_length=1, max_length=63, pattern=NO_NUL)
+    str | None,
+    Query(
+        description="one stat, as a wide table; default: all stats, as a long table", min_length=1, max_length=63, pattern=NO_NUL
+    ),
 ]
 OneStatQuery = Annotated[str, Query(description="name of the stat", min_length=1, max_length=63, pattern=NO_NUL)]
 
 
 class Packer(Protocol):
-    """A compressor of a stream."""
+    """A streaming compressor."""
 
     def compress(self, data: bytes, /) -> bytes:
-        """Return what can be sent of it by now."""
+        """Return the output available so far."""
 
     def flush(self) -> bytes:
-        """Return the end."""
+        """Return the remaining output."""
 
 
 class ExportResponse(PieceResponse):
-    """An export as a file."""
+    """An export sent as a file download."""
 
     def __init__(self, pieces: Pieces, *, media_type: str, name: str, encoding: str | None, stall_s: float) -> None:
         headers = {"Content-Disposition": f'attachment; filename="{UNSAFE_IN_NAMES.sub("_", name)}"'}
@@ -60,8 +63,8 @@ class ExportResponse(PieceResponse):
         super().__init__(pieces, media_type=media_type, headers=headers, stall_s=stall_s)
 
 
-async def hold_place(principal: Viewer, state: State) -> AsyncIterator[None]:
-    """Hold a place among the exports until the answer is sent: each has a connection to the database.
+async def hold_export_slot(principal: Viewer, state: State) -> AsyncIterator[None]:
+    """Hold an export slot until the answer is sent: each export uses a database connection.
 
     Raises: Overloaded
     """
@@ -69,11 +72,13 @@ async def hold_place(principal: Viewer, state: State) -> AsyncIterator[None]:
         yield
 
 
-NEEDS_PLACE: Final = Depends(hold_place)
+NEEDS_PLACE: Final = Depends(hold_export_slot)
 
 
 def choose_encoding(accepted: str) -> str | None:
-    """zstd, which costs least, or gzip, where the client takes them as gladly as the plain text. Missing: None, it does not."""
+    """Return zstd, which costs least, or gzip, if the client accepts it at least as readily as plain text. Missing: None if it does
+    not.
+    """
     weights = {name: float(weight or 1) for name, weight in ACCEPTED.findall(accepted.lower())}
     known = [(weights.get(name, 0.0), name) for name in ("zstd", "gzip")]
     best = max(weight for weight, _ in known)
@@ -83,7 +88,7 @@ def choose_encoding(accepted: str) -> str | None:
 
 
 async def pack(pieces: Pieces, encoding: str | None) -> Pieces:
-    """Return the pieces in that encoding."""
+    """Return the pieces compressed with that encoding."""
     async with aclosing(pieces):
         if encoding is None:
             async for piece in pieces:
@@ -95,19 +100,19 @@ async def pack(pieces: Pieces, encoding: str | None) -> Pieces:
             else zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WBITS)
         )
         async for piece in pieces:
-            # Both leave the interpreter free: the next page is made meanwhile.
+            # Both release the interpreter lock: the next page is made meanwhile.
             if packed := await to_thread.run_sync(packer.compress, piece):
                 yield packed
         yield packer.flush()
 
 
 def to_file_name(host: str, stat: str | None, window: Window, ending: str) -> str:
-    """Return the name that a browser saves it by."""
+    """Return the file name that a browser saves it under."""
     return f"{host}-{stat or 'all'}-{window.start:%Y%m%dT%H%M%SZ}-{window.end:%Y%m%dT%H%M%SZ}.{ending}"
 
 
 def load_parquet() -> Callable[[AsyncEngine, ExportRequest], Coroutine[None, None, Pieces]]:
-    """`stream_parquet`; pyarrow takes a third of a second and is imported when it is first needed."""
+    """Return `stream_parquet`; pyarrow takes a third of a second to import and is loaded on first use."""
     from normstat.query.export.parquet_export import stream_parquet  # noqa: PLC0415 (see above)
 
     return stream_parquet
@@ -129,9 +134,9 @@ async def export_csv(
     """Export every raw sample of the window, digit for digit as the tool printed it.
 
     With `stat`: time, epoch, instance and a column for each field. Without: time, epoch, stat, instance, field, value, unit.
-    Packed with zstd or gzip, quickly rather than well, for clients that accept it.
+    Compressed with zstd or gzip, fast rather than small, for clients that accept it.
     """
-    # An unknown name is an error here; an error further on cuts the answer off, so that a short file does not look whole.
+    # An unknown name is an error here; a later error aborts the answer, so that a short file does not look whole.
     pieces = await stream_csv(state.engine, ExportRequest(host=host, window=window, stat=stat))
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     return ExportResponse(
@@ -156,7 +161,7 @@ async def export_parquet(
 ) -> StreamingResponse:
     """Export every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
 
-    Decimals are doubles; the metadata say how many digits the tool printed behind the point.
+    Decimals are doubles; the metadata give the number of decimal places that the tool printed.
     """
     stream_parquet = await to_thread.run_sync(load_parquet)
     pieces = await stream_parquet(state.engine, ExportRequest(host=host, window=window, stat=stat))
@@ -164,7 +169,7 @@ async def export_parquet(
         pieces,
         media_type="application/vnd.apache.parquet",
         name=to_file_name(host, stat, window, "parquet"),
-        # It is packed already; an encoding that is named keeps the middleware from packing it again.
+        # Parquet is compressed already; naming an encoding keeps the middleware from compressing it again.
         encoding="identity" if choose_encoding(request.headers.get("accept-encoding", "")) else None,
         stall_s=state.settings.reader_stall_s,
     )

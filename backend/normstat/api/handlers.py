@@ -1,4 +1,4 @@
-"""Errors -> the one error envelope. The only place that catches every exception."""
+"""Turn errors into the error envelope. The only place that catches every exception."""
 
 import random
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ log = structlog.get_logger()
 
 RETRY_AFTER_S: Final = 5
 MAX_SHOWN_PROBLEMS: Final = 20
-# What Starlette raises by itself, by status.
+# Errors that Starlette raises itself, by status.
 ERRORS_OF_FRAMEWORK: Final[Mapping[int, type[NormstatError]]] = {
     error.status: error
     for error in (
@@ -43,9 +43,9 @@ ANSWERS = dict[int | str, dict[str, object]]
 
 
 def error_answers(*causes: type[NormstatError]) -> ANSWERS:
-    """Return what a route declares in OpenAPI: the envelope for each status, with the codes that it may carry.
+    """Return the error responses that a route declares in OpenAPI: the envelope for each status, with its possible codes.
 
-    Every route may say 422 (request shape), 500 and 503 (database away); these are added.
+    Every route may answer 422 (request shape), 500 and 503 (database away); these are added.
     """
     codes: dict[int, list[str]] = {}
     always: tuple[type[NormstatError], ...] = (errors.InvalidRequest, NormstatError, errors.DatabaseAway)
@@ -60,14 +60,14 @@ def error_answers(*causes: type[NormstatError]) -> ANSWERS:
 
 
 def guarded_answers(*causes: type[NormstatError]) -> ANSWERS:
-    """`error_answers` of a route that needs a login: 401 and 403 too."""
+    """Return `error_answers` for a route that needs a login: adds 401 and 403."""
     return error_answers(errors.NotAuthenticated, errors.NotAllowed, *causes)
 
 
 def text_answers(errors_of_route: ANSWERS, *, media_type: str, description: str) -> ANSWERS:
-    """Return what a route declares whose good answer is no JSON; its errors are the envelope all the same.
+    """Return the declared responses of a route whose 2xx answer is not JSON; its errors use the envelope.
 
-    FastAPI would give the errors the media type of the good answer, so the envelope is named by reference here.
+    FastAPI would give the errors the media type of the 2xx answer, so the envelope is referenced by name here.
     """
     envelope = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
     answers: ANSWERS = {
@@ -104,7 +104,7 @@ def error_response(request_id: str, error: NormstatError) -> JSONResponse:
 
 
 def _note_refusal(request: Request, error: errors.NotAllowed) -> None:
-    """Every 403: a role, a token's limits, another site's page, a wrong old password."""
+    """Log every 403: a missing role, a token's limits, another site's page, a wrong old password."""
     account = getattr(request.state, "account", None)
     state: AppState = request.app.state.normstat
     state.security_log.note(
@@ -120,17 +120,17 @@ def _note_refusal(request: Request, error: errors.NotAllowed) -> None:
 def _retry_after_s(error: NormstatError) -> int:
     said = error.details.get("retry_after_s")
     wait_s = said if isinstance(said, int) else RETRY_AFTER_S
-    # A thousand agents that are sent away together must not come back together.
+    # A thousand agents refused together must not come back together.
     return wait_s + random.randint(0, 2 * wait_s) if error.status == 503 else wait_s  # noqa: S311
 
 
 def request_id_of(request: Request) -> str:
-    """Return the id under which the log has this request."""
+    """Return the id under which the request is logged."""
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
 async def on_normstat_error(request: Request, error: Exception) -> JSONResponse:
-    """Return errors raised on purpose; those that mean a defect are logged too."""
+    """Return the envelope of a deliberate error; log those that mean a defect."""
     assert isinstance(error, NormstatError)
     if error.status == 500:
         log.error("request_failed", code=error.code, error=error.message)
@@ -140,7 +140,7 @@ async def on_normstat_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
-    """Requests of the wrong shape. What was sent is not repeated: it may be a password."""
+    """Return 422 for a request of the wrong shape. The input is not repeated: it may be a password."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     problems = [f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in found[:MAX_SHOWN_PROBLEMS]]
@@ -155,49 +155,50 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
-    """Return what the framework refuses by itself: unknown addresses and methods, unreadable bodies."""
+    """Return the envelope of what the framework refuses itself: unknown paths and methods, unreadable bodies."""
     assert isinstance(error, HTTPException)
     cause = ERRORS_OF_FRAMEWORK.get(error.status_code, NormstatError)
     status = error.status_code
     allowed = (error.headers or {}).get("Allow", "")
     match status:
         case 400:
-            # A body that is no JSON is one that FastAPI calls 422 when it can say where, and 400 when it is not even text.
+            # FastAPI answers 422 for a body that is not JSON if it can say where, and 400 if it is not even text.
             cause, status = errors.InvalidRequest, errors.InvalidRequest.status
             message = "The body is not JSON in UTF-8"
         case 404:
-            message = f"There is nothing at {errors.shorten(request.url.path)}; the addresses are listed in docs/api.md"
+            message = f"Unknown path {errors.shorten(request.url.path)}; docs/api.md lists all routes"
         case 405:
-            message = f"This address does not take {request.method}; it takes {allowed}"
+            message = f"Method {request.method} is not allowed here; allowed: {allowed}"
         case _:
             message = str(error.detail)
     return to_response(request_id_of(request), code=cause.code, status=status, message=message, details={}, headers=error.headers)
 
 
 async def on_database_error(request: Request, error: Exception) -> JSONResponse:
-    """Return the database away or overloaded: 503, come again. Any other database error is a defect of ours: 500."""
+    """Return 503 (retry) when the database is away or overloaded. Any other database error is a defect of ours: 500."""
     if not _is_database_away(error):
         log.error("request_failed", exc_info=error)
-        return error_response(request_id_of(request), NormstatError("The server failed; its log has the details"))
+        return error_response(request_id_of(request), NormstatError("Internal server error; the server's log has the details"))
     log.warning("database_away", error=type(error).__name__, cause=str(error).splitlines()[0][:300])
     away = errors.DatabaseAway(
-        "The database does not answer or is busy; nothing was changed; try again", {"retry_after_s": RETRY_AFTER_S}
+        "The database is unavailable or busy; nothing was changed; try again", {"retry_after_s": RETRY_AFTER_S}
     )
     return error_response(request_id_of(request), away)
 
 
 def _is_database_away(error: Exception) -> bool:
-    # psycopg sorts lost and refused connections, shutdown, too many connections, timeouts, deadlocks and a full disk under
-    # OperationalError: all of them pass, and the client does right to come again.
+    # psycopg reports lost and refused connections, shutdown, too many connections, timeouts, deadlocks and a full disk as
+    # OperationalError: all of them pass, and the client should retry.
     away = OperationalError | InterfaceError | PoolTimeout | psycopg.OperationalError | psycopg.InterfaceError
     return isinstance(error, away) or (isinstance(error, DBAPIError) and error.connection_invalidated)
 
 
 class EnvelopeMiddleware:
-    """Turns whatever nobody expected into the envelope, or aborts the response when it has begun already.
+    """Turns unexpected errors into the envelope, or aborts the response if it has begun.
 
-    A middleware and not an exception handler, because Starlette's handler for Exception stands outside of all middlewares and
-    raises the exception once more.
+    A middleware and not an exception handler, because Starlette's handler for Exception runs outside all middlewares and re-raises
+    the
+    exception.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -218,18 +219,19 @@ class EnvelopeMiddleware:
         try:
             await self.app(scope, receive, watch)
         except ClientDisconnect:
-            # Nobody is there to answer, and nothing went wrong here.
+            # The client is gone, and nothing went wrong here.
             log.debug("client_gone", method=scope["method"], path=scope["path"])
         except ReaderStalled:
-            # It is in the log already.
+            # Already logged.
             raise
         except Exception:
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if has_begun:
-                # The server cuts the connection: a short file must not look whole.
+                # The server closes the connection: a short file must not look whole.
                 raise
             failed = error_response(
-                str(scope.get("state", {}).get("request_id", "")), NormstatError("The server failed; its log has the details")
+                str(scope.get("state", {}).get("request_id", "")),
+                NormstatError("Internal server error; the server's log has the details"),
             )
             await failed(scope, receive, send)
 
@@ -241,5 +243,5 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(DBAPIError, on_database_error)
     app.add_exception_handler(PoolTimeout, on_database_error)
-    # The bulk paths talk to the driver itself.
+    # The bulk paths use the driver directly.
     app.add_exception_handler(psycopg.Error, on_database_error)

@@ -1,4 +1,4 @@
-"""Whether the server can do its work."""
+"""Health check: whether the server can do its work."""
 
 from typing import Final
 
@@ -11,11 +11,11 @@ from normstat.api.schemas import Health
 
 router = APIRouter(tags=["health"])
 
-# Whoever watches the server wants an answer within a second, above all when the database hangs.
+# Monitoring needs an answer within a second, above all when the database hangs.
 MAX_WAIT_S: Final = 0.8
 
 
 @router.get("/health", responses=error_answers())
 async def get_health(state: State) -> Health:
-    """Say that the database answers, and what it is; 503 when it does not."""
+    """Report that the database answers, and its version; 503 when it does not."""
     return Health(status="ok", version=__version__, storage=await state.probe.read_storage(MAX_WAIT_S))

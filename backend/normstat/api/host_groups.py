@@ -1,4 +1,4 @@
-"""Groups of hosts that baselines speak of together."""
+"""Host groups: hosts that share baselines."""
 
 from fastapi import APIRouter
 
@@ -15,19 +15,19 @@ router = APIRouter(prefix="/host-groups", tags=["host groups"])
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_host_groups(session: ReadSession) -> HostGroupList:
-    """List groups of hosts, by name."""
+    """List host groups, by name."""
     return HostGroupList(groups=[HostGroupInfo.model_validate(record) for record in await host_group_rows.list_groups(session)])
 
 
 @router.post("", status_code=201, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def create_host_group(body: HostGroupCreate, session: WriteSession) -> HostGroupInfo:
-    """Make a group of hosts."""
+    """Create a host group."""
     return HostGroupInfo.model_validate(await host_group_rows.create_group(session, body.name, body.note, body.hosts))
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operator, session: WriteSession) -> HostGroupInfo:  # noqa: A002
-    """Change a group; with other hosts, its baselines get a new version."""
+    """Change a group; other hosts give its baselines a new version."""
     hosts = None if body.hosts is None else tuple(body.hosts)
     change = GroupChange(changed_by=principal.name, name=body.name, note=body.note, hosts=hosts)
     return HostGroupInfo.model_validate(await host_group_rows.update_group(session, id, change))
@@ -35,6 +35,6 @@ async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operat
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_host_group(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Remove a group; its baselines go on speaking of the hosts that it had."""
+    """Delete a group; its baselines keep covering the hosts that it had."""
     await host_group_rows.delete_group(session, id)
     return Empty()

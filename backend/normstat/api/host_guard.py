@@ -1,4 +1,4 @@
-"""Refuses requests that name a host which is not ours: a name that somebody pointed at this server (auth/allowed_hosts.py)."""
+"""Refuse requests whose Host header is not one of our names (DNS rebinding; see auth/allowed_hosts.py)."""
 
 from collections.abc import Collection
 
@@ -16,7 +16,8 @@ class HostGuard:
     """Answers 400 to requests for other hosts.
 
     Requests to `open_paths` pass: agents send there with a secret that no page of another site has, whatever name they know the
-    server by, and a 400 would make them set their data aside.
+    server by,
+    and a 400 would make them set their data aside.
     """
 
     def __init__(self, app: ASGIApp, open_paths: Collection[str]) -> None:
@@ -24,7 +25,7 @@ class HostGuard:
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the application for requests that are for us."""
+        """Run the application for requests to our own names."""
         if scope["type"] != "http" or scope["path"] in self._open_paths:
             await self.app(scope, receive, send)
             return
@@ -37,7 +38,7 @@ class HostGuard:
         named = shorten(", ".join(hosts))
         state.security_log.note("host_refused", client_address(request), host=named)
         error = UnknownHost(
-            f"This server does not answer to the name {named}. If it is right, add it to NORMSTAT_ALLOWED_HOSTS and start the"
+            f"This server does not answer to the name {named}. If it should, add it to NORMSTAT_ALLOWED_HOSTS and restart the"
             " server again"
         )
         await error_response(request_id_of(request), error)(scope, receive, send)

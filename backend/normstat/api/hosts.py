@@ -1,4 +1,4 @@
-"""Hosts, their streams and what could not be read of them."""
+"""Hosts, their streams and rejected lines."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -23,7 +23,7 @@ async def list_hosts(session: ReadSession) -> HostList:
 
 @router.get("/{host}", responses=guarded_answers(NotFound))
 async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
-    """Show a host and its streams."""
+    """Return a host and its streams."""
     return HostDetail.model_validate(await host_lists.read_host(session, host, datetime.now(UTC)))
 
 
@@ -35,12 +35,12 @@ async def list_rejected_lines(
     reason: Annotated[str | None, Query(max_length=4000, pattern=NO_NUL, description="only lines rejected for this reason")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> RejectedLineList:
-    """List lines of the host that could not be read, the newest first."""
+    """List rejected lines of the host, newest first."""
     return RejectedLineList.model_validate(await host_lists.list_rejected(session, host, stream_id, limit, reason=reason))
 
 
 @router.get("/{host}/stats/{stat}/instances", responses=guarded_answers(BadRequest, NotFound))
 async def list_instances(host: HostPath, stat: StatPath, window: InWindow, session: ReadSession) -> InstanceList:
-    """List the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples."""
+    """List the instances of a stat that have samples in the window; above 10,000, those with the latest samples."""
     records, n_left_out = await host_lists.list_instances(session, host, stat, window)
     return InstanceList(instances=[InstanceInfo.model_validate(record) for record in records], n_left_out=n_left_out)

@@ -1,4 +1,4 @@
-"""What agents send."""
+"""Ingest: the data that agents send."""
 
 import math
 from typing import Final
@@ -22,13 +22,13 @@ from normstat.errors import (
     UnsupportedMediaType,
     shorten,
 )
-from normstat.ingest.batching import AgentIdentity, Job
+from normstat.ingest.batching import AgentIdentity, IngestRequest
 from normstat.ingest.protocol import Ack, Frame, format_acks
 
 router = APIRouter(tags=["ingest"])
 
 GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
-# So long a request waits for others to be stored before it is sent away.
+# Maximum wait for other requests to be stored before this one is refused.
 MAX_WAIT_S: Final = 15.0
 
 
@@ -48,7 +48,7 @@ MAX_WAIT_S: Final = 15.0
     },
 )
 async def ingest(request: Request, admitted: Admitted, agent: Agent, state: State) -> PlainTextResponse:
-    """Take frames of raw tool output (docs/wire-format.md); the answer means that they are committed."""
+    """Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed."""
     async with admitted.frames(request, is_gzip=_is_gzip(request)) as frames:
         acks = await _take(state, agent, request.headers, frames)
     return PlainTextResponse(format_acks(acks))
@@ -57,12 +57,12 @@ async def ingest(request: Request, admitted: Admitted, agent: Agent, state: Stat
 def _is_gzip(request: Request) -> bool:
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in GZIP_NAMES | {"identity", ""}:
-        raise UnsupportedMediaType(f"The Content-Encoding is {shorten(encoding)}; gzip and identity are taken")
+        raise UnsupportedMediaType(f"Unsupported Content-Encoding {shorten(encoding)}; expected gzip or identity")
     return encoding in GZIP_NAMES
 
 
 async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames: list[Frame]) -> list[Ack]:
-    job = Job(
+    job = IngestRequest(
         AgentIdentity(agent.host_id, agent.token_id, is_remembered=agent.is_remembered),
         host_name=headers.get("normstat-host", ""),
         os=headers.get("normstat-os", ""),
@@ -71,11 +71,11 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
         frames=frames,
     )
     try:
-        return await state.intake.take(job, longest_wait_s=MAX_WAIT_S)
+        return await state.ingest_queue.submit(job, longest_wait_s=MAX_WAIT_S)
     except TimeoutError:
         state.ingest_gate.refuse()
     except NotAuthenticated:
-        # Revoked elsewhere while we remembered it.
+        # Revoked elsewhere while it was cached.
         state.agents.forget(agent.token_id)
         source = f"agent token {agent.token_id}"
         state.security_log.note("token_refused", source, kind="agent", reason="revoked", token_id=agent.token_id)
@@ -83,7 +83,7 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
 
 
 def _read_time(text: str) -> float | None:
-    """Return seconds since the epoch. Missing: None when the host cannot tell, or says something else; its samples count all
+    """Return seconds since the epoch. Missing: None when the host cannot tell, or sends anything else; its samples are stored all
     the same.
     """
     try:

@@ -23,7 +23,7 @@ def parse_instant(value: object) -> datetime:
     elif isinstance(value, str) and len(value) <= 64:
         instant = _from_text(value.strip())
     else:
-        raise ValueError(f"found something that is no instant; {EXPECTED}")
+        raise ValueError(f"found something other than an instant; {EXPECTED}")
     if instant.utcoffset() is None:
         raise ValueError(f"found a time without a zone; {EXPECTED}")
     try:
@@ -47,7 +47,7 @@ def _from_text(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"found {shorten(text)}; {EXPECTED}; in an address, + is written %2B") from None
+        raise ValueError(f"found {shorten(text)}; {EXPECTED}; in a URL, write + as %2B") from None
 
 
 Instant = Annotated[

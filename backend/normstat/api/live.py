@@ -1,4 +1,4 @@
-"""New samples, as they are committed."""
+"""Live notifications of new samples."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,9 +16,9 @@ router = APIRouter(tags=["live"], dependencies=[NEEDS_VIEWER])
 
 PING_S: Final = 15
 RETRY_MS: Final = 1000
-# The browser comes back by itself after the end, and is asked for its login again; so a session that ended hears no more.
+# The browser reconnects after the end and is authenticated again, so an ended session receives nothing more.
 MAX_LENGTH_S: Final = 600.0
-# A reader that takes nothing for this long is gone, even if the network has not said so.
+# A client that reads nothing for this long is gone, even if the network has not reported it.
 SEND_TIMEOUT_S: Final = 30.0
 
 
@@ -35,7 +35,9 @@ async def follow(
     state: State,
     host: Annotated[str | None, Query(description="only this host", min_length=1, max_length=200, pattern=NO_NUL)] = None,
 ) -> EventSourceResponse:
-    """Say, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec."""
+    """Notify the client by server-sent events that a host has data up to an instant; a slow reader gets the newest event of each
+    spec.
+    """
     return EventSourceResponse(_events(state.live, host), ping=PING_S, send_timeout=SEND_TIMEOUT_S)
 
 
@@ -43,7 +45,7 @@ async def _events(hub: LiveHub, host: str | None) -> AsyncIterator[ServerSentEve
     with hub.subscribe(host) as subscription:
         end = asyncio.get_running_loop().call_later(MAX_LENGTH_S, subscription.close)
         try:
-            # Something to send at once, so that the browser knows that it is connected.
+            # Sends something at once, so that the browser knows it is connected.
             yield ServerSentEvent(comment="connected", retry=RETRY_MS)
             async for event in subscription.events():
                 yield ServerSentEvent(event="data", data=event.model_dump_json())

@@ -1,4 +1,4 @@
-"""What every request and answer gets: an id, the client's address, and the headers that tell browsers to be careful."""
+"""Adds to every request an id and the client's address, and to every answer the security headers."""
 
 import re
 import uuid
@@ -14,7 +14,7 @@ from normstat.auth.client_address import TrustedProxies
 log = structlog.get_logger()
 
 REQUEST_ID_HEADER: Final = "X-Request-Id"
-# A proxy's own id is kept, when it is one: it ends up in logs.
+# A proxy's own request id is kept if it is valid: it ends up in logs.
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Plotly sets style attributes and draws images of a figure from data: and blob: addresses.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
@@ -36,21 +36,21 @@ SECURITY_HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Not no-referrer: under that one, browsers send `Origin: null` with forms, even to ourselves.
+    # Not no-referrer: with that, browsers send `Origin: null` with forms, even to ourselves.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-# A browser that came by TLS once comes by TLS only, for a year. Browsers ignore it in answers that came without.
+# A browser that came by TLS once uses TLS only, for a year. Browsers ignore this header without TLS.
 STRICT_TRANSPORT_SECURITY: Final = "max-age=31536000"
 
 
 def client_address(request: Request) -> str:
-    """Return the address of the client, behind trusted proxies too; the only place where anything here gets it from."""
+    """Return the client's address, also behind trusted proxies; the only source of it in the API."""
     return str(request.scope.get("state", {}).get("client_address", ""))
 
 
 def came_by_tls(request: Request) -> bool:
-    """Return whether the client's connection was encrypted, as far as a trusted proxy says so."""
+    """Return whether the client's connection was encrypted, as far as a trusted proxy reports it."""
     return bool(request.scope.get("state", {}).get("came_by_tls", False))
 
 
@@ -94,7 +94,7 @@ class RequestContextMiddleware:
 
         with structlog.contextvars.bound_contextvars(request_id=request_id, address=address):
             await self.app(scope, receive, send_with_headers)
-            # The path only: the query may hold what is nobody else's business.
+            # The path only: the query may be private.
             log.debug("request_done", method=scope["method"], path=scope["path"], status=status)
 
     def _look_behind_proxies(self, scope: Scope, headers: Headers) -> tuple[str, bool]:
@@ -104,7 +104,7 @@ class RequestContextMiddleware:
         forwarded_for = headers.getlist("x-forwarded-for")
         is_trusted = self._proxies.trusts(peer)
         if forwarded_for and not is_trusted and not self._has_warned:
-            # Once: everybody can send it. Behind a proxy that nobody named, all clients share its address.
+            # Log once: anyone can send this header. Behind an unnamed proxy, all clients share its address.
             self._has_warned = True
             log.warning("forwarded_header_ignored", peer=peer, setting="NORMSTAT_TRUSTED_PROXIES")
         said = headers.getlist("x-forwarded-proto")

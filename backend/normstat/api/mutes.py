@@ -1,4 +1,4 @@
-"""Mutes: series that nobody wants to see among the findings."""
+"""Mutes: series hidden from findings."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/mutes", tags=["mutes"])
 async def list_mutes(
     session: ReadSession,
     host: Annotated[
-        str | None, Query(description="those of this host, and of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
+        str | None, Query(description="mutes of this host, and those of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
     ] = None,
 ) -> MuteList:
     """List muted series."""
@@ -28,7 +28,7 @@ async def list_mutes(
 
 @router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict))
 async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
-    """Mute a series: of a host or of all, one instance or all of them."""
+    """Mute a series: of one host or all, one instance or all."""
     draft = MuteDraft(
         host=body.host,
         stat=body.stat,
@@ -42,6 +42,6 @@ async def create_mute(body: MuteCreate, principal: Operator, session: WriteSessi
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def delete_mute(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Show the series among the findings again."""
+    """Unmute a series: it appears among the findings again."""
     await mute_rows.delete_mute(session, id)
     return Empty()

@@ -1,4 +1,4 @@
-"""The built page: files, and index.html for every address that the page's own router knows."""
+"""The built page: its files, and index.html for every path that the page's own router knows."""
 
 import os
 from http import HTTPStatus
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from normstat.errors import NotFound, shorten
 
-# The build puts a hash of the content into these names, so a changed file has another name.
+# The build puts a content hash into these names, so a changed file has another name.
 HASHED_FOLDER: Final = "assets/"
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 ASK_EACH_TIME: Final = "no-cache"
@@ -28,8 +28,8 @@ NOT_BUILT: Final = """<!doctype html>
 """
 
 
-class Page:
-    """Answers every address that no route of the API has."""
+class PageFiles:
+    """Serves every path that no API route matches."""
 
     def __init__(self, page_dir: Path | None) -> None:
         self._dir = page_dir
@@ -41,11 +41,11 @@ class Page:
         Raises: NotFound, HTTPException 405
         """
         if scope["type"] != "http":
-            raise NotFound("There are no WebSockets here")
+            raise NotFound("WebSockets are not supported")
         request = Request(scope)
         path = request.url.path.lstrip("/")
         if path == "api" or path.startswith("api/"):
-            raise NotFound(f"There is nothing at {shorten(request.url.path)}; the addresses are listed in docs/api.md")
+            raise NotFound(f"Unknown path {shorten(request.url.path)}; docs/api.md lists all routes")
         if request.method not in {"GET", "HEAD"}:
             raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
         response = await anyio.to_thread.run_sync(self._find, scope, path)
@@ -60,8 +60,8 @@ class Page:
         found, stat_result = self._files.lookup_path(os.path.normpath(path)) if path and "\x00" not in path else ("", None)
         if stat_result is None or not Path(found).is_file():
             if path.startswith(HASHED_FOLDER):
-                # An old page asks for files of its own build; index.html in their place would be an unreadable script.
-                raise NotFound(f"There is no file {shorten(path)}; reload the page")
+                # A page of an older build requests its own files; index.html in their place would be an unreadable script.
+                raise NotFound(f"Unknown file {shorten(path)}; reload the page")
             found = str(self._dir / "index.html")
             stat_result = Path(found).stat()
         is_hashed = path.startswith(HASHED_FOLDER)

@@ -39,13 +39,13 @@ PREFIX: Final = "/api/v1"
 
 
 def operation_id(route: APIRoute) -> str:
-    """Return the route's function name in camel case, as clients generated from OpenAPI like it: list_hosts -> listHosts."""
+    """Return the route's function name in camel case, the convention of generated clients: list_hosts -> listHosts."""
     first, *rest = route.name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
 
 def build_router() -> APIRouter:
-    """Return the routes, in the order in which a request is held against them: what agents ask for most comes first."""
+    """Return the routes in matching order: the one that agents call most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
         ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, bands, baselines, exclusions, mutes,

@@ -13,7 +13,7 @@ from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.query.host_lists import StreamState
 
-# PostgreSQL's text cannot hold the character NUL; refusing it here makes it a 422 that says where.
+# PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
 NO_NUL = r"^[^\x00]*$"
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
 Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
@@ -21,16 +21,16 @@ Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=10
 
 
 class Body(BaseModel):
-    """Base of all bodies: unknown members of a request are errors, not ignored wishes.
+    """Base of all bodies: unknown members of a request are errors.
 
-    `model_validate` takes the records of query and baseline too, whose attributes have the same names.
+    `model_validate` also accepts the records of query and storage, whose attributes have the same names.
     """
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
 
 
 class ErrorInfo(Body):
-    """What went wrong: a stable code, a sentence, facts, and the id under which the log has it."""
+    """An error: a stable code, a sentence, facts, and the id under which it is logged."""
 
     code: str
     message: str
@@ -39,13 +39,13 @@ class ErrorInfo(Body):
 
 
 class ErrorBody(Body):
-    """The one shape of every answer that is not 2xx."""
+    """The body of every answer that is not 2xx."""
 
     error: ErrorInfo
 
 
 class Empty(Body):
-    """Nothing to say but that it is done."""
+    """An empty body: the request was carried out."""
 
 
 # --- accounts ---
@@ -73,7 +73,7 @@ class Me(Body):
 
 
 class PasswordChange(Body):
-    """A new password; `old_password` is needed where there is one. The account's API tokens are revoked, unless told otherwise."""
+    """A new password; `old_password` is required if there is one. By default the account's API tokens are revoked."""
 
     old_password: str | None = None
     new_password: Password
@@ -105,7 +105,7 @@ class UserCreate(Body):
 
 
 class UserUpdate(Body):
-    """What to change of an account; members left out stay. With a password, its API tokens are revoked, unless told otherwise."""
+    """Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default."""
 
     role: Role | None = None
     password: Password | None = None
@@ -114,7 +114,7 @@ class UserUpdate(Body):
 
 
 class TokenInfo(Body):
-    """A token without its secret. `host` is set for an agent token that may send for that host alone; `role` for an API token."""
+    """A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens."""
 
     id: int
     name: str
@@ -126,7 +126,7 @@ class TokenInfo(Body):
 
 
 class TokenList(Body):
-    """Tokens, the newest first."""
+    """Tokens, newest first."""
 
     tokens: list[TokenInfo]
 
@@ -139,14 +139,14 @@ class ApiTokenCreate(Body):
 
 
 class AgentTokenCreate(Body):
-    """A new token for an agent; without a host it may send for any host, and each host it names is made."""
+    """A new agent token; without a host it may send for any host, and new hosts are created as needed."""
 
     name: Name
     host: Name | None = None
 
 
 class NewToken(Body):
-    """The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only)."""
+    """The secret, shown once. `command` installs the agent on a host (agent tokens only)."""
 
     token: str
     info: TokenInfo
@@ -157,7 +157,7 @@ class NewToken(Body):
 
 
 class LineCounts(Body):
-    """Lines of a stream by kind."""
+    """Number of lines of a stream, by kind."""
 
     header: int
     sample: int
@@ -169,7 +169,7 @@ class LineCounts(Body):
 
 
 class StreamInfo(Body):
-    """One run of one tool on a host. `spec` names how it is read; `stats` what it yields."""
+    """One run of one tool on a host. `spec` names how it is read; `stats` the stats it yields."""
 
     id: int
     spec: str
@@ -186,9 +186,9 @@ class StreamInfo(Body):
 
 
 class HostInfo(Body):
-    """A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's.
+    """A host. `state` is the best state among its streams; `clock_offset_s` is how far its clock is ahead of the server's.
 
-    `has_reject_rise`: at least ten lines were rejected in the last hour, and at least four times as many as in the hour before.
+    `has_reject_rise`: the last hour has at least ten rejected lines, and at least four times as many as the hour before.
     """
 
     name: str
@@ -216,7 +216,7 @@ class HostList(Body):
 
 
 class HostDetail(Body):
-    """A host and its streams, the newest first; streams that ended more than a week ago are only counted."""
+    """A host and its streams, newest first; streams that ended more than a week ago are only counted."""
 
     host: HostInfo
     streams: list[StreamInfo]
@@ -238,7 +238,7 @@ class RejectedLineInfo(Body):
 
 
 class RejectedLineList(Body):
-    """Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of one reason only those that are."""
+    """Rejected lines, newest first. `n_total` includes those whose text is not stored; for one reason, only stored ones."""
 
     rejected_lines: list[RejectedLineInfo]
     n_total: int
@@ -264,7 +264,7 @@ class FieldInfo(Body):
 
 
 class PanelInfo(Body):
-    """A graph that the host page shows by default."""
+    """A graph shown by default on the host page."""
 
     key: str
     title: str
@@ -275,7 +275,7 @@ class PanelInfo(Body):
 
 
 class StatInfo(Body):
-    """One kind of sample; `shape` tells what its instances are: rows of a table, keys, stacks, or buckets of distributions."""
+    """One kind of sample; `shape` tells what its instances are: table rows, keys, stacks, or buckets of distributions."""
 
     name: str
     title: str
@@ -290,13 +290,13 @@ class StatInfo(Body):
 
 
 class StatList(Body):
-    """The catalogue: everything that can be read, in the order of menus."""
+    """The catalogue: all stats, in menu order."""
 
     stats: list[StatInfo]
 
 
 class InstanceInfo(Body):
-    """What rows of a stat are about on this host."""
+    """An instance of a stat on this host."""
 
     name: str
     first_sample_at: datetime
@@ -314,14 +314,16 @@ class InstanceList(Body):
 
 
 class Resolution(StrEnum):
-    """raw: every sample; envelope: for each pixel column the first, lowest, highest and last sample, as they are."""
+    """raw: every sample; envelope: the first, lowest, highest and last sample of each pixel column."""
 
     RAW = "raw"
     ENVELOPE = "envelope"
 
 
 class SeriesSource(StrEnum):
-    """What the points come from: every sample, rollups of minutes or of hours, or rollups and samples for parts without them."""
+    """Where the points come from: samples, rollups of minutes or hours, or mixed (rollups, and samples where rollups are
+    missing).
+    """
 
     RAW = "raw"
     ROLLUP_MINUTE = "rollup_minute"
@@ -339,16 +341,16 @@ class SteppedAxis(Body):
 
 
 class DeltaAxis(Body):
-    """One time more than there are deltas: each is the one before plus its delta, the first is start_ms."""
+    """One time more than there are deltas: the first is start_ms, each further one adds its delta."""
 
     start_ms: int
     deltas: list[int]
 
 
 class Series(Body):
-    """Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
+    """Points of one series: values of real samples in both resolutions, at the times of one of the block's axes.
 
-    A None value is a gap: the line must not be joined across it. `n_raw` samples stand behind the points.
+    null is a gap: the line must not be joined across it. `n_raw` samples were reduced to these points.
     """
 
     instance: str
@@ -362,7 +364,7 @@ class Series(Body):
 class SeriesBlock(Body):
     """Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
 
-    `column_ms`: what a pixel column stands for; the first column begins at `start`, with rollups at its minute's or hour's begin.
+    `column_ms`: width of a pixel column; the first column begins at `start`, or with rollups at the start of its minute or hour.
     """
 
     host: str
@@ -396,7 +398,7 @@ class GapInfo(Body):
 
 
 class StatCoverage(Body):
-    """When a stat has samples inside the window. `interval_s` is the usual distance of two reports."""
+    """When a stat has samples inside the window. `interval_s` is the typical interval of two reports."""
 
     stat: str
     n_samples: int
@@ -405,7 +407,7 @@ class StatCoverage(Body):
 
 
 class Coverage(Body):
-    """What there is of a host; `first_sample_at` and `last_sample_at` are over all time."""
+    """The coverage of a host; `first_sample_at` and `last_sample_at` are over all time."""
 
     host: str
     start: datetime
@@ -420,7 +422,7 @@ class Coverage(Body):
 
 
 class RuleInfo(Body):
-    """Windows that come again: `start` is local time in the baseline's time zone, without a zone."""
+    """Recurring windows: `start` is local time in the baseline's time zone, without a zone."""
 
     rrule: str
     start: Annotated[str, BeforeValidator(lambda start: start.isoformat() if isinstance(start, datetime) else start)]
@@ -429,7 +431,7 @@ class RuleInfo(Body):
 
 
 class ExcludedWindow(Body):
-    """A part of the windows that is left out, for a host or (null) for all, because of an exclusion."""
+    """A part of the windows that an exclusion removes, for one host or (null) for all."""
 
     start: datetime
     end: datetime
@@ -439,7 +441,7 @@ class ExcludedWindow(Body):
 
 
 class ProfileInfo(Body):
-    """How far the profiles of all hosts of the baseline are."""
+    """Progress of the profiles of all hosts of the baseline."""
 
     state: Literal["waiting", "working", "done", "failed"]
     n_done: int
@@ -448,9 +450,9 @@ class ProfileInfo(Body):
 
 
 class BaselineInfo(Body):
-    """A period that was marked as normal. `version` grows whenever windows, hosts or time zone change.
+    """A baseline: a period marked as normal. `version` grows whenever windows, hosts or time zone change.
 
-    Windows may reach into the future: until `recording_until` the last one is being recorded. With a group the hosts are those of
+    Windows may reach into the future: until `recording_until` the last one is being recorded. With a group, the hosts are those of
     the group.
     """
 
@@ -476,7 +478,7 @@ class BaselineInfo(Body):
 
 
 class Health(Body):
-    """The server can do its work (it is 503 `database_away` otherwise); reachable without an account."""
+    """The server can do its work (otherwise 503 `database_away`); readable without an account."""
 
     status: Literal["ok"]
     version: str

@@ -29,15 +29,17 @@ async def read_series(
     width: Annotated[int, Query(ge=16, le=8000, description="width of the graph in pixels")],
     field: Annotated[list[FieldKey], Query(min_length=1, max_length=100, description="keys of the fields")],
     instance: Annotated[
-        list[InstanceName] | None, Query(max_length=200, description="names of instances; left out: all, up to the limit")
+        list[InstanceName] | None, Query(max_length=200, description="names of instances; default: all, up to the limit")
     ] = None,
     instances: Annotated[
-        str | None, Query(pattern=r"^top:[1-9][0-9]{0,2}$", description="top:N, those with the highest mean of the first field")
+        str | None,
+        Query(pattern=r"^top:[1-9][0-9]{0,2}$", description="top:N, the instances with the highest mean of the first field"),
     ] = None,
 ) -> Response:
-    """Read the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+    """Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
 
-    The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
+    The body is built from the arrays (series_body.py): validating a hundred thousand numbers one by one takes longer than reading
+    them.
     """
     if instance and instances is not None:
         raise BadRequest("Give either `instance` (names) or `instances` (top:N), not both")

@@ -1,6 +1,6 @@
-"""The answer with series: columns of numbers, times as few numbers as they need, compressed.
+"""The response body of series: columns of numbers, times in as few numbers as possible, compressed.
 
-Nothing else is as large as these answers, so the bytes are made from the arrays; a test holds them against the schema.
+These answers are by far the largest, so the bytes are built from the arrays; a test checks them against the schema.
 """
 
 import zlib
@@ -15,17 +15,17 @@ from normstat.query.series_points import SeriesResult
 from normstat.stats.records import Int64Array
 
 GZIP_FROM_BYTES: Final = 1024
-# Level 5, which the middleware takes, is three times as slow for a tenth of the size.
+# Level 5, which the middleware uses, is three times as slow for a tenth less.
 GZIP_LEVEL: Final = 1
 GZIP_WINDOW_BITS: Final = 31
-# An axis with more jumps than this part of its times is shorter as a list of deltas.
+# An axis with more jumps than this share of its times is shorter as a list of deltas.
 MAX_JUMPS: Final = 0.25
-# Whole numbers up to here are the same as floating numbers.
+# Integers up to here are represented exactly as floats.
 EXACT: Final = 2.0**53
 
 
 def make_response(result: SeriesResult, takes_gzip: bool) -> Response:  # noqa: FBT001 (called through a thread)
-    """Return the answer, compressed for whoever takes that."""
+    """Return the response, compressed if the client accepts it."""
     body = encode(result)
     headers = {"Vary": "Accept-Encoding"}
     if takes_gzip and len(body) >= GZIP_FROM_BYTES:
@@ -73,7 +73,7 @@ def encode(result: SeriesResult) -> bytes:
 
 
 def to_axis(times_ms: Int64Array) -> Mapping[str, object]:
-    """Return times as start, step and jumps where most distances are the same; else as deltas.
+    """Return times as start, step and jumps where most distances are equal; else as deltas.
 
     Shape: times_ms (n,) int64
     """
@@ -90,7 +90,7 @@ def to_axis(times_ms: Int64Array) -> Mapping[str, object]:
 
 
 def _shortened(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
-    """Whole numbers as such: `3` and `3.0` are the same number, and one is shorter."""
+    """Return whole numbers as integers: `3` and `3.0` are the same number, and one is shorter."""
     if len(values) and bool(np.all(np.abs(values) < EXACT)) and bool(np.all(values == np.rint(values))):
         return values.astype(np.int64)
     return values

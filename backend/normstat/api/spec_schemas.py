@@ -1,4 +1,4 @@
-"""The bodies of specs, drafts and previews of them, and of reparses."""
+"""The bodies of specs, their drafts and previews, and reparses."""
 
 from datetime import datetime
 from typing import Annotated
@@ -9,7 +9,7 @@ from normstat.api.schemas import NO_NUL, Body, Name
 from normstat.stats.draft import Form
 from normstat.storage.reparse_rows import JobState
 
-# What a person pastes: some reports. The server reads a MiB of it in a second or two.
+# Pasted by a person: some reports. The server reads a MiB of it in a second or two.
 Sample = Annotated[str, StringConstraints(max_length=1 << 20)]
 Toml = Annotated[str, StringConstraints(max_length=256 * 1024)]
 Word = Annotated[str, StringConstraints(max_length=1000)]
@@ -17,9 +17,9 @@ SpecName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern
 
 
 class SpecInfo(Body):
-    """A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again.
+    """A spec. `n_streams_outdated` streams have samples read with another version of it; a reparse reads them again.
 
-    `disabled_reason`: why an added spec is not read any more; its streams are kept until it is changed. Empty for all others.
+    `disabled_reason`: why a user spec cannot be read any more; its streams are stored until it is corrected. Empty otherwise.
     """
 
     name: str
@@ -35,7 +35,7 @@ class SpecInfo(Body):
 
 
 class SpecList(Body):
-    """All specs by name: the built-in ones and those that were added."""
+    """All specs by name: built-in and user specs."""
 
     specs: list[SpecInfo]
 
@@ -47,13 +47,13 @@ class SpecDetail(SpecInfo):
 
 
 class SpecPut(Body):
-    """A spec as text; its version is counted by the server."""
+    """A spec as TOML text; the server assigns its version."""
 
     toml: Toml
 
 
 class SpecDraftRequest(Body):
-    """A sample of what a tool prints. `instance_column`, a header or a place from 1, says what the rows of a report are about."""
+    """A sample of a tool's output. `instance_column`, a header or a position from 1, tells which column names the instance."""
 
     name: SpecName
     tool: Word | None = None
@@ -63,8 +63,8 @@ class SpecDraftRequest(Body):
     instance_column: Word | None = None
 
 
-class DraftColumn(Body):
-    """A column of numbers as the draft understood it."""
+class SpecDraftColumn(Body):
+    """A column of numbers, as the draft interprets it."""
 
     key: str
     column: str
@@ -74,21 +74,21 @@ class DraftColumn(Body):
 
 
 class SpecDraft(Body):
-    """A spec to be corrected and added."""
+    """A draft spec, to be corrected and added."""
 
     toml: str
-    columns: list[DraftColumn]
+    columns: list[SpecDraftColumn]
 
 
 class SpecPreviewRequest(Body):
-    """A spec as text, and what it is to be tried on."""
+    """A spec as TOML text, and the sample to try it on."""
 
     toml: Toml
     sample: Sample
 
 
-class PreviewRow(Body):
-    """A sample as it would be read; `time` null: nothing tells it, so that ingest would reject the line."""
+class SpecPreviewRow(Body):
+    """A sample as it would be read; `time` null: unknown, so ingest would reject the line."""
 
     stat: str
     time: datetime | None
@@ -96,7 +96,7 @@ class PreviewRow(Body):
     values: dict[str, int | float | None]
 
 
-class PreviewLine(Body):
+class SpecPreviewLine(Body):
     """A line that would be rejected."""
 
     line_no: int
@@ -105,17 +105,17 @@ class PreviewLine(Body):
 
 
 class SpecPreview(Body):
-    """At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by what they are."""
+    """At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by kind."""
 
-    rows: list[PreviewRow]
-    rejected: list[PreviewLine]
+    rows: list[SpecPreviewRow]
+    rejected: list[SpecPreviewLine]
     n_lines: dict[str, int]
     n_rows: int
     n_rejected: int
 
 
 class ReparseCreate(Body):
-    """What to read again: streams of a host, of a spec, one alone, or all; of these only the outdated ones, if that is wished."""
+    """Which streams to read again: those of a host, of a spec, a single one, or all; optionally only outdated ones."""
 
     host: Name | None = None
     stream_id: int | None = None
@@ -124,7 +124,7 @@ class ReparseCreate(Body):
 
 
 class Reparse(Body):
-    """A reparse. `n_bytes` were there when it was wished for; samples and rejected lines are those of the streams that are done."""
+    """A reparse. `n_bytes`: size when it was requested; samples and rejected lines are those of the finished streams."""
 
     id: int
     host: str | None
@@ -146,6 +146,6 @@ class Reparse(Body):
 
 
 class ReparseList(Body):
-    """The newest reparses, the newest first; at most 100."""
+    """The newest reparses, newest first; at most 100."""
 
     reparses: list[Reparse]

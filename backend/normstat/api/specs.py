@@ -1,4 +1,4 @@
-"""Specs: the built-in ones, and those that users add from a sample of what their tool prints."""
+"""Specs: the built-in ones, and those that users add from a sample of a tool's output."""
 
 from datetime import datetime
 from typing import Annotated
@@ -19,20 +19,20 @@ from normstat.api.deps import (
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
 from normstat.api.spec_schemas import (
-    DraftColumn,
-    PreviewLine,
-    PreviewRow,
     SpecDetail,
     SpecDraft,
+    SpecDraftColumn,
     SpecDraftRequest,
     SpecInfo,
     SpecList,
     SpecPreview,
+    SpecPreviewLine,
     SpecPreviewRequest,
+    SpecPreviewRow,
     SpecPut,
 )
 from normstat.errors import BadRequest, Conflict, NotFound, Overloaded
-from normstat.ingest.preview_process import check_apart, preview_apart
+from normstat.ingest.preview_process import check_isolated, preview_isolated
 from normstat.query import spec_lists
 from normstat.query.spec_lists import SpecRecord
 from normstat.stats import draft
@@ -53,7 +53,7 @@ async def list_specs(session: ReadSession) -> SpecList:
 
 @router.post("/draft", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
 async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
-    """Draft a spec from a sample of what a tool prints, to be corrected."""
+    """Draft a spec from a sample of a tool's output, to be corrected."""
     wish = DraftWish(
         name=body.name,
         sample=body.sample,
@@ -64,7 +64,7 @@ async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
     )
     found = await anyio.to_thread.run_sync(draft.draft_spec, wish)
     columns = [
-        DraftColumn(key=column.key, column=column.column, kind=column.kind, unit=column.unit, decimals=column.decimals)
+        SpecDraftColumn(key=column.key, column=column.column, kind=column.kind, unit=column.unit, decimals=column.decimals)
         for column in found.columns
     ]
     return SpecDraft(toml=found.toml, columns=columns)
@@ -72,17 +72,18 @@ async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
 
 @router.post("/preview", responses=guarded_answers(BadRequest, Overloaded))
 async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: State) -> SpecPreview:
-    """Show what a spec makes of a sample; nothing is kept."""
+    """Preview how a spec reads a sample; nothing is stored."""
     async with state.preview_slots.hold(principal.name):
-        _, found = await preview_apart(body.toml, body.sample.encode("utf-8", "replace"))
-    # What the other process has read is harmless here, too.
+        _, found = await preview_isolated(body.toml, body.sample.encode("utf-8", "replace"))
+    # A text that the other process has read is harmless here, too.
     async with open_read_session(state.sessions) as session:
         await user_specs.check_text(session, body.toml)
     return SpecPreview(
         rows=[
-            PreviewRow(stat=row.stat, time=_to_instant(row.time_us), instance=row.instance, values=row.values) for row in found.rows
+            SpecPreviewRow(stat=row.stat, time=_to_instant(row.time_us), instance=row.instance, values=row.values)
+            for row in found.rows
         ],
-        rejected=[PreviewLine.model_validate(line) for line in found.rejected],
+        rejected=[SpecPreviewLine.model_validate(line) for line in found.rejected],
         n_lines=found.n_lines,
         n_rows=found.n_rows,
         n_rejected=found.n_rejected,
@@ -91,23 +92,23 @@ async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: Sta
 
 @router.get("/{name}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_spec(name: NamePath, session: ReadSession) -> SpecDetail:
-    """Show a spec with its text."""
+    """Return a spec with its text."""
     record, toml = await spec_lists.read_spec(session, name)
     return SpecDetail(**_to_info(record).model_dump(), toml=toml)
 
 
 @router.put("/{name}", responses=guarded_answers(BadRequest, Overloaded))
 async def put_spec(name: NamePath, body: SpecPut, principal: Administrator, state: State, session: WriteSession) -> SpecInfo:
-    """Add a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then."""
+    """Add a spec, or change a user spec; a changed text gets the next version, and its streams become outdated."""
     async with state.preview_slots.hold(principal.name):
-        await check_apart(body.toml)
+        await check_isolated(body.toml)
     row = await user_specs.put_user_spec(session, name=name, toml=body.toml, created_by=principal.name)
     return _to_info(await spec_lists.describe(session, row))
 
 
 @router.delete("/{name}", status_code=204, dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound, Conflict))
 async def delete_spec(name: NamePath, session: WriteSession) -> None:
-    """Remove a spec that was added and that no stream needs."""
+    """Delete a user spec that no stream uses."""
     await user_specs.delete_user_spec(session, name)
 
 
@@ -116,5 +117,5 @@ def _to_info(record: SpecRecord) -> SpecInfo:
 
 
 def _to_instant(time_us: int | None) -> datetime | None:
-    # Ingest rejects a row of other years, as it does one without a time.
+    # Ingest rejects rows of other years, as it does rows without a time.
     return None if time_us is None or not 0 <= time_us < LATEST_US else from_us(time_us)

@@ -1,4 +1,4 @@
-"""What one server process shares between its requests."""
+"""State shared by the requests of one server process."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.api.backpressure import Gate, Lobby
 from normstat.api.slots import Slots
-from normstat.auth.access import AgentMemory
+from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
-from normstat.ingest.batching import Intake
+from normstat.ingest.batching import IngestQueue
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.live.notify import LiveHub
-from normstat.query.disk_usage import StorageWatch
+from normstat.query.disk_usage import StorageMonitor
 from normstat.settings import Settings
 from normstat.storage.probe import DatabaseProbe
 from normstat.work_budget import MemoryPool
@@ -24,13 +24,15 @@ from normstat.work_budget import MemoryPool
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Made by create_app, reached by `state_of`.
+    """Created by create_app, returned by `state_of`.
 
     `engine` is for people and jobs; `ingest_engine` and `probe` have connections of their own, so that agents are served and
-    /health answers whatever people ask for. `agents_dir` is None where there are no agent files to hand out. `ingest_gate` bounds
-    what agents' requests hold of this process's memory, `lobby` those whose token is not known yet; `intake` stores what agents
-    send. `preview_slots` bounds how many previews of specs are read at once, each by a process of its own;
-    `export_slots` how many exports run, each with a connection; `comparison_slots` and `comparison_memory` what comparisons take.
+    /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
+    held by
+    agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send. `preview_slots`
+    bounds the
+    spec previews read at once, each in a process of its own; `export_slots` the running exports, each with a connection;
+    `comparison_slots` and `comparison_memory` the comparisons.
     """
 
     settings: Settings
@@ -46,10 +48,10 @@ class AppState:
     agents_dir: Path | None
     ingest_gate: Gate
     lobby: Lobby
-    agents: AgentMemory
-    intake: Intake
+    agents: AgentTokenCache
+    ingest_queue: IngestQueue
     imports: ImportQueue
-    storage: StorageWatch
+    storage: StorageMonitor
     preview_slots: Slots
     export_slots: Slots
     comparison_slots: Slots
@@ -63,6 +65,6 @@ class AppState:
 
 
 async def state_of(request: Request) -> AppState:
-    """Return the shared things of the application that serves this request."""
-    # Awaits nothing: a plain function would be run in another thread, for each request.
+    """Return the state of the application that serves this request."""
+    # Async though it awaits nothing: a plain function would run in another thread for each request.
     return cast("AppState", request.app.state.normstat)

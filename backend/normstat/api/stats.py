@@ -17,7 +17,7 @@ router = APIRouter(prefix="/stats", tags=["stats"], dependencies=[NEEDS_VIEWER])
 
 @router.get("", responses=guarded_answers())
 async def list_stats(session: ReadSession) -> StatList:
-    """List every stat that can be read, with the columns that hosts have sent and no spec describes."""
+    """List every stat, including columns that hosts have sent and no spec describes."""
     await refresh_catalogue(session)
     seen = {stored.name: stored.fields for stored in await lookup.list_stats(session)}
     return StatList(stats=[_to_info(spec, stat, seen.get(stat.name, ())) for spec, stat in load_catalogue().stats.values()])

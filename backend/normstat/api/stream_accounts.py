@@ -1,4 +1,4 @@
-"""The accounts of streams: what became of each line and byte, and any place of the raw output."""
+"""Stream accounts: how each line and byte was classified, and the raw output around any position."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -20,11 +20,14 @@ LineCount = Annotated[int, Query(ge=0, le=context.MAX_LINES)]
 async def read_accounts(
     host: HostPath,
     session: ReadSession,
-    only: Annotated[line_accounts.Only | None, Query(description="only such streams")] = None,
+    only: Annotated[
+        line_accounts.StreamFilter | None,
+        Query(description="only streams with rejected lines, an outdated spec version, or lost bytes"),
+    ] = None,
     stream_id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="only this stream")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> HostAccounts:
-    """Tell what became of every line and byte that a host sent: in all, and stream by stream."""
+    """Return how every line and byte of a host was classified: in total, and stream by stream."""
     accounts = await line_accounts.read_host_accounts(
         session, host, only=only, stream_id=stream_id, limit=limit, now=datetime.now(UTC)
     )
@@ -35,9 +38,9 @@ async def read_accounts(
 async def read_context(
     id: IdPath,  # noqa: A002 -- the name in the address
     session: ReadSession,
-    offset: Annotated[int, Query(ge=0, le=2**63 - 1, description="a byte of the line to show, counted in the stream")],
+    offset: Annotated[int, Query(ge=0, le=2**63 - 1, description="offset in the stream of any byte of the line to show")],
     before: LineCount = 10,
     after: LineCount = 10,
 ) -> StreamContext:
-    """Show a line of a stream's raw output among the lines around it, as the tool printed them."""
+    """Return a line of a stream's raw output and the lines around it, as the tool printed them."""
     return StreamContext.model_validate(await context.read_context(session, id, offset, before=before, after=after))

@@ -1,4 +1,4 @@
-"""Long answers, piece by piece: they end with the client, and do not wait for a client that reads nothing."""
+"""Long answers, sent piece by piece: they end when the client disconnects or stops reading."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,17 +12,18 @@ from starlette.types import Message, Receive, Scope, Send
 log = structlog.get_logger()
 
 Pieces = AsyncGenerator[bytes]
-# What is sent at once. The server's buffer takes a part whole and the next one when it has drained: so small parts show
-# whether anything is read, and an answer that nobody reads costs little memory.
+# Bytes sent at once. The server's buffer takes a whole part, and the next one when it has drained: small parts show whether the
+# client
+# reads, and an unread answer costs little memory.
 PART_BYTES: Final = 64 * 1024
 
 
 class ReaderStalled(Exception):
-    """The client took nothing of an answer for too long; the connection is cut, so that a part never looks like a whole."""
+    """The client read nothing for too long; the connection is cut, so that a part never looks like a whole."""
 
 
 class PieceResponse(StreamingResponse):
-    """A stream that is closed when the client is gone, or reads nothing for `stall_s` seconds."""
+    """A stream that is closed when the client disconnects, or reads nothing for `stall_s` seconds."""
 
     def __init__(self, pieces: Pieces, *, media_type: str, headers: dict[str, str], stall_s: float) -> None:
         super().__init__(pieces, media_type=media_type, headers=headers)
@@ -30,11 +31,11 @@ class PieceResponse(StreamingResponse):
         self._stall_s = stall_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the pieces, and listen for the client's going.
+        """Send the pieces, and watch for the client's disconnect.
 
         Raises: ReaderStalled
         """
-        # From 2.4 on Starlette would notice that only when it sends the next piece.
+        # From 2.4 on Starlette would notice a disconnect only when it sends the next piece.
         asgi = {**scope.get("asgi", {}), "spec_version": "2.3"}
         await super().__call__({**scope, "asgi": asgi}, receive, send)
 
@@ -61,13 +62,14 @@ class PieceResponse(StreamingResponse):
                 await send(message)
         except TimeoutError:
             log.warning("answer_stalled", stall_s=self._stall_s)
-            raise ReaderStalled(f"The client read nothing for {self._stall_s:.0f} s; the answer was cut off") from None
+            raise ReaderStalled(f"The client read nothing for {self._stall_s:.0f} s; the answer was aborted") from None
 
 
 async def detach(pieces: Pieces) -> Pieces:
-    """Return the pieces, each made in a task of its own, which is cancelled once.
+    """Return the pieces, each produced in a task of its own, which is cancelled once.
 
-    When the client is gone, anyio cancels the response's task again at every turn of the event loop, and so would cut off what the
+    When the client is gone, anyio cancels the response's task again at every turn of the event loop, and so would interrupt what
+    the
     driver does then: ask the server to cancel the statement, and wait until it has.
     """
     coming: asyncio.Task[bytes | None] | None = None
@@ -91,6 +93,6 @@ async def _end(pieces: Pieces, coming: asyncio.Task[bytes | None] | None) -> Non
         coming.cancel()
         await asyncio.wait({coming})
         if not coming.cancelled():
-            # Whoever waited for it has seen it; or nobody waits any more.
+            # Whoever waited for it has seen the error, or nobody waits any more.
             coming.exception()
     await pieces.aclose()

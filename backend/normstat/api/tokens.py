@@ -1,4 +1,4 @@
-"""Tokens: of scripts (they act for the account that made them) and of agents."""
+"""API tokens (they act for the account that created them) and agent tokens."""
 
 import shlex
 
@@ -24,7 +24,7 @@ async def list_api_tokens(principal: Viewer, session: ReadSession) -> TokenList:
 
 @router.post("/api-tokens", status_code=201, responses=guarded_answers())
 async def create_api_token(body: ApiTokenCreate, principal: Viewer, session: WriteSession) -> NewToken:
-    """Make a token that acts for one's account, with this role or the account's where that becomes lower."""
+    """Create a token that acts for one's account, with this role or the account's role, whichever is lower."""
     token, row = await accounts.create_api_token(session, principal, name=body.name, role=body.role)
     return NewToken(token=token, info=_to_info(row, None), command=None)
 
@@ -44,7 +44,7 @@ async def list_agent_tokens(session: ReadSession) -> TokenList:
 
 @router.post("/agent-tokens", status_code=201, responses=guarded_answers(BadRequest))
 async def create_agent_token(body: AgentTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewToken:
-    """Make a token for one host (which is made if it is new), or for any host."""
+    """Create an agent token for one host (created if new), or for any host."""
     token, row = await accounts.create_agent_token(session, name=body.name, host=body.host, created_by=principal.name)
     return NewToken(
         token=token, info=_to_info(row, body.host), command=install_command(state.settings.public_url, token, body.host)
@@ -53,14 +53,14 @@ async def create_agent_token(body: AgentTokenCreate, principal: Administrator, s
 
 @router.delete("/agent-tokens/{id}", responses=guarded_answers(NotFound))
 async def revoke_agent_token(id: IdPath, principal: Administrator, session: WriteSession, state: State) -> Empty:  # noqa: A002
-    """Revoke an agent token; its agent keeps its data and is answered 401 from now on."""
+    """Revoke an agent token; its agent keeps its data and gets 401 from now on."""
     await accounts.revoke_agent_token(session, principal, id)
     state.agents.forget(id)
     return Empty()
 
 
 def install_command(public_url: str, token: str, host: str | None) -> str:
-    """Return the line that installs the agent on a host and starts it; the token goes by the environment, which `ps` does not
+    """Return the command that installs and starts the agent on a host; the token is passed in the environment, which `ps` does not
     show.
     """
     url = shlex.quote(public_url.rstrip("/"))

@@ -26,17 +26,17 @@ async def list_users(session: ReadSession) -> UserList:
 
 @router.post("", status_code=201, responses=guarded_answers(Conflict, WeakPassword, Overloaded))
 async def create_user(body: UserCreate, principal: Administrator, session: WriteSession) -> UserInfo:
-    """Make an account. An API token cannot make an administrator."""
+    """Create an account. An API token cannot create an administrator."""
     user = await accounts.create_account(session, principal, name=body.name, role=body.role, password=body.password)
     return _to_info(user)
 
 
 @router.patch("/{name}", responses=guarded_answers(NotFound, Conflict, WeakPassword, Overloaded))
 async def update_user(name: UserPath, body: UserUpdate, principal: Administrator, session: WriteSession) -> UserInfo:
-    """Change role or password of an account, or disables it; a new password or disabling ends its sessions.
+    """Change role or password of an account, or disable it; a new password or disabling ends its sessions.
 
-    A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
-    administrator nor make one.
+    A new password also revokes the account's API tokens, unless `revoke_api_tokens` is false. An API token can neither change an
+    administrator nor create one.
     """
     change = AccountChange(
         role=body.role, password=body.password, is_disabled=body.is_disabled, must_revoke_tokens=body.revoke_api_tokens is not False
@@ -46,7 +46,7 @@ async def update_user(name: UserPath, body: UserUpdate, principal: Administrator
 
 @router.delete("/{name}", responses=guarded_answers(NotFound, Conflict))
 async def delete_user(name: UserPath, principal: Administrator, session: WriteSession) -> Empty:
-    """Remove an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator."""
+    """Delete an account, its sessions and its API tokens; what it created stays. An API token cannot delete an administrator."""
     await accounts.delete_account(session, principal, name)
     return Empty()
 

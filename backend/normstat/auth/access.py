@@ -1,4 +1,4 @@
-"""Who sent a request: the account behind a session or an API token, the agent behind an agent token."""
+"""Authenticates requests: the account of a session or an API token, the agent of an agent token."""
 
 import time
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from normstat.storage import account_rows
 from normstat.storage.schema.models import AgentToken, ApiToken, User
 from normstat.storage.session import open_read_session, open_write_session
 
-# So long an agent is known without asking when its token was last used.
+# How long an agent token stays cached before its last use is recorded again.
 REMEMBERED_S: Final = 60.0
 MAX_REMEMBERED: Final = 100_000
 Sessions = async_sessionmaker[AsyncSession]
 
 
 class TokenRefused(NotAuthenticated):
-    """A token opens nothing; `reason` and `token_id` (None for an unknown one) are for the log, not for whoever sent it."""
+    """A token is not accepted; `reason` and `token_id` (None for an unknown one) are for the log, not for the sender."""
 
     def __init__(self, message: str, *, kind: Literal["api", "agent"], reason: str, token_id: int | None) -> None:
         super().__init__(message)
@@ -32,10 +32,11 @@ class TokenRefused(NotAuthenticated):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An account, as far as this request may use it.
+    """An authenticated account, with the rights of this request.
 
-    `role` is the account's, or the lower one of the API token. `session_hash` is None for a request that came with an API token:
-    such a request may not change how the account is entered.
+    `role` is the account's, or the lower one of the API token. `session_hash` is None for a request with an API token: such a
+    request may
+    not change how the account logs in.
     """
 
     user_id: int
@@ -47,9 +48,9 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class AgentPrincipal:
-    """An agent, by its token; `host_id` is None for a token that may send for any host.
+    """An agent, authenticated by its token; `host_id` is None for a token that may send for any host.
 
-    With `is_remembered` the token was valid a moment ago, and nobody has looked since.
+    With `is_remembered` the token comes from the cache and has not been checked in the database.
     """
 
     token_id: int
@@ -58,17 +59,17 @@ class AgentPrincipal:
 
 
 def to_principal(user: User, session_hash: bytes | None) -> Principal:
-    """Return the account itself."""
+    """Return the account with its own rights."""
     return Principal(user.id, user.name, Role(user.role), user.password_hash is not None, session_hash)
 
 
-async def enter_with_session(sessions: Sessions, cookie: str | None) -> Principal:
-    """Return the account whose session the cookie names.
+async def authenticate_session(sessions: Sessions, cookie: str | None) -> Principal:
+    """Return the account of the session that the cookie names.
 
     Raises: NotAuthenticated
     """
     if not cookie:
-        raise NotAuthenticated("Nobody is logged in; log in, or send `Authorization: Bearer <API token>`")
+        raise NotAuthenticated("Not logged in; log in, or send `Authorization: Bearer <API token>`")
     session_hash = hash_token(cookie)
     async with open_read_session(sessions) as session:
         user = await account_rows.find_session_user(session, session_hash)
@@ -77,8 +78,8 @@ async def enter_with_session(sessions: Sessions, cookie: str | None) -> Principa
     return to_principal(user, session_hash)
 
 
-async def enter_with_api_token(sessions: Sessions, token: str) -> Principal:
-    """Return the account for which the token acts; never further than the account itself reaches now.
+async def authenticate_api_token(sessions: Sessions, token: str) -> Principal:
+    """Return the account of the token, with no more rights than the account itself has now.
 
     Raises: TokenRefused
     """
@@ -98,19 +99,20 @@ def _refuse_api_token(token: ApiToken | None, user: User | None) -> TokenRefused
         reason = "revoked"
     else:
         reason = "account_gone" if user is None else "account_disabled"
-    # The same words for all: a stranger learns nothing of what was found.
+    # One message for all cases: a stranger learns nothing about the token.
     return TokenRefused(
-        "This API token is unknown or revoked, or the account that made it is disabled",
+        "This API token is unknown or revoked, or its account is disabled",
         kind="api",
         reason=reason,
         token_id=None if token is None else token.id,
     )
 
 
-class AgentMemory:
-    """Agents that came lately, by the hash of their tokens: hundreds of them come every second.
+class AgentTokenCache:
+    """Cache of recently used agent tokens, by hash: hundreds of agents send every second.
 
-    A remembered token is checked again while the request is stored (ingest/transaction.py), so that a revoked token ends at once.
+    A cached token is checked again while the request is stored (ingest/transaction.py), so that a revoked token stops working at
+    once.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -118,7 +120,7 @@ class AgentMemory:
         self._known: dict[bytes, tuple[AgentPrincipal, float]] = {}
 
     async def enter(self, sessions: Sessions, token: str) -> AgentPrincipal:
-        """Return the agent that the token stands for.
+        """Return the agent of the token.
 
         Raises: TokenRefused
         """
@@ -127,23 +129,23 @@ class AgentMemory:
         known = self._known.get(token_hash)
         if known is not None and now < known[1]:
             return replace(known[0], is_remembered=True)
-        principal = await enter_with_agent_token(sessions, token)
+        principal = await authenticate_agent_token(sessions, token)
         if len(self._known) >= MAX_REMEMBERED:
             self._known.clear()
         self._known[token_hash] = (principal, now + REMEMBERED_S)
         return principal
 
     def knows(self, token: str) -> bool:
-        """Return whether the token was valid once, as far as this process remembers."""
+        """Return whether the token was valid before, as far as this process remembers."""
         return hash_token(token) in self._known
 
     def forget(self, token_id: int) -> None:
-        """Ask for that token again when it comes next."""
+        """Remove the token from the cache."""
         self._known = {key: known for key, known in self._known.items() if known[0].token_id != token_id}
 
 
-async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:
-    """Return the agent that the token stands for.
+async def authenticate_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:
+    """Return the agent of the token.
 
     Raises: TokenRefused
     """
@@ -151,7 +153,7 @@ async def enter_with_agent_token(sessions: Sessions, token: str) -> AgentPrincip
         found = await account_rows.find_agent_token(session, hash_token(token))
         if found is None or found.revoked_at is not None:
             raise TokenRefused(
-                "This agent token is unknown or revoked; make a new one under /agent-tokens",
+                "This agent token is unknown or revoked; create a new one under /agent-tokens",
                 kind="agent",
                 reason="unknown" if found is None else "revoked",
                 token_id=None if found is None else found.id,

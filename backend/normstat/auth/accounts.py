@@ -1,4 +1,4 @@
-"""Changes to accounts and tokens by people, and the rules that hold for them."""
+"""Changes to accounts and tokens by users, and the rules for them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,13 +16,13 @@ from normstat.ingest.transaction import HOST_NAME
 from normstat.storage import account_rows as rows
 from normstat.storage.schema.models import AgentToken, ApiToken, User
 
-LAST: Final = "{name} is the last enabled administrator; make another account an administrator first"
-NEEDS_SESSION: Final = "An API token can neither make nor change an administrator: that would outlive the token; log in"
+LAST: Final = "{name} is the last enabled administrator; give another account that role first"
+NEEDS_SESSION: Final = "An API token can neither create nor change an administrator, because that would outlive the token; log in"
 
 
 @dataclass(frozen=True, slots=True)
 class AccountChange:
-    """What to change; what is None stays. With a new password the account's API tokens are revoked, unless told otherwise."""
+    """Changes to an account; None leaves a member unchanged. A new password revokes the account's API tokens by default."""
 
     role: Role | None
     password: str | None
@@ -33,19 +33,19 @@ class AccountChange:
 async def create_account(session: AsyncSession, by: Principal, *, name: str, role: Role, password: str) -> User:
     """Return the new account.
 
-    Raises: Conflict when the name is taken, WeakPassword, NotAllowed for an API token that makes an administrator, Overloaded
+    Raises: Conflict when the name is taken, WeakPassword, NotAllowed for an API token that creates an administrator, Overloaded
     """
     _require_session(by, role)
     password_hash = await _hash_new_password(by, name, password)
     user = await rows.add_user(session, name=name, role=role, password_hash=password_hash)
     if user is None:
-        raise Conflict(f"There is an account {shorten(name)} already")
+        raise Conflict(f"Account {shorten(name)} already exists")
     log_after_commit(session, "account_created", account=short_name(name), role=role, by=short_name(by.name))
     return user
 
 
 async def change_account(session: AsyncSession, by: Principal, name: str, change: AccountChange) -> User:
-    """Return the account after the change; disabling it or a new password ends its sessions.
+    """Return the changed account; disabling it or a new password ends its sessions.
 
     Raises: NotFound, Conflict, WeakPassword, NotAllowed for an API token and an administrator, Overloaded
     """
@@ -74,7 +74,7 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
 
 
 async def delete_account(session: AsyncSession, by: Principal, name: str) -> None:
-    """Remove the account; its API tokens are revoked, so that a later account of the name does not inherit them.
+    """Delete the account and revoke its API tokens, so that a later account of the same name does not inherit them.
 
     Raises: NotFound, Conflict, NotAllowed for an API token and an administrator
     """
@@ -111,9 +111,9 @@ async def create_api_token(session: AsyncSession, principal: Principal, *, name:
     Raises: NotAllowed
     """
     if principal.session_hash is None:
-        raise NotAllowed("An API token cannot make API tokens: they would outlive it; log in")
+        raise NotAllowed("An API token cannot create API tokens, because they would outlive it; log in")
     if not principal.role.reaches(role):
-        raise NotAllowed(f"A token may not reach further than its account: {principal.name} has the role {principal.role}")
+        raise NotAllowed(f"A token cannot have a higher role than its account: {principal.name} has the role {principal.role}")
     secret = new_secret(API_TOKEN_PREFIX)
     row = await rows.add_api_token(session, name=name, role=role, token_hash=secret.token_hash, created_by=principal.name)
     log_after_commit(
@@ -123,12 +123,12 @@ async def create_api_token(session: AsyncSession, principal: Principal, *, name:
 
 
 async def list_api_tokens(session: AsyncSession, principal: Principal) -> list[ApiToken]:
-    """Return the principal's own tokens; all, for an administrator."""
+    """Return the principal's own tokens; for an administrator, all."""
     return await rows.list_api_tokens(session, _own(principal))
 
 
 async def revoke_api_token(session: AsyncSession, principal: Principal, token_id: int) -> None:
-    """Revoke one of the principal's own tokens; any, for an administrator.
+    """Revoke one of the principal's own tokens; an administrator may revoke any.
 
     Raises: NotFound
     """
@@ -144,10 +144,10 @@ def _own(principal: Principal) -> str | None:
 async def create_agent_token(session: AsyncSession, *, name: str, host: str | None, created_by: str) -> tuple[str, AgentToken]:
     """Return the secret and the row of a new agent token.
 
-    Raises: BadRequest for a name that ingest would not take from a host
+    Raises: BadRequest for an invalid host name
     """
     if host is not None and HOST_NAME.fullmatch(host) is None:
-        raise BadRequest(f"{shorten(host)} cannot be the name of a host: up to 200 of the characters A-Z a-z 0-9 . _ : -")
+        raise BadRequest(f"{shorten(host)} is not a valid host name: expected up to 200 of the characters A-Z a-z 0-9 . _ : -")
     secret = new_secret(AGENT_TOKEN_PREFIX)
     row = await rows.add_agent_token(session, name=name, host=host, token_hash=secret.token_hash, created_by=created_by)
     log_after_commit(

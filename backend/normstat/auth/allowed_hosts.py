@@ -1,8 +1,9 @@
-"""The names that this server answers to.
+"""The host names that this server answers to.
 
-A page of another site can point a name of its own at this server's address (DNS rebinding): the victim's browser then takes the
-server for a part of that site and lets the page read its answers. The header Host still carries the foreign name, so a name that
-nobody told us is refused. Literal addresses are no names and cannot be rebound.
+A page of another site can point its own name at this server's address (DNS rebinding): the victim's browser then treats the server
+as
+part of that site and lets the page read its answers. The Host header still carries the foreign name, so unknown names are refused.
+Literal addresses are not names and cannot be rebound.
 """
 
 import ipaddress
@@ -16,7 +17,7 @@ LOCAL: Final = "localhost"
 
 
 class AllowedHosts:
-    """The names that were configured, and those that the machine has of its own."""
+    """The configured names, and the machine's own."""
 
     def __init__(self, public_url: str, added: Iterable[str]) -> None:
         self._names = {LOCAL}
@@ -28,7 +29,7 @@ class AllowedHosts:
         self._add_machine(socket.gethostname())
 
     def add(self, name: str) -> None:
-        """Allow a name; `*.example.org` allows every name below, `*` any name."""
+        """Allow a name; `*.example.org` allows every subdomain, `*` any name."""
         name = name.strip().lower().rstrip(".")
         if name == ANY:
             self._is_any = True
@@ -38,17 +39,17 @@ class AllowedHosts:
             self._names.add(_without_port(name))
 
     def add_full_name(self) -> None:
-        """Allow the machine's name with its domain; may ask a name server, so do not call it in the event loop."""
+        """Allow the machine's fully qualified name; may query DNS, so do not call it on the event loop."""
         self._add_machine(socket.getfqdn())
 
     def _add_machine(self, name: str) -> None:
         self.add(name)
         if "." not in name:
-            # As multicast DNS calls it in the local network.
+            # Its multicast DNS name on the local network.
             self.add(f"{name}.local")
 
     def allows(self, host: str) -> bool:
-        """Return whether a request with this header Host is for us; one without a name is (HTTP/1.0, no browser sends it)."""
+        """Return whether a request with this Host header is for us; a request without one is (HTTP/1.0, which no browser sends)."""
         name = _without_port(host.strip().lower()).rstrip(".")
         if self._is_any or not name or name in self._names or name.endswith(tuple(self._suffixes)):
             return True

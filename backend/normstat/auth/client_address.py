@@ -1,8 +1,8 @@
-"""Who is at the other end: the address of a client, behind proxies too.
+"""Determine a client's address, also behind proxies.
 
 Anybody can write an X-Forwarded-For header. It counts only when the connection comes from a proxy named in
 NORMSTAT_TRUSTED_PROXIES, and then only as far as trusted proxies wrote it: each proxy appends the address that it saw, so the
-right-most address that is no trusted proxy is the client, and everything left of it is the client's own invention.
+right-most address that is not a trusted proxy is the client, and everything left of it may be made up by the client.
 
 Log, throttle and every other limit use the address found here.
 """
@@ -17,14 +17,14 @@ from normstat.errors import BadRequest, shorten
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# A home or a rented server usually gets a whole /64: its single addresses mean nothing.
+# A home or a rented server usually gets a whole /64, so its single addresses mean nothing.
 IPV6_PREFIX: Final = 64
 MAX_ADDRESS_LENGTH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedProxies:
-    """The proxies whose forwarding headers are believed; none by default."""
+    """The proxies whose forwarding headers are trusted; none by default."""
 
     networks: tuple[Network, ...] = ()
 
@@ -34,7 +34,7 @@ class TrustedProxies:
         return parsed is not None and any(parsed in network for network in self.networks)
 
     def find_client(self, peer: str, forwarded_for: Iterable[str]) -> str:
-        """Return the client's address, given the other end of the connection and the values of X-Forwarded-For.
+        """Return the client's address, given the peer of the connection and the values of X-Forwarded-For.
 
         Missing: "" when the connection has no address. A proxy that names no address is the client itself.
         """
@@ -49,7 +49,7 @@ class TrustedProxies:
 
 
 def group_of(address: str) -> str:
-    """Return what addresses of one client have in common: an IPv4 address itself, the /64 of an IPv6 address."""
+    """Return the key that groups addresses of one client: an IPv4 address itself, the /64 of an IPv6 address."""
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((parsed, IPV6_PREFIX), strict=False))
@@ -57,7 +57,7 @@ def group_of(address: str) -> str:
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:
-    """Return the networks; an address alone is a network of one.
+    """Return the networks; a single address is a network of one.
 
     Raises: BadRequest that names the text
     """
@@ -89,6 +89,6 @@ def _parse(text: str) -> Address | None:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
-    # The same client, seen by a socket that takes both families.
+    # The same client, seen by a dual-stack socket.
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address

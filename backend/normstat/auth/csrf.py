@@ -1,7 +1,7 @@
-"""Requests that another site's page could make a browser send.
+"""Protects against cross-site request forgery.
 
-A browser adds the session cookie to every request to us, whoever wrote the page. A page of another site cannot add a header of its
-own without our consent (CORS, which we never give), so a header that only our page sends tells the two apart.
+A browser adds the session cookie to every request to us, whoever wrote the page. A page of another site cannot add a custom header
+without our consent (CORS, which we never give), so a header that only our page sends tells the two apart.
 """
 
 from collections.abc import Mapping
@@ -14,19 +14,19 @@ HEADER: Final = "X-Normstat-Request"
 
 
 def check_browser_request(method: str, headers: Mapping[str, str]) -> None:
-    """Nothing, for a request under cookie login that cannot have come from another site's page.
+    """Check that a request under cookie login does not come from another site's page.
 
     Raises: NotAllowed
     """
     if method in SAFE_METHODS:
         return
     if headers.get(HEADER.lower()) != "1":
-        raise NotAllowed(f"A change under cookie login needs the header `{HEADER}: 1`; scripts use an API token instead")
+        raise NotAllowed(f"Changes with a login cookie need the header `{HEADER}: 1`; scripts use an API token instead")
     check_origin(headers)
 
 
 def check_origin(headers: Mapping[str, str]) -> None:
-    """Nothing, when the header Origin is absent or names the host that the request was sent to.
+    """Check that the Origin header is absent or names the host that the request was sent to.
 
     Raises: NotAllowed
     """
@@ -34,12 +34,12 @@ def check_origin(headers: Mapping[str, str]) -> None:
     if origin is None:
         return
     host = headers.get("host", "")
-    # Not urlsplit, which raises for what only an attacker sends. A sandboxed page says "null".
+    # Not urlsplit, which raises on what only an attacker sends. A sandboxed page sends "null".
     named = origin.partition("://")[2]
     if not named or _without_default_port(named) != _without_default_port(host):
-        raise NotAllowed(f"The request comes from a page of {shorten(origin)}, and this server is {shorten(host)}")
+        raise NotAllowed(f"The request comes from a page of {shorten(origin)}, not of this server ({shorten(host)})")
 
 
 def _without_default_port(netloc: str) -> str:
-    # A proxy that ends TLS may pass the port that the browser left out.
+    # A proxy that terminates TLS may pass the port that the browser left out.
     return netloc.lower().removesuffix(":80").removesuffix(":443")

@@ -1,4 +1,4 @@
-"""Ways into an account: its password, a one-time link."""
+"""Login by password or one-time link."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.auth.access import Principal, Sessions, to_principal
 from normstat.auth.client_address import group_of
 from normstat.auth.password_rules import require_good_password
-from normstat.auth.passwords import hash_password, lane_of_known, lane_of_strangers, verify_password
+from normstat.auth.passwords import hash_password, known_lane, stranger_lane, verify_password
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
@@ -20,20 +20,20 @@ from normstat.storage.schema.models import LoginLink, User
 from normstat.storage.session import open_read_session, open_write_session
 
 LINK_LIFETIME: Final = timedelta(hours=1)
-# For so long after its end a link still says that it was used or is too old, instead of being unknown.
+# For this long, an expired link is reported as used or too old instead of unknown.
 KEEP_LINKS: Final = timedelta(days=7)
-# A browser is remembered for this long after its last login.
+# How long a browser is remembered after its last login.
 KEEP_BROWSERS: Final = timedelta(days=180)
 FIRST_ADMINISTRATOR: Final = "admin"
-# The same words whether the account or the password is wrong: they must not tell which accounts exist.
-WRONG: Final = "Name or password is wrong"
-# What tells the tries of somebody with a session from those of known browsers; no browser's hash is as short.
+# The same message whether the account or the password is wrong: it must not reveal which accounts exist.
+WRONG: Final = "Wrong name or password"
+# Separates the attempts of logged-in users from those of known browsers; no browser's hash is this short.
 BY_SESSION: Final = b"session"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LoggedIn:
-    """An account, the token of its new session and that of the browser, which go into cookies."""
+class NewSession:
+    """An account, with the tokens of its new session and of the browser, for the cookies."""
 
     principal: Principal
     token: str
@@ -42,15 +42,15 @@ class LoggedIn:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Visitor:
-    """Whoever wants to log in: the address, and the token that the browser kept from an earlier login."""
+    """The client that wants to log in: its address, and the token that its browser kept from an earlier login."""
 
     address: str
     browser: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class LoginDesk:
-    """What all logins of a process share."""
+class LoginContext:
+    """State shared by all logins of a process."""
 
     sessions: Sessions
     throttle: Throttle
@@ -58,87 +58,87 @@ class LoginDesk:
     lifetime: timedelta
 
 
-async def log_in(desk: LoginDesk, visitor: Visitor, *, name: str, password: str) -> LoggedIn:
+async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password: str) -> NewSession:
     """Return a new session of the account.
 
     Raises: NotAuthenticated, TooManyRequests, Overloaded
     """
-    is_known = await _is_known_browser(desk, visitor, name)
+    is_known = await _is_known_browser(context, visitor, name)
     try:
-        attempt = await _count(desk, visitor, name, is_known=is_known)
+        attempt = await _count(context, visitor, name, is_known=is_known)
     except TooManyRequests as error:
-        # Without the name: nobody has looked whether there is such an account.
+        # Without the name: whether such an account exists has not been checked.
         wait_s = error.details["retry_after_s"]
-        desk.security_log.note("login_throttled", visitor.address, is_known_browser=is_known, retry_after_s=wait_s)
+        context.security_log.note("login_throttled", visitor.address, is_known_browser=is_known, retry_after_s=wait_s)
         raise
-    lane, who = (lane_of_known(), name) if is_known else (lane_of_strangers(), group_of(visitor.address))
+    lane, who = (known_lane(), name) if is_known else (stranger_lane(), group_of(visitor.address))
     try:
-        # The place first: a flood that finds none does not ask the database, either.
+        # Take the slot first: a flood that finds none does not query the database, either.
         with lane.place(who):
-            async with open_read_session(desk.sessions) as session:
+            async with open_read_session(context.sessions) as session:
                 user = await account_rows.find_user(session, name)
-            # No connection is held while the password is worked on.
+            # No connection is held while the password is hashed.
             password_hash = None if user is None or user.disabled_at is not None else user.password_hash
             is_right = await verify_password(password_hash, password, lane)
     except Overloaded:
         attempt.withdraw()
-        desk.security_log.note("login_overloaded", visitor.address, is_known_browser=is_known)
+        context.security_log.note("login_overloaded", visitor.address, is_known_browser=is_known)
         raise
     if user is None or not is_right:
-        _note_failure(desk, visitor, user)
+        _note_failure(context, visitor, user)
         raise NotAuthenticated(WRONG)
-    async with open_write_session(desk.sessions) as session:
-        logged_in = await _open_session(desk, visitor, session, user.id, password_hash)
+    async with open_write_session(context.sessions) as session:
+        logged_in = await _open_session(context, visitor, session, user.id, password_hash)
     attempt.succeed()
-    desk.security_log.note("login_succeeded", user.name, level="info", account=short_name(user.name), is_known_browser=is_known)
+    context.security_log.note("login_succeeded", user.name, level="info", account=short_name(user.name), is_known_browser=is_known)
     return logged_in
 
 
-async def _is_known_browser(desk: LoginDesk, visitor: Visitor, name: str) -> bool:
+async def _is_known_browser(context: LoginContext, visitor: Visitor, name: str) -> bool:
     if not visitor.browser:
         return False
-    async with open_read_session(desk.sessions) as session:
+    async with open_read_session(context.sessions) as session:
         return await account_rows.is_browser(session, hash_token(visitor.browser), name)
 
 
-async def _count(desk: LoginDesk, visitor: Visitor, name: str, *, is_known: bool) -> Attempt:
+async def _count(context: LoginContext, visitor: Visitor, name: str, *, is_known: bool) -> Attempt:
     if is_known and visitor.browser:
-        return desk.throttle.attempt_known(name, hash_token(visitor.browser))
+        return context.throttle.attempt_known(name, hash_token(visitor.browser))
     is_known_address = False
-    if desk.throttle.is_name_crowded(name):
-        async with open_read_session(desk.sessions) as session:
+    if context.throttle.is_name_throttled(name):
+        async with open_read_session(context.sessions) as session:
             is_known_address = await account_rows.is_address_of(session, group_of(visitor.address), name)
-    return desk.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
+    return context.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
 
 
-def _note_failure(desk: LoginDesk, visitor: Visitor, user: User | None) -> None:
+def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) -> None:
     if user is None:
         reason = "unknown_account"
     elif user.disabled_at is not None:
         reason = "account_disabled"
     else:
         reason = "no_password_set" if user.password_hash is None else "wrong_password"
-    # What was typed for a name may be a password when no account has it.
+    # The typed name may be a password if no account has that name.
     account = None if user is None else short_name(user.name)
-    desk.security_log.note("login_failed", visitor.address, account=account, reason=reason)
+    context.security_log.note("login_failed", visitor.address, account=account, reason=reason)
 
 
 async def _open_session(
-    desk: LoginDesk, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None
-) -> LoggedIn:
+    context: LoginContext, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None
+) -> NewSession:
     secret = new_secret()
     user = await account_rows.add_session(
-        session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=desk.lifetime
+        session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=context.lifetime
     )
     if user is None:
         raise NotAuthenticated(WRONG)
     browser = await _browser_of(session, visitor)
     await account_rows.note_browser(session, user_id=user_id, token_hash=browser.token_hash, address=group_of(visitor.address))
-    return LoggedIn(to_principal(user, secret.token_hash), secret.token, browser.token)
+    return NewSession(to_principal(user, secret.token_hash), secret.token, browser.token)
 
 
 async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:
-    """Return the browser's own token when we made it, else a new one: a value that somebody planted is never adopted."""
+    """Return the browser's own token if we issued it, else a new one: a planted value is never adopted."""
     if visitor.browser and await account_rows.is_browser(session, hash_token(visitor.browser)):
         return to_secret(visitor.browser)
     return new_secret()
@@ -147,10 +147,10 @@ async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:
 async def make_link(
     session: AsyncSession, *, name: str | None, must_forget_password: bool, must_revoke_tokens: bool = True
 ) -> tuple[str, str]:
-    """Return the account's name and the token of a new link; without a name: the oldest administrator, who is made if there is
-    none.
+    """Return the account's name and the token of a new link; without a name, for the oldest administrator, who is created if there
+    is none.
 
-    `must_revoke_tokens` revokes the account's API tokens, too, when the password is forgotten.
+    `must_revoke_tokens` also revokes the account's API tokens when the password is removed.
 
     Raises: NotFound, Conflict
     """
@@ -179,33 +179,33 @@ async def make_link(
 async def _make_first_administrator(session: AsyncSession) -> User:
     user = await account_rows.add_user(session, name=FIRST_ADMINISTRATOR, role=Role.ADMINISTRATOR, password_hash=None)
     if user is None:
-        # Two commands at once: the other one has made it.
+        # Two commands at once: the other one has created it.
         user = await account_rows.lock_user(session, FIRST_ADMINISTRATOR)
     if user is None or user.role != Role.ADMINISTRATOR:
         raise Conflict(f"There is no administrator, and the name {FIRST_ADMINISTRATOR!r} belongs to another account")
     return user
 
 
-async def use_link(desk: LoginDesk, visitor: Visitor, *, token: str) -> LoggedIn:
-    """Return a new session of the link's account; the link is spent. A right link is let through whatever was tried before.
+async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> NewSession:
+    """Return a new session of the link's account and use the link up. A valid link always works, whatever was tried before.
 
     Raises: NotAuthenticated, Conflict, TooManyRequests
     """
     token_hash = hash_token(token)
-    async with open_write_session(desk.sessions) as session:
+    async with open_write_session(context.sessions) as session:
         user_id = await account_rows.spend_link(session, token_hash)
         if user_id is None:
-            reason, error = _explain(await account_rows.find_link(session, token_hash))
-            desk.security_log.note("login_link_refused", visitor.address, reason=reason)
-            desk.throttle.count_wrong_link(visitor.address)
+            reason, error = _refuse_link(await account_rows.find_link(session, token_hash))
+            context.security_log.note("login_link_refused", visitor.address, reason=reason)
+            context.throttle.count_wrong_link(visitor.address)
             raise error
         user = await account_rows.find_user_by_id(session, user_id)
-        logged_in = await _open_session(desk, visitor, session, user_id, user.password_hash)
-    desk.security_log.note("login_link_used", user.name, level="info", account=short_name(user.name))
+        logged_in = await _open_session(context, visitor, session, user_id, user.password_hash)
+    context.security_log.note("login_link_used", user.name, level="info", account=short_name(user.name))
     return logged_in
 
 
-def _explain(link: LoginLink | None) -> tuple[str, NormstatError]:
+def _refuse_link(link: LoginLink | None) -> tuple[str, NormstatError]:
     if link is None:
         return "unknown", NotAuthenticated("This login link is unknown; `normstat login-link` prints a new one")
     if link.used_at is not None:
@@ -216,46 +216,47 @@ def _explain(link: LoginLink | None) -> tuple[str, NormstatError]:
 
 
 async def change_password(
-    desk: LoginDesk, visitor: Visitor, principal: Principal, *, old: str | None, new: str, must_revoke_tokens: bool
-) -> LoggedIn:
-    """Return a new session under the new password; all others of the account have ended, and unless told otherwise its API tokens.
+    context: LoginContext, visitor: Visitor, principal: Principal, *, old: str | None, new: str, must_revoke_tokens: bool
+) -> NewSession:
+    """Return a new session under the new password; all other sessions of the account end and, by default, its API tokens are
+    revoked.
 
     Raises: NotAllowed, NotAuthenticated, WeakPassword, TooManyRequests, Overloaded
     """
     if principal.session_hash is None:
         raise NotAllowed("An API token cannot change a password; log in")
-    async with open_read_session(desk.sessions) as session:
+    async with open_read_session(context.sessions) as session:
         user = await account_rows.find_user_by_id(session, principal.user_id)
-    # Forgiven at the end only: refusing a weak password takes work, too.
-    attempt = desk.throttle.attempt_known(user.name, BY_SESSION)
-    with lane_of_known().place(user.name):
-        if user.password_hash is not None and not await verify_password(user.password_hash, old or "", lane_of_known()):
+    # Reset the count only at the end: refusing a weak password takes work, too.
+    attempt = context.throttle.attempt_known(user.name, BY_SESSION)
+    with known_lane().place(user.name):
+        if user.password_hash is not None and not await verify_password(user.password_hash, old or "", known_lane()):
             raise NotAllowed("The old password is wrong")
     await require_good_password(new, name=user.name, who=user.name)
     new_hash = await hash_password(new, who=user.name)
-    async with open_write_session(desk.sessions) as session:
+    async with open_write_session(context.sessions) as session:
         current = await account_rows.lock_user(session, user.name)
         if current is None or current.password_hash != user.password_hash:
-            raise NotAuthenticated("The account has changed meanwhile; log in again")
+            raise NotAuthenticated("The account has been changed in the meantime; log in again")
         await account_rows.update_user(session, user.id, password_hash=new_hash)
         await account_rows.delete_sessions_of(session, user.id)
         n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
-        logged_in = await _open_session(desk, visitor, session, user.id, new_hash)
+        logged_in = await _open_session(context, visitor, session, user.id, new_hash)
     attempt.succeed()
-    desk.security_log.note(
+    context.security_log.note(
         "password_changed", user.name, level="info", account=short_name(user.name), n_api_tokens_revoked=n_revoked
     )
     return logged_in
 
 
 async def log_out(session: AsyncSession, principal: Principal) -> None:
-    """End the session of the request, if it came with one."""
+    """End the session of the request, if it has one."""
     if principal.session_hash is not None:
         await account_rows.delete_session(session, principal.session_hash)
         log_after_commit(session, "logged_out", account=short_name(principal.name))
 
 
 async def delete_expired_logins(sessions: Sessions) -> None:
-    """Remove ended sessions, old links and browsers that have not come for long; a job."""
+    """Delete ended sessions, old links and browsers that have not logged in for long. A periodic job."""
     async with open_write_session(sessions) as session:
         await account_rows.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)

@@ -1,9 +1,11 @@
-"""Passwords: argon2id, computed outside of the event loop, by few threads and for few at a time.
+"""Password hashing with argon2id, off the event loop, with few threads and short queues.
 
-A hash takes 64 MiB and most of a core for some 50 ms. There are two lanes of one thread each, so a flood takes neither the memory
-nor the machine: one lane for strangers who try a password, one for known visitors (see throttle.py) and for people who are logged
-in. A lane has a short queue, and nobody fills it alone; whoever finds no place is told at once to come again. So a login never
-waits for minutes, and those who are known do not wait for strangers at all.
+A hash takes 64 MiB and most of a core for some 50 ms. There are two lanes of one thread each, so a flood exhausts neither memory
+nor
+CPU: one lane for strangers who try a password, one for known visitors (see throttle.py) and for logged-in users. A lane has a short
+queue
+which no single client can fill; a client that finds it full is told at once to retry. So a login never waits for minutes, and known
+visitors never wait for strangers.
 """
 
 from collections import Counter
@@ -20,7 +22,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from normstat.errors import Overloaded
 
 MAX_WAITING: Final = 32
-# Of one address, or one account.
+# Per address, or per account.
 MAX_WAITING_OF_ONE: Final = 8
 RETRY_AFTER_S: Final = 1
 _HASHER: Final = PasswordHasher()
@@ -29,7 +31,7 @@ T = TypeVar("T")
 
 
 class Lane:
-    """One thread with a short queue."""
+    """One worker thread with a short queue."""
 
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(1)
@@ -37,9 +39,9 @@ class Lane:
 
     @contextmanager
     def place(self, who: str) -> Iterator[None]:
-        """Hold a place in the queue as long as the block runs; `who` shares the lane with others.
+        """Hold a place in the queue while the block runs; `who` identifies the client among those sharing the lane.
 
-        Raises: Overloaded when there is none
+        Raises: Overloaded when the queue is full
         """
         if self._n_of.total() > MAX_WAITING or self._n_of[who] > MAX_WAITING_OF_ONE:
             raise Overloaded("Too many logins at once; try again in a few seconds", {"retry_after_s": RETRY_AFTER_S})
@@ -52,32 +54,32 @@ class Lane:
                 del self._n_of[who]
 
     async def work(self, work: Callable[[], T]) -> T:
-        """Return what the work returns, after those who came before; to be called with a place."""
+        """Return the result of the work, run after earlier work; call it while holding a place."""
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
     async def run(self, who: str, work: Callable[[], T]) -> T:
-        """Return what the work returns.
+        """Return the result of the work.
 
-        Raises: Overloaded when there is no place in the queue; the work was not begun then
+        Raises: Overloaded when the queue is full; the work was not started then
         """
         with self.place(who):
             return await self.work(work)
 
 
 @cache
-def lane_of_strangers() -> Lane:
-    """Return the lane of those who have proved nothing yet."""
+def stranger_lane() -> Lane:
+    """Return the lane of clients that have proved nothing yet."""
     return Lane()
 
 
 @cache
-def lane_of_known() -> Lane:
-    """Return the lane of those who are logged in, or were in this account before."""
+def known_lane() -> Lane:
+    """Return the lane of logged-in users and of browsers that logged in to this account before."""
     return Lane()
 
 
 @cache
-def _hash_of_nobody() -> str:
+def _dummy_hash() -> str:
     return _HASHER.hash("the password of an account that does not exist")
 
 
@@ -86,20 +88,20 @@ async def hash_password(password: str, *, who: str) -> str:
 
     Raises: Overloaded
     """
-    return await lane_of_known().run(who, lambda: _HASHER.hash(password))
+    return await known_lane().run(who, lambda: _HASHER.hash(password))
 
 
 async def verify_password(password_hash: str | None, password: str, lane: Lane) -> bool:
-    """Return whether the password is right; without a hash (no such account, no password) it takes as long and is wrong.
+    """Return whether the password is right; without a hash (no such account, no password) it takes as long and returns False.
 
-    To be called with a place in the lane.
+    Call it while holding a place in the lane.
     """
     return await lane.work(lambda: _verify(password_hash, password))
 
 
 def _verify(password_hash: str | None, password: str) -> bool:
     try:
-        _HASHER.verify(password_hash or _hash_of_nobody(), password)
+        _HASHER.verify(password_hash or _dummy_hash(), password)
     except (VerificationError, InvalidHashError):
         return False
     return password_hash is not None

@@ -1,10 +1,10 @@
-"""The three roles, each reaching as far as the one before it and further."""
+"""The three roles, each with more rights than the one before."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens."""
+    """viewer reads; operator also creates baselines; administrator also manages hosts, accounts and tokens."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"
@@ -12,14 +12,14 @@ class Role(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the role that may do least."""
+        """Return the rank of the role; 0 has the fewest rights."""
         return list(Role).index(self)
 
     def reaches(self, needed: "Role") -> bool:
-        """Return whether this role may do what `needed` may do."""
+        """Return whether this role has the rights of `needed`."""
         return self.rank >= needed.rank
 
 
 def lower_role(first: Role, second: Role) -> Role:
-    """Return the one of the two that may do less."""
+    """Return the role with fewer rights."""
     return first if second.reaches(first) else second

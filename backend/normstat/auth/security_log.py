@@ -1,10 +1,12 @@
 """Security events in the log: logins, refusals, changes of accounts and tokens.
 
-Each is one line with a fixed name and keys. No secret is among them, and no name that was typed into a login form for an account
-that does not exist: people type passwords there. Names that are logged are shortened.
+Each is one line with a fixed name and keys. It contains no secret, and no name that was typed into a login form for an account that
+does
+not exist: people type passwords there. Logged names are shortened.
 
-What a stranger can cause at will must not fill the disk. Of each event and source (an address, an account) the first few in a
-minute are written in full; the rest is counted, and the minute's end has one line `security_events_repeated` with the number.
+What a stranger can cause at will must not fill the disk. For each event and source (an address, an account) the first few in a
+minute are
+written in full; the rest is counted, and at the end of the minute one line `security_events_repeated` gives the number.
 """
 
 import asyncio
@@ -23,7 +25,7 @@ log = structlog.get_logger()
 
 WINDOW_S: Final = 60.0
 MAX_IN_FULL: Final = 5
-# Sources beyond these share one count by event, so a flood from everywhere costs neither memory nor lines.
+# Sources beyond this number share one count per event, so a distributed flood costs neither memory nor lines.
 MAX_SOURCES: Final = 50
 OTHERS: Final = "(others)"
 FLUSH_S: Final = 10.0
@@ -34,12 +36,12 @@ Value = str | int | float | bool | None
 
 
 def short_name(name: str) -> str:
-    """Return a name as the log shows it: quoted, so that it cannot pass for other keys or lines, and not too long."""
+    """Return a name for the log: quoted, so that it cannot pass for other keys or lines, and shortened."""
     return shorten(name, MAX_NAME_LENGTH)
 
 
 def log_after_commit(session: AsyncSession, event: str, **keys: Value) -> None:
-    """Write the event once the session has committed; what was rolled back did not happen."""
+    """Write the event once the session has committed; a rolled-back change did not happen."""
 
     def write(_: object) -> None:
         log.info(event, **keys)
@@ -56,7 +58,7 @@ class _Window:
 
 
 class SecurityLog:
-    """Writes events that strangers can cause, as much of a flood as is useful."""
+    """Writes events that strangers can cause, with flood protection."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -75,7 +77,7 @@ class SecurityLog:
         self._write(level, event, **keys)
 
     def flush(self, *, is_last: bool = False) -> None:
-        """Write the counts of the minutes that are over; with `is_last`, of all."""
+        """Write the counts of past minutes; with `is_last`, of all."""
         now = self._clock()
         for key in [key for key, window in self._windows.items() if is_last or window.ends_at <= now]:
             window = self._windows.pop(key)
@@ -84,7 +86,7 @@ class SecurityLog:
                 self._write(window.level, "security_events_repeated", repeated=event, source=source, n=window.n_counted)
 
     async def run(self) -> None:
-        """Write counts while nothing else happens; until cancelled."""
+        """Write counts periodically, until cancelled."""
         try:
             while True:
                 await asyncio.sleep(FLUSH_S)

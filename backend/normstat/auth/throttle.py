@@ -1,24 +1,28 @@
-"""Slows down guessing of passwords, without giving an attacker a way to lock the owner out.
+"""Slows down password guessing without giving an attacker a way to lock the owner out.
 
-Whoever only counts wrong tries has to choose: by address, and a net of many addresses guesses freely; by account, and anybody
-locks anybody out by guessing wrong. So two kinds of visitors are told apart (as OWASP's device cookies do):
+Counting wrong attempts alone is a dilemma: by address, a botnet guesses freely; by account, anybody locks anybody out by guessing
+wrong.
+So two kinds of visitors are distinguished (as OWASP's device cookies do):
 
-- A *stranger* is counted three ways. A name at an address: five tries, then waits of 1, 2, 4, ... seconds up to a minute. An
-  address whatever the names (made-up ones too): 50 tries, then one each second. A name whatever the addresses: 20 tries, then one
-  each 30 seconds, which is below 3,000 guesses a day however many machines guess. The second and third refill steadily and never
-  add up to long waits: an attack by made-up names ends for its address one second after the attack ends.
+- A *stranger* is counted in three ways. By name and address: five attempts, then waits of 1, 2, 4, ... seconds up to a minute. By
+  address for all names (made-up ones too): 50 attempts, then one per second. By name for all addresses: 20 attempts, then one per
+  30 seconds, which is below 3,000 guesses a day however many machines guess. The second and third refill steadily and never add up
+  to long waits: an attack with made-up names stops affecting its address one second after it ends.
 - A *known* visitor shows something that only a login to this very account gives: the cookie that the browser kept from it, or a
-  session. Such a visitor is counted alone, by the first rule. Nobody else's tries matter, not even from the same address. A thief
-  of the cookie is still slowed down, and a new password of the account makes the cookie worthless.
+  session. Such a visitor is counted alone, by the first rule. Nobody else's attempts matter, not even from the same address. A
+  thief of the cookie is still slowed down, and a new password of the account makes the cookie worthless.
 
-An address from which somebody logged in to the account is between the two: it is spared the third rule, so an attack from
-elsewhere does not reach somebody with a new browser at the usual desk. What remains is an owner with a new browser at a new place
-while the attack lasts; a one-time link is the way in. Links are 256 random bits, which nobody guesses: a right one is never
-refused, wrong ones are counted so that a flood of them costs little.
+An address from which somebody logged in to the account is in between: it is exempt from the third rule, so an attack from elsewhere
+does
+not affect somebody with a new browser at the usual desk. What remains is an owner with a new browser at a new place during the
+attack; a
+one-time link is the way in. Links are 256 random bits, which nobody guesses: a valid one is never refused, and wrong ones are
+counted so
+that a flood of them costs little.
 
-Tries are counted before the password is hashed, so many at once do not slip through together, and a refused try costs no
-hashing. Memory is bounded: each table forgets what was quiet for longest. In several processes each counts its own part (see
-`Throttle`).
+Attempts are counted before the password is hashed, so many at once do not slip through together, and a refused attempt costs no
+hashing.
+Memory is bounded: each table evicts what was quiet for longest. With several processes each counts its own part (see `Throttle`).
 """
 
 import math
@@ -33,7 +37,7 @@ from normstat.errors import TooManyRequests
 
 FREE_TRIES: Final = 5
 MAX_WAIT_S: Final = 60.0
-# A name at an address is forgotten when it was quiet for this long.
+# A name at an address is forgotten after it was quiet for this long.
 FORGET_AFTER_S: Final = 3600.0
 # One address may be a whole company behind a proxy.
 FREE_TRIES_OF_ADDRESS: Final = 50
@@ -46,7 +50,7 @@ T = TypeVar("T")
 
 
 class _Table(Protocol):
-    """One way of counting."""
+    """A table of attempts counted under one kind of key."""
 
     def wait_s(self, key: Hashable, now: float) -> float: ...
 
@@ -64,7 +68,7 @@ class _Tries:
 
 
 class _GrowingWaits:
-    """So many tries are free, then each wait is twice as long as the one before."""
+    """A number of attempts is free, then each wait is twice as long as the one before."""
 
     def __init__(self, n_free: int, n_processes: int, max_keys: int) -> None:
         self._n_free = max(1, n_free // n_processes)
@@ -101,13 +105,13 @@ class _GrowingWaits:
 
 
 class _SteadyRate:
-    """So many tries are free, then there is one more for each pause that passes."""
+    """A number of attempts is free, then one more is allowed after each pause."""
 
     def __init__(self, n_free: int, pause_s: float, n_processes: int, max_keys: int) -> None:
         self._pause_s = pause_s * n_processes
         self._free_s = (max(1, n_free // n_processes) - 1) * self._pause_s
         self._max_keys = max_keys
-        # When all tries so far will be paid off; a try is paid off by one pause.
+        # When all attempts so far will be paid off; one pause pays off one attempt.
         self._paid_at: OrderedDict[Hashable, float] = OrderedDict()
 
     def __len__(self) -> int:
@@ -125,44 +129,45 @@ class _SteadyRate:
             self._paid_at[key] -= self._pause_s
 
     def forgive(self, key: Hashable) -> None:
-        # Only the try that was right: other people's wrong ones are under this key, too.
+        # Only the attempt that was right: other people's wrong ones share this key.
         self.take_back(key)
 
 
 def _put_last(table: OrderedDict[Hashable, T], key: Hashable, value: T, max_keys: int) -> None:
-    # The newest stands at the end, so the first is the one that was quiet for longest.
+    # The newest is at the end, so the first is the one that was quiet for longest.
     table[key] = value
     if len(table) > max_keys:
         table.popitem(last=False)
 
 
 class Attempt:
-    """A try that was let through, and counted."""
+    """An attempt that was allowed and counted."""
 
     def __init__(self, counts: Sequence[tuple[_Table, Hashable]]) -> None:
         self._counts = counts
 
     def succeed(self) -> None:
-        """Forgive the tries: the secret was right."""
+        """Reset the counts: the secret was right."""
         for table, key in self._counts:
             table.forgive(key)
 
     def withdraw(self) -> None:
-        """Take back this try: it was not looked at."""
+        """Take back this attempt: it was not evaluated."""
         for table, key in self._counts:
             table.take_back(key)
 
 
 class Throttle:
-    """Counts tries in bounded memory.
+    """Counts attempts in bounded memory.
 
-    Each of `n_processes` sees only its part of the tries: it gives its part of the free ones and lets wait so many times longer,
-    so that all together let through no more than one would.
+    Each of `n_processes` sees only its share of the attempts: it allows its share of the free ones and makes the waits that many
+    times longer,
+    so that all together allow no more than one would.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_KEYS, n_processes: int = 1) -> None:
         self._clock = clock
-        # Tables of their own, so that a flood of one kind of key does not push out counts of another kind.
+        # Separate tables, so that a flood of one kind of key does not evict counts of another kind.
         self._pairs = _GrowingWaits(FREE_TRIES, n_processes, max_keys)
         self._known = _GrowingWaits(FREE_TRIES, n_processes, max_keys)
         self._addresses = _SteadyRate(FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S, n_processes, max_keys)
@@ -170,7 +175,7 @@ class Throttle:
         self._links = _SteadyRate(FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S, n_processes, max_keys)
 
     def attempt(self, name: str, address: str, *, is_known_address: bool = False) -> Attempt:
-        """Count a stranger's try.
+        """Count a stranger's attempt.
 
         Raises: TooManyRequests when it comes too early; it is not counted then
         """
@@ -181,18 +186,18 @@ class Throttle:
         return self._count(counts)
 
     def attempt_known(self, name: str, proof: bytes) -> Attempt:
-        """Count a try of somebody who has proved an earlier login to this account.
+        """Count an attempt of a visitor who has proved an earlier login to this account.
 
         Raises: TooManyRequests when it comes too early; it is not counted then
         """
         return self._count([(self._known, (name, proof))])
 
-    def is_name_crowded(self, name: str) -> bool:
-        """Return whether a stranger's try would have to wait because of the name alone."""
+    def is_name_throttled(self, name: str) -> bool:
+        """Return whether a stranger's attempt would have to wait because of the name alone."""
         return self._names.wait_s(name, self._clock()) > 0
 
     def count_wrong_link(self, address: str) -> None:
-        """Count a link that opens nothing.
+        """Count an invalid link.
 
         Raises: TooManyRequests when there were many
         """
@@ -203,9 +208,7 @@ class Throttle:
         wait_s = max(table.wait_s(key, now) for table, key in counts)
         if wait_s > 0:
             retry_after_s = math.ceil(wait_s)
-            raise TooManyRequests(
-                f"Too many wrong tries; wait {retry_after_s} s before the next one", {"retry_after_s": retry_after_s}
-            )
+            raise TooManyRequests(f"Too many failed attempts; try again in {retry_after_s} s", {"retry_after_s": retry_after_s})
         for table, key in counts:
             table.count(key, now)
         return Attempt(counts)

@@ -1,4 +1,4 @@
-"""How much a baseline is worth today, for each of its hosts: what of it has samples, how old it is, and what came or went since."""
+"""The health of a baseline for each of its hosts: how much of it has samples, how old it is, and which instances changed since."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from normstat.storage.baseline_versions import effective_windows
 from normstat.storage.lookup import list_host_stats, require_host
 from normstat.window import EPOCH, Window
 
-State = Literal["good", "stale", "thin", "empty"]
+State = Literal["good", "stale", "insufficient_data", "empty"]
 
 DAY: Final = timedelta(days=1)
-# With less, percentiles of most series say nothing.
+# With less data, percentiles of most series mean nothing.
 MIN_COVERED_S: Final = 600.0
 MIN_COVERAGE: Final = 0.5
 # Hosts are patched and programs released about once a month.
 STALE_DAYS: Final = 30.0
-# Where so many of a stat's instances are others, the baseline is of another machine. Processes come and go all the time.
+# When this share of a stat's instances has changed, the baseline describes another machine. Processes come and go all the time.
 STALE_SHARE: Final = 0.25
 FLEETING_SHARE: Final = 0.75
 MAX_LASTING: Final = 500
@@ -36,7 +36,7 @@ MAX_SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class StatHealth:
-    """What there is of one stat; `coverage` is the part of the effective windows that has samples, 0..1."""
+    """Health of one stat; `coverage` is the part of the effective windows that has samples, 0..1."""
 
     stat: str
     n_samples: int
@@ -50,7 +50,7 @@ class StatHealth:
 
 @dataclass(frozen=True, slots=True)
 class HostHealth:
-    """What there is of one host; `windows` are the effective ones, those to come too, which count nowhere else."""
+    """Health of one host; `windows` are the effective ones, including future ones, which count nowhere else."""
 
     host: str
     state: State
@@ -64,8 +64,8 @@ class HostHealth:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What was read of one stat; `has_recent`: it has samples in the last day of the host's data."""
+class _StatData:
+    """What was read about one stat; `has_recent`: it has samples in the last day of the host's data."""
 
     name: str
     contents: StatContents
@@ -76,14 +76,14 @@ class _Found:
 async def read_health(
     session: AsyncSession, baseline_id: int, now: datetime, *, host: str | None = None
 ) -> tuple[int, list[HostHealth]]:
-    """Return the baseline's version, and its health for each host, by name; or for that one.
+    """Return the baseline's version and its health for each host by name, or for one host.
 
-    Raises: NotFound, also for a host that the baseline does not speak of
+    Raises: NotFound, also for a host that the baseline does not cover
     """
     record = await read_baseline(session, baseline_id)
     if host is not None and host not in record.hosts:
         raise NotFound(
-            f"The baseline {record.name} does not speak of {shorten(host)}", {"baseline": baseline_id, "host": host}
+            f"Baseline {record.name} does not cover {shorten(host)}", {"baseline": baseline_id, "host": host}
         )  # fmt: skip
     return record.version, [await _read_host(session, record, name, now) for name in record.hosts if host in (None, name)]
 
@@ -91,25 +91,25 @@ async def read_health(
 async def _read_host(session: AsyncSession, record: BaselineRecord, host: str, now: datetime) -> HostHealth:
     host_id = await require_host(session, host)
     effective = await effective_windows(session, record.id, host_id)
-    past = until(effective, now)
+    past = clip_at(effective, now)
     _, last = await read_first_and_last(session, host_id)
     found = []
     if past and last is not None:
-        # The last sample is in the last day.
+        # The last sample belongs to the last day.
         recent = Window(last - DAY, last + timedelta(microseconds=1))
         for stat in await list_host_stats(session, host_id):
             contents = await read_contents(session, host_id, stat, past)
             changes = await read_instance_changes(session, host_id, stat.id, past, recent)
             has_recent = changes.n_new > 0 or changes.n_before > changes.n_gone
-            found.append(_Found(stat.name, contents, changes, has_recent))
+            found.append(_StatData(stat.name, contents, changes, has_recent))
     past_s = length_s(past)
     # Instances may have begun before and ended after the windows without a sample in them.
     stats = [_to_stat(item, past_s) for item in found if item.contents.n_samples]
     covered_s = length_s(merge(piece for item in found for piece in item.contents.covered))
     newest = max((item.contents.newest_at for item in found if item.contents.newest_at is not None), default=None)
     age_days = None if newest is None else max(0.0, (now - newest) / DAY)
-    state, reasons = judge(record, effective, now, covered_s=covered_s, age_days=age_days)
-    state, more = (state, []) if state == "empty" else _judge_stats(state, found)
+    state, reasons = assess(record, effective, now, covered_s=covered_s, age_days=age_days)
+    state, more = (state, []) if state == "empty" else _assess_stats(state, found)
     return HostHealth(
         host=host,
         state=state,
@@ -123,59 +123,59 @@ async def _read_host(session: AsyncSession, record: BaselineRecord, host: str, n
     )
 
 
-def until(windows: Windows, now: datetime) -> Windows:
-    """Return what of the windows is over."""
+def clip_at(windows: Windows, now: datetime) -> Windows:
+    """Return the windows clipped at `now`."""
     return intersect(windows, [Window(EPOCH, now)]) if now > EPOCH else ()
 
 
-def judge(
+def assess(
     record: BaselineRecord, effective: Windows, now: datetime, *, covered_s: float, age_days: float | None
 ) -> tuple[State, list[str]]:
-    """Return what the windows and their samples as a whole are worth, and why; no reason says that nothing is wrong.
+    """Return the state of the windows and their samples as a whole, with reasons; no reasons means nothing is wrong.
 
     Units: covered_s seconds     Missing: age_days None without any sample
     """
-    past = until(effective, now)
+    past = clip_at(effective, now)
     reasons = []
     if record.recording_until is not None and record.recording_until > now:
-        reasons.append(f"It is being recorded until {_clock(record.recording_until)}.")
+        reasons.append(f"Recording until {_clock(record.recording_until)}.")
     if age_days is None or covered_s == 0:
         return "empty", [*reasons, _why_empty(record, effective, past, now)]
     state: State = "good"
     coverage = covered_s / length_s(past)
     if age_days > STALE_DAYS:
         state = "stale"
-        reasons.append(f"Its newest sample is {age_days:.0f} days old; what is normal may have changed since.")
+        reasons.append(f"The newest sample is {age_days:.0f} days old; normal behaviour may have changed since.")
     if covered_s < MIN_COVERED_S:
-        state = "thin"
-        reasons.append(f"It has samples of {_duration(covered_s)} only; from {_duration(MIN_COVERED_S)} on it says something.")
+        state = "insufficient_data"
+        reasons.append(f"Only {_duration(covered_s)} of data; use at least {_duration(MIN_COVERED_S)}.")
     if coverage < MIN_COVERAGE:
-        state = "thin"
-        reasons.append(f"Only {100 * coverage:.0f} % of its windows have samples.")
+        state = "insufficient_data"
+        reasons.append(f"Only {100 * coverage:.0f} % of the windows have samples.")
     return state, reasons
 
 
-def _judge_stats(state: State, found: Sequence[_Found]) -> tuple[State, list[str]]:
-    """Return the state after a look at each stat, and what there is to say of them."""
+def _assess_stats(state: State, found: Sequence[_StatData]) -> tuple[State, list[str]]:
+    """Return the state after checking each stat, and the reasons."""
     reasons = []
     gone = [item.name for item in found if item.contents.n_samples and not item.has_recent]
     if gone:
         reasons.append(f"No samples in the last day of data: {_names(gone, len(gone))}.")
     new = [item.name for item in found if item.has_recent and not item.contents.n_samples]
     if new:
-        reasons.append(f"Samples today, but none in the baseline: {_names(new, len(new))}; they cannot be compared with it.")
+        reasons.append(f"Samples today, but none in the baseline: {_names(new, len(new))}; these cannot be compared.")
     for item in found:
         changes = item.changes
         if not item.contents.n_samples or not item.has_recent or not (changes.n_gone or changes.n_new):
             continue
         share = (changes.n_gone + changes.n_new) / (changes.n_before + changes.n_new)
         if changes.n_before > MAX_LASTING or share > FLEETING_SHARE:
-            reasons.append(f"{item.name}: {changes.n_gone} instances went and {changes.n_new} came since, as short-lived ones do.")
+            reasons.append(f"{item.name}: {changes.n_gone} short-lived instances disappeared and {changes.n_new} appeared since.")
             continue
         if state == "good" and share >= STALE_SHARE:
             state = "stale"
-        went = f"went since: {_names(changes.gone, changes.n_gone)}" if changes.n_gone else ""
-        came = f"came since: {_names(changes.new, changes.n_new)}" if changes.n_new else ""
+        went = f"disappeared since: {_names(changes.gone, changes.n_gone)}" if changes.n_gone else ""
+        came = f"appeared since: {_names(changes.new, changes.n_new)}" if changes.n_new else ""
         reasons.append(f"{item.name}: {'; '.join(filter(None, (went, came)))}.")
     return state, reasons
 
@@ -185,16 +185,16 @@ def _why_empty(record: BaselineRecord, effective: Windows, past: Windows, now: d
         rule = to_rule(record.rule, record.time_zone)
         coming = None if rule is None else next_window(rule, now)
         if coming is None:
-            return "It has no window."
-        return f"Its rule has made no window yet; the first one ends at {_clock(coming.end)}."
+            return "The baseline has no windows."
+        return f"The rule has no finished window yet; the first one ends at {_clock(coming.end)}."
     if not effective:
-        return "All of its windows are excluded as incidents."
+        return "All windows are excluded as incidents."
     if not past:
-        return f"Its first window begins at {_clock(effective[0].start)}."
-    return "Its windows have no samples of this host."
+        return f"The first window begins at {_clock(effective[0].start)}."
+    return "The windows have no samples of this host."
 
 
-def _to_stat(item: _Found, past_s: float) -> StatHealth:
+def _to_stat(item: _StatData, past_s: float) -> StatHealth:
     contents, changes = item.contents, item.changes
     return StatHealth(
         stat=item.name,

@@ -1,4 +1,4 @@
-"""Baselines that come from more than windows: recordings and rules; and the job that keeps them up."""
+"""Baselines defined by a recording or a rule, and the job that keeps them current."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -9,11 +9,11 @@ import anyio.to_thread
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.baselines.recurrence import Rule, parse_rule, windows_of
+from normstat.baselines.recurrence import RecurrenceRule, parse_rule, windows_of
 from normstat.baselines.window_sets import Windows
 from normstat.errors import BadRequest
 from normstat.storage import baseline_records, baseline_rows
-from normstat.storage.baseline_records import BaselineRecord, MovingRecord, RuleRecord
+from normstat.storage.baseline_records import BaselineRecord, RecurrenceRecord, ScheduledBaseline
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
 from normstat.storage.session import open_read_session, open_write_session
@@ -28,8 +28,8 @@ MADE_BY: Final = "its rule"
 
 
 @dataclass(frozen=True, slots=True)
-class RuleWish:
-    """A rule as somebody says it; see recurrence.parse_rule."""
+class RuleRequest:
+    """A recurrence rule as requested; see recurrence.parse_rule."""
 
     rrule: str
     start: str
@@ -38,8 +38,8 @@ class RuleWish:
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineWish:
-    """A baseline as somebody asks for it: of hosts or a group, and just one of windows, hours to record, and a rule."""
+class BaselineRequest:
+    """A requested baseline: for hosts or a group, defined by exactly one of windows, hours to record, and a rule."""
 
     name: str
     note: str
@@ -47,51 +47,48 @@ class BaselineWish:
     group: str | None
     windows: tuple[Window, ...]
     record_hours: float | None
-    rule: RuleWish | None
+    rule: RuleRequest | None
     time_zone: str
     created_by: str
 
 
-async def create_wished(session: AsyncSession, wish: BaselineWish, now: datetime) -> BaselineRecord:
-    """Return the new baseline; a recording begins now, and a rule has the windows that it would have had by now.
+async def create_requested(session: AsyncSession, request: BaselineRequest, now: datetime) -> BaselineRecord:
+    """Return the new baseline. A recording begins now; a rule starts with all windows that it would have by now.
 
-    Raises: BadRequest for a rule or a length that cannot be, or more than one way of making it; and what create_baseline raises
+    Raises: BadRequest for an invalid rule or length, or more than one definition; and what create_baseline raises
     """
-    if sum((bool(wish.windows), wish.record_hours is not None, wish.rule is not None)) != 1:
-        raise BadRequest(
-            "A baseline is made of windows, of hours to record, or by a rule: give one of windows, record_hours and rule"
-        )
+    if sum((bool(request.windows), request.record_hours is not None, request.rule is not None)) != 1:
+        raise BadRequest("Give exactly one of windows, record_hours and rule to define the baseline")
     draft = BaselineDraft(
-        name=wish.name,
-        note=wish.note,
-        hosts=wish.hosts,
-        windows=wish.windows,
-        created_by=wish.created_by,
-        group=wish.group,
-        time_zone=wish.time_zone,
+        name=request.name,
+        note=request.note,
+        hosts=request.hosts,
+        windows=request.windows,
+        created_by=request.created_by,
+        group=request.group,
+        time_zone=request.time_zone,
     )
-    if wish.record_hours is not None:
-        if not MIN_RECORD_HOURS <= wish.record_hours <= MAX_RECORD_HOURS:
-            raise BadRequest(f"A recording lasts from a minute to {MAX_RECORD_HOURS} hours; found {wish.record_hours}")
-        until = now + timedelta(hours=wish.record_hours)
+    if request.record_hours is not None:
+        if not MIN_RECORD_HOURS <= request.record_hours <= MAX_RECORD_HOURS:
+            raise BadRequest(f"A recording lasts from one minute to {MAX_RECORD_HOURS} hours; found {request.record_hours} hours")
+        until = now + timedelta(hours=request.record_hours)
         draft = replace(draft, windows=(Window(now, until),), recording_until=until, reason="recording")
-    if wish.rule is not None:
-        rule = await read_rule(wish.rule, wish.time_zone, now)
+    if request.rule is not None:
+        rule = await read_rule(request.rule, request.time_zone, now)
         windows = await anyio.to_thread.run_sync(windows_of, rule, now - SETTLE)
-        draft = replace(draft, windows=windows, rule=to_record(rule), reason="made by its rule")
+        draft = replace(draft, windows=windows, rule=to_record(rule), reason="created by its rule")
     return await baseline_rows.create_baseline(session, draft)
 
 
-async def update_wished(
-    session: AsyncSession, baseline_id: int, change: BaselineChange, rule: RuleWish | None, now: datetime
+async def update_requested(
+    session: AsyncSession, baseline_id: int, change: BaselineChange, rule: RuleRequest | None, now: datetime
 ) -> BaselineRecord:
-    """Return the baseline after the change, with another rule where there is one; a change of the time zone moves the windows
-    of its rule.
+    """Return the changed baseline, with a new rule if one is given; a change of the time zone moves the windows of its rule.
 
-    Raises: what update_baseline raises; BadRequest for a rule that cannot be
+    Raises: what update_baseline raises; BadRequest for an invalid rule
     """
     if rule is not None and (change.windows is not None or change.removes_rule):
-        raise BadRequest("The windows of a rule are its own: give `windows` or `rule`, not both")
+        raise BadRequest("A rule computes its own windows: give `windows` or `rule`, not both")
     if rule is None and (change.time_zone is None or change.removes_rule):
         return await baseline_rows.update_baseline(session, baseline_id, change)
     await lock_baselines(session)
@@ -102,59 +99,60 @@ async def update_wished(
         windows = await anyio.to_thread.run_sync(windows_of, made, now - SETTLE)
         change = replace(change, rule=to_record(made), windows=windows)
     elif record.rule is not None:
-        made = await read_rule(to_wish(record.rule), zone, now)
+        made = await read_rule(to_request(record.rule), zone, now)
         windows = await anyio.to_thread.run_sync(windows_of, made, now - SETTLE)
         change = replace(change, rule=to_record(made), windows=windows)
     return await baseline_rows.update_baseline(session, baseline_id, change)
 
 
-async def read_rule(wish: RuleWish, zone: str, now: datetime) -> Rule:
-    """Return the rule, parsed off the event loop.
+async def read_rule(request: RuleRequest, zone: str, now: datetime) -> RecurrenceRule:
+    """Return the parsed rule; parsing runs in a thread.
 
     Raises: BadRequest
     """
 
-    def parse() -> Rule:
-        return parse_rule(wish.rrule, wish.start, wish.duration_s, wish.keep_days, zone, now=now)
+    def parse() -> RecurrenceRule:
+        return parse_rule(request.rrule, request.start, request.duration_s, request.keep_days, zone, now=now)
 
     return await anyio.to_thread.run_sync(parse)
 
 
-def to_record(rule: Rule) -> RuleRecord:
-    """Return the rule as it is stored."""
-    return RuleRecord(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
+def to_record(rule: RecurrenceRule) -> RecurrenceRecord:
+    """Return the rule in its stored form."""
+    return RecurrenceRecord(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
 
 
-def to_wish(rule: RuleRecord) -> RuleWish:
-    """Return the rule as somebody would say it."""
-    return RuleWish(rule.rrule, rule.start.isoformat(), rule.duration_s, rule.keep_days)
+def to_request(rule: RecurrenceRecord) -> RuleRequest:
+    """Return the rule in the form of a request."""
+    return RuleRequest(rule.rrule, rule.start.isoformat(), rule.duration_s, rule.keep_days)
 
 
-def to_rule(rule: RuleRecord | None, zone: str) -> Rule | None:
-    """Return the rule of a baseline of that time zone. Missing: None when it has none."""
-    return None if rule is None else Rule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, zone)
+def to_rule(rule: RecurrenceRecord | None, zone: str) -> RecurrenceRule | None:
+    """Return the rule of a baseline in that time zone. Missing: None when it has none."""
+    return None if rule is None else RecurrenceRule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, zone)
 
 
-async def keep_baselines(
+async def update_baselines(
     sessions: async_sessionmaker[AsyncSession], now: datetime | None = None, turns: Turns[int] | None = None
 ) -> None:
-    """The job: windows of rules, recordings that are over, and profiles that nobody asked for.
+    """Update the windows of rules, end finished recordings, and request missing profiles. A periodic job.
 
-    All of it follows from the clock and the database, so it does not matter for how long it did not run. `now` is the clock's where
-    it is None. A baseline that fails, of a time zone that this machine does not know, say, stops none of the others.
+    Everything follows from the clock and the database, so missed runs do no harm. `now` defaults to the clock. A baseline that
+    fails
+    (for example with a time zone unknown to this machine) does not stop the others.
     """
-    turns = Turns("baseline_not_kept") if turns is None else turns
+    turns = Turns("baseline_update_failed") if turns is None else turns
     at = datetime.now(UTC) if now is None else now
     async with open_read_session(sessions) as session:
-        moving = {record.id: record for record in await baseline_rows.list_moving(session)}
+        moving = {record.id: record for record in await baseline_rows.list_scheduled(session)}
     for baseline_id in turns.order(list(moving)):
         with turns.turn(baseline_id, baseline=baseline_id):
             if _find_changes(moving[baseline_id], at) == (None, False):
                 continue
             async with open_write_session(sessions) as session:
                 await lock_baselines(session)
-                await _keep(session, baseline_id, at)
-        # Rules of many baselines must not keep requests waiting all at once.
+                await _update_baseline(session, baseline_id, at)
+        # Many rules must not block requests all at once.
         await asyncio.sleep(0)
     async with open_write_session(sessions) as session:
         await lock_baselines(session)
@@ -163,23 +161,23 @@ async def keep_baselines(
         log.info("profiles_asked_for", n=n_asked)
 
 
-def _find_changes(record: MovingRecord, now: datetime) -> tuple[Windows | None, bool]:
-    """Return the windows that the rule has now, None when they are those that there are; and whether the recording is over."""
+def _find_changes(record: ScheduledBaseline, now: datetime) -> tuple[Windows | None, bool]:
+    """Return the rule's current windows, or None when they are unchanged; and whether the recording is over."""
     is_over = record.recording_until is not None and record.recording_until <= now
     rule = to_rule(baseline_records.to_rule(record), record.time_zone)
     windows = None if rule is None else windows_of(rule, now - SETTLE)
-    # Without any window it stays as it is: its rule may have begun to mean something else with another database of zones.
+    # Without any window, keep the old ones: the rule may mean something else with another time zone database.
     return (windows if windows and windows != record.windows else None), is_over
 
 
-async def _keep(session: AsyncSession, baseline_id: int, now: datetime) -> None:
-    """What is to be changed, looked at once more with the lock."""
-    for record in await baseline_rows.list_moving(session, baseline_id):
+async def _update_baseline(session: AsyncSession, baseline_id: int, now: datetime) -> None:
+    """Apply what has changed, checked again under the lock."""
+    for record in await baseline_rows.list_scheduled(session, baseline_id):
         windows, is_over = await anyio.to_thread.run_sync(_find_changes, record, now)
         if is_over:
             await baseline_rows.end_recording(session, baseline_id)
             log.info("recording_ended", baseline=baseline_id)
         if windows is not None:
-            reason = "another window of its rule is over"
+            reason = "another window of the rule has ended"
             await baseline_rows.set_windows(session, baseline_id, windows, reason=reason, made_by=MADE_BY)
             log.info("rule_followed", baseline=baseline_id, n_windows=len(windows))

@@ -1,4 +1,4 @@
-"""Windows that come again: an RRULE (RFC 5545) in local time of a zone, kept for some days. Pure.
+"""Recurring windows: an RRULE (RFC 5545) in local time of a zone, kept for some days. Pure.
 
 >>> from datetime import UTC
 >>> rule = parse_rule("weekdays", "09:00", 8 * 3600, 28, "Europe/Berlin", now=datetime(2026, 11, 2, 12, tzinfo=UTC))
@@ -24,13 +24,13 @@ from normstat.window import Window
 MIN_DURATION_S: Final = 60
 MAX_DURATION_S: Final = 31 * 86_400
 MAX_DAYS: Final = 800
-# As many windows as a comparison still reads one by one in a reasonable time.
+# The most windows that a comparison can read one by one in reasonable time.
 MAX_WINDOWS: Final = 1000
 MAX_INTERVAL: Final = 1000
 MAX_COUNT: Final = 100_000
 MAX_LENGTH: Final = 500
 DAY: Final = timedelta(days=1)
-# With the days from one time to the next, at most.
+# The longest duration, including the days between two occurrences.
 PERIODS: Final[Mapping[str, int]] = {"DAILY": 1, "WEEKLY": 7, "MONTHLY": 31, "YEARLY": 366}
 NUMBER_LISTS: Final[Mapping[str, tuple[int, int]]] = {
     "BYMONTH": (1, 12),
@@ -43,7 +43,7 @@ NUMBER_LISTS: Final[Mapping[str, tuple[int, int]]] = {
 }
 DAY_WORDS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 NAMED_DAY: Final = re.compile(rf"([+-]?[1-9]\d?)?({'|'.join(DAY_WORDS)})", re.ASCII)
-# What people say.
+# Words accepted in place of an RRULE.
 WORDS: Final[Mapping[str, str]] = {
     "daily": "FREQ=DAILY",
     "every day": "FREQ=DAILY",
@@ -57,11 +57,10 @@ EXPECTED: Final = "expected an RRULE such as FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR, o
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule that makes sense: `start` is the first local start, without a zone; `rrule` is written in one way.
+class RecurrenceRule:
+    """A valid rule: `start` is the first local start, without a zone; `rrule` is in canonical form.
 
-    Whole days of `duration_s` are days of the calendar, so that windows of a day meet at midnight; what is left are seconds that
-    pass.
+    Whole days of `duration_s` are calendar days, so that windows of a day meet at midnight; the remainder is in elapsed seconds.
     """
 
     rrule: str
@@ -71,37 +70,38 @@ class Rule:
     zone: str
 
 
-def parse_rule(rrule: str, start: str, duration_s: int, keep_days: int, zone: str, *, now: datetime) -> Rule:
-    """Return the rule. `start` is a local time of day (the windows of the last `keep_days` are then there at once), or date and
-    time.
+def parse_rule(rrule: str, start: str, duration_s: int, keep_days: int, zone: str, *, now: datetime) -> RecurrenceRule:
+    """Return the rule. `start` is a local time of day (the windows of the last `keep_days` then exist at once), or date and time.
 
-    May take seconds of CPU time for a rule that never comes: call it off the event loop.
+    May take seconds of CPU time for a rule that never occurs: call it off the event loop.
 
     Raises: BadRequest, saying what is wrong with it
     """
     tzinfo = require_zone(zone)
     text = _parse_text(rrule, tzinfo_name=zone)
     if not MIN_DURATION_S <= duration_s <= MAX_DURATION_S:
-        raise BadRequest(f"A window of a rule lasts from a minute to 31 days; found {duration_s} s")
+        raise BadRequest(f"A window of a rule lasts from one minute to 31 days; found {duration_s} s")
     if not 1 <= keep_days <= MAX_DAYS:
         raise BadRequest(f"A rule keeps the windows of the last 1 to {MAX_DAYS} days; found {keep_days}")
     if duration_s > keep_days * 86_400:
         raise BadRequest(f"A window of {duration_s} s is longer than the {keep_days} days that are kept")
-    # Early enough for the windows of the last `keep_days` before the last of them.
+    # Early enough for the windows of the last `keep_days` before the last one.
     period_days = PERIODS[text.partition(";")[0].removeprefix("FREQ=")]
     earliest = now.astimezone(tzinfo).replace(tzinfo=None) - (keep_days + period_days) * DAY
     first = _parse_start(start, text, earliest, zone=zone)
     if to_instant(first, zone).astimezone(tzinfo).replace(tzinfo=None) != first:
-        raise BadRequest(f"There was no {first:%Y-%m-%d %H:%M} in {zone}: the clocks were set forward; begin on another day")
-    rule = Rule(text, first, duration_s, keep_days, zone)
-    _require_sane(rule)
+        raise BadRequest(
+            f"{first:%Y-%m-%d %H:%M} does not exist in {zone} because the clocks were set forward; start on another day"
+        )
+    rule = RecurrenceRule(text, first, duration_s, keep_days, zone)
+    _require_possible(rule)
     return rule
 
 
-def windows_of(rule: Rule, now: datetime) -> Windows:
-    """Return the windows of the rule that are over, and begin within `keep_days` before the end of the last of them.
+def windows_of(rule: RecurrenceRule, now: datetime) -> Windows:
+    """Return the finished windows of the rule that begin within `keep_days` before the end of the last one.
 
-    So the set changes only when one more is over. Missing: empty as long as none is.
+    So the set changes only when another window ends. Missing: empty until one has ended.
     """
     zone = require_zone(rule.zone)
     local_now = now.astimezone(zone).replace(tzinfo=None)
@@ -117,33 +117,35 @@ def windows_of(rule: Rule, now: datetime) -> Windows:
     return ()
 
 
-def next_window(rule: Rule, now: datetime) -> Window | None:
-    """Return the first window that is not over yet. Missing: None when the rule has ended."""
+def next_window(rule: RecurrenceRule, now: datetime) -> Window | None:
+    """Return the first window that has not ended. Missing: None when the rule has ended."""
     return next((window for window in (_to_window(rule, start) for start in _occurrences(rule)) if window.end > now), None)
 
 
 def to_instant(local: datetime, zone: str) -> datetime:
-    """Return the instant of a local time: of two the first, and for one that the clocks skip as if they had not been set
+    """Return the instant of a local time. An ambiguous time means the first instant; a skipped time counts as if the clocks had not
+    been set
     forward.
     """
     return local.replace(tzinfo=require_zone(zone), fold=0).astimezone(UTC)
 
 
-def _to_window(rule: Rule, start: datetime) -> Window:
+def _to_window(rule: RecurrenceRule, start: datetime) -> Window:
     days, seconds = divmod(rule.duration_s, 86_400)
     return Window(to_instant(start, rule.zone), to_instant(start + days * DAY, rule.zone) + timedelta(seconds=seconds))
 
 
-def _occurrences(rule: Rule, first: datetime | None = None) -> Iterator[datetime]:
-    """Yield the local starts in order; without end where the rule has none."""
+def _occurrences(rule: RecurrenceRule, first: datetime | None = None) -> Iterator[datetime]:
+    """Yield the local starts in order; endless where the rule has no end."""
     return iter(_to_rrule(rule.rrule, first or rule.start))
 
 
-def _skip_to(rule: Rule, local_now: datetime) -> datetime:
-    """Return a first start that is as good as the rule's own for the last windows, and spares going through all of its years.
+def _skip_to(rule: RecurrenceRule, local_now: datetime) -> datetime:
+    """Return a later first start that yields the same last windows, so that not all years of the rule are enumerated.
 
-    Days and weeks come again in the same way after whole weeks of the interval, wherever the counting begins. Of a rule that comes
-    rarely nothing may be left, so whoever asks looks whether enough is.
+    Daily and weekly patterns repeat after whole weeks of the interval, wherever counting begins. A rare rule may have too few
+    windows
+    left, so callers check whether there are enough.
     """
     parts = dict(part.split("=") for part in rule.rrule.split(";"))
     if parts["FREQ"] not in ("DAILY", "WEEKLY") or parts.keys() & {"COUNT", "BYSETPOS"}:
@@ -157,17 +159,17 @@ def _to_rrule(text: str, start: datetime) -> RRule:
     try:
         made = rrulestr(text, dtstart=start)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise BadRequest(f"The rule {shorten(text)} cannot be read ({error}); {EXPECTED}") from None
+        raise BadRequest(f"Invalid rule {shorten(text)} ({error}); {EXPECTED}") from None
     assert isinstance(made, RRule)
     return made
 
 
-def _require_sane(rule: Rule) -> None:
-    """Raise BadRequest for a rule that never comes, or too often."""
+def _require_possible(rule: RecurrenceRule) -> None:
+    """Raise BadRequest for a rule that never occurs, or occurs too often."""
     parts = dict(part.split("=") for part in rule.rrule.split(";"))
-    never = BadRequest(f"The rule {rule.rrule} never comes, beginning at {rule.start:%Y-%m-%d %H:%M}; check its days and months")
+    never = BadRequest(f"The rule {rule.rrule} never occurs after {rule.start:%Y-%m-%d %H:%M}; check its days and months")
     if parts["FREQ"] in ("DAILY", "WEEKLY"):
-        # Whether there are such days at all: looking year by year tells 20 times as fast as day by day.
+        # Check whether such days exist at all: year by year is 20 times as fast as day by day.
         days = ";".join(f"{key}={value}" for key, value in parts.items() if key in NUMBER_LISTS or key == "BYDAY")
         if next(iter(_to_rrule(f"FREQ=YEARLY;{days}".rstrip(";"), datetime(2024, 1, 1))), None) is None:  # noqa: DTZ001
             raise never
@@ -183,7 +185,7 @@ def _require_sane(rule: Rule) -> None:
 
 
 def _parse_text(text: str, *, tzinfo_name: str) -> str:
-    """Return the RRULE in one way of writing it: capitals, FREQ first, UNTIL as local time."""
+    """Return the RRULE in canonical form: capitals, FREQ first, UNTIL as local time."""
     if len(text) > MAX_LENGTH:
         raise BadRequest(f"A rule has at most {MAX_LENGTH} characters; {EXPECTED}")
     said = " ".join(text.split())
@@ -192,22 +194,22 @@ def _parse_text(text: str, *, tzinfo_name: str) -> str:
     for part in said.split(";"):
         key, equals, value = part.partition("=")
         if not equals or not value or ":" in part:
-            raise BadRequest(f"The rule {shorten(text)} cannot be read at {shorten(part)}; {EXPECTED}")
+            raise BadRequest(f"Invalid rule {shorten(text)} at {shorten(part)}; {EXPECTED}")
         if key in parts:
-            raise BadRequest(f"The rule {shorten(text)} says {key} twice")
+            raise BadRequest(f"The rule {shorten(text)} has {key} twice")
         parts[key] = _parse_part(key, value, tzinfo_name)
     frequency = parts.pop("FREQ", None)
     if frequency is None:
-        raise BadRequest(f"The rule {shorten(text)} does not say FREQ; {EXPECTED}")
+        raise BadRequest(f"The rule {shorten(text)} has no FREQ; {EXPECTED}")
     if "COUNT" in parts and "UNTIL" in parts:
-        raise BadRequest("A rule has COUNT or UNTIL, not both")
+        raise BadRequest("A rule may have COUNT or UNTIL, not both")
     if frequency in ("DAILY", "WEEKLY") and re.search(r"\d", parts.get("BYDAY", "")):
-        raise BadRequest(f"Numbered days ({parts['BYDAY']}) are for FREQ=MONTHLY and FREQ=YEARLY")
+        raise BadRequest(f"Numbered days ({parts['BYDAY']}) need FREQ=MONTHLY or FREQ=YEARLY")
     return ";".join([f"FREQ={frequency}", *(f"{key}={value}" for key, value in sorted(parts.items()))])
 
 
 def _parse_part(key: str, value: str, zone: str) -> str:
-    """Return one part of the RRULE, checked."""
+    """Return one validated part of the RRULE."""
     if key in NUMBER_LISTS:
         return _parse_numbers(key, value)
     match key:
@@ -222,25 +224,25 @@ def _parse_part(key: str, value: str, zone: str) -> str:
         case "WKST" if value in DAY_WORDS:
             return value
         case "BYDAY" | "WKST":
-            raise BadRequest(f"{key}={_quote(value)} is not possible: expected days such as MO,TU,WE,TH,FR,SA,SU")
+            raise BadRequest(f"Invalid {key}={_quote(value)}: expected days such as MO,TU,WE,TH,FR,SA,SU")
         case "UNTIL":
             return _parse_until(value, zone)
     known = ", ".join(["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", *NUMBER_LISTS])
-    raise BadRequest(f"{_quote(key)} is not part of a rule here; known are {known}")
+    raise BadRequest(f"Unsupported rule part {_quote(key)}; supported: {known}")
 
 
 def _parse_frequency(value: str) -> str:
     if value not in PERIODS:
         raise BadRequest(
-            f"FREQ={_quote(value)} is not possible: windows of a baseline come daily, weekly, monthly or yearly"
-            f" ({', '.join(PERIODS)}); for several a day add BYHOUR"
+            f"Invalid FREQ={_quote(value)}: baseline windows recur daily, weekly, monthly or yearly"
+            f" ({', '.join(PERIODS)}); for several per day add BYHOUR"
         )
     return value
 
 
 def _parse_number(key: str, value: str, most: int) -> str:
     if not re.fullmatch(r"\d{1,6}", value, re.ASCII) or not 1 <= int(value) <= most:
-        raise BadRequest(f"{key}={_quote(value)} is not possible: expected a number from 1 to {most}")
+        raise BadRequest(f"Invalid {key}={_quote(value)}: expected a number from 1 to {most}")
     return str(int(value))
 
 
@@ -249,19 +251,19 @@ def _parse_numbers(key: str, value: str) -> str:
     words = value.split(",")
     numbers = [int(word) for word in words if re.fullmatch(r"[+-]?\d{1,3}", word, re.ASCII)]
     if len(numbers) != len(words) or not all(least <= number <= most for number in numbers):
-        raise BadRequest(f"{key}={_quote(value)} is not possible: expected numbers from {least} to {most}, with commas")
+        raise BadRequest(f"Invalid {key}={_quote(value)}: expected comma-separated numbers from {least} to {most}")
     if least < 0 and 0 in numbers:
-        raise BadRequest(f"{key}=0 is not possible: days, weeks and places are counted from 1, or from -1 backwards")
+        raise BadRequest(f"Invalid {key}=0: days, weeks and positions count from 1, or backwards from -1")
     return ",".join(map(str, numbers))
 
 
 def _quote(value: str) -> str:
-    """Return the value without quotes, cut where it is long."""
+    """Return the value without quotes, shortened if long."""
     return value if value.isprintable() and len(value) <= 40 else shorten(value, 40)
 
 
 def _parse_until(value: str, zone: str) -> str:
-    """Return the last local start; a date alone means all of that day."""
+    """Return the last local start; a date alone includes that whole day."""
     found = re.fullmatch(r"(\d{8})(?:T(\d{6})(Z?))?", value, re.ASCII)
     try:
         if found is None:
@@ -271,7 +273,7 @@ def _parse_until(value: str, zone: str) -> str:
         if utc:
             local = local.replace(tzinfo=UTC).astimezone(require_zone(zone)).replace(tzinfo=None)
     except (ValueError, OverflowError):
-        raise BadRequest(f"UNTIL={_quote(value)} is not possible: expected 20261231 or 20261231T170000Z") from None
+        raise BadRequest(f"Invalid UNTIL={_quote(value)}: expected 20261231 or 20261231T170000Z") from None
     return f"{local:%Y%m%dT%H%M%S}"
 
 
@@ -280,31 +282,30 @@ def _parse_start(text: str, rrule: str, earliest: datetime, *, zone: str) -> dat
     expected = "expected a local time of day (09:00), or date and time (2026-11-02T09:00)"
     said = text.strip()
     if len(said) > 40:
-        raise BadRequest(f"The start of a rule cannot be read: {shorten(said)}; {expected}")
+        raise BadRequest(f"Invalid start of a rule: {shorten(said)}; {expected}")
     try:
         if "-" not in said[:8]:
             clock = time.fromisoformat(said)
             if clock.tzinfo is not None:
-                raise BadRequest(f"The start {said} has a zone; give local time, and the zone in `time_zone`")
+                raise BadRequest(f"The start {said} has a zone; give local time, and put the zone in `time_zone`")
             return _first_day(datetime.combine(earliest.date(), clock.replace(microsecond=0)), rrule, zone)
         start = datetime.fromisoformat(said)
     except ValueError:
-        raise BadRequest(f"The start of a rule cannot be read: {shorten(said)}; {expected}") from None
+        raise BadRequest(f"Invalid start of a rule: {shorten(said)}; {expected}") from None
     if start.tzinfo is not None:
         start = start.astimezone(require_zone(zone)).replace(tzinfo=None)
     if not 1970 <= start.year < 2200:
-        raise BadRequest(f"The start {said} is outside of the years 1970 to 2199")
+        raise BadRequest(f"The start {said} is outside the years 1970 to 2199")
     return start.replace(fold=0, microsecond=0)
 
 
 def _first_day(start: datetime, rrule: str, zone: str) -> datetime:
-    """Return a day to begin at when only the time of day was said; one on which that time was not skipped."""
+    """Return a start day when only the time of day was given; one on which that time was not skipped."""
     keys = {part.split("=")[0] for part in rrule.split(";")}
     names_days = rrule.startswith("FREQ=DAILY") or keys & {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO"}
     if not names_days or keys & {"INTERVAL", "COUNT"}:
         raise BadRequest(
-            f"For {rrule} it matters which day is the first: give the start as date and time ({start:%Y-%m-%dT%H:%M}),"
-            " or name the days"
+            f"{rrule} depends on its first day: give the start as date and time ({start:%Y-%m-%dT%H:%M}), or name the days"
         )
     while to_instant(start, zone).astimezone(require_zone(zone)).replace(tzinfo=None) != start:
         start -= DAY

@@ -1,4 +1,4 @@
-"""Sets of windows: merged, cut out of each other, thinned. Pure; a set is a tuple in order, without overlaps."""
+"""Sets of windows: merged, subtracted, thinned. Pure; a set is an ordered tuple without overlaps."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -9,7 +9,7 @@ Windows = tuple[Window, ...]
 
 
 def merge(windows: Iterable[Window]) -> Windows:
-    """Return the same instants as a set: windows that overlap or touch become one."""
+    """Return the same instants as a set: overlapping and touching windows become one."""
     merged: list[Window] = []
     for window in sorted(windows):
         if merged and window.start <= merged[-1].end:
@@ -20,7 +20,7 @@ def merge(windows: Iterable[Window]) -> Windows:
 
 
 def subtract(windows: Iterable[Window], excluded: Iterable[Window]) -> Windows:
-    """Return what is in the windows and in none of the excluded ones."""
+    """Return the parts of the windows that lie in none of the excluded ones."""
     left = list(merge(windows))
     for hole in merge(excluded):
         left = [
@@ -36,7 +36,7 @@ def subtract(windows: Iterable[Window], excluded: Iterable[Window]) -> Windows:
 
 
 def intersect(windows: Iterable[Window], others: Iterable[Window]) -> Windows:
-    """Return what is in both."""
+    """Return the instants that are in both sets."""
     pairs = [(one, other) for one in merge(windows) for other in merge(others)]
     return merge(
         Window(max(one.start, other.start), min(one.end, other.end))
@@ -46,12 +46,12 @@ def intersect(windows: Iterable[Window], others: Iterable[Window]) -> Windows:
 
 
 def length_s(windows: Iterable[Window]) -> float:
-    """Return seconds in all windows of a set."""
+    """Return the total seconds of a set of windows."""
     return sum(window.length_s for window in windows)
 
 
-def thin_out(windows: Sequence[Window], share: float, n_pieces: int) -> Windows:
-    """Evenly spaced pieces that hold that share of the time, about `n_pieces` of them: the beginning of each equal part."""
+def sample_evenly(windows: Sequence[Window], share: float, n_pieces: int) -> Windows:
+    """Return evenly spaced pieces that hold that share of the time, about `n_pieces` of them: the beginning of each equal part."""
     part = timedelta(seconds=length_s(windows) / n_pieces)
     pieces = []
     for window in merge(windows):

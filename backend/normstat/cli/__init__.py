@@ -1,7 +1,7 @@
-"""The `normstat` command: one module for each command, imported only when it is called, so that `normstat parse` starts fast.
+"""The `normstat` command: one module per command, imported only when called, so that `normstat parse` starts fast.
 
 Responsible for: arguments, printing, exit codes. Never: logic, which belongs to the packages that a command calls. Entry point:
-`app`; `serve_command` binds and chooses, `workers` is the parent of several server processes, `server_process` one of them.
+`app`; `serve_command` starts the server, `workers` is the parent of several server processes, `server_process` one of them.
 """
 
 import importlib
@@ -39,10 +39,10 @@ MODULES: Final = {
 
 
 class LazyGroup(TyperGroup):
-    """A group that imports a command's module when the command is asked for."""
+    """A group that imports a command's module on demand."""
 
     def list_commands(self, ctx: object) -> list[str]:
-        """Return names of all commands, in the order of MODULES."""
+        """Return the names of all commands, in the order of MODULES."""
         del ctx
         return list(MODULES)
 

@@ -1,4 +1,4 @@
-"""`normstat agent-token`: tokens for agents, without a browser."""
+"""`normstat agent-token`: creates agent tokens without a browser."""
 
 import asyncio
 from typing import Annotated
@@ -12,20 +12,20 @@ from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 
-app = typer.Typer(no_args_is_help=True, help="Make tokens for agents.")
+app = typer.Typer(no_args_is_help=True, help="Create tokens for agents.")
 
 
 @app.callback()
 def agent_token() -> None:
-    """Make tokens for agents."""
+    """Create tokens for agents."""
 
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="what the list of tokens shows", min=1)],
-    host: Annotated[str | None, typer.Option(help="the only host that may use it; left out: any host")] = None,
+    name: Annotated[str, typer.Argument(help="name of the token in the list of tokens", min=1)],
+    host: Annotated[str | None, typer.Option(help="the only host that may use it; default: any host")] = None,
 ) -> None:
-    """Print a new agent token; it is not shown again."""
+    """Print a new agent token; it is shown only once."""
     settings = load_settings()
     configure_logging(settings.log_level)
     try:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from normstat.cli.db_session import format_bytes, run_or_exit
-from normstat.cli.progress import ProgressShow
+from normstat.cli.progress import ProgressDisplay
 from normstat.settings import load_settings
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest
@@ -17,17 +17,15 @@ app = typer.Typer()
 
 @app.command()
 def backup(
-    folder: Annotated[Path, typer.Argument(help="the folder; what it has of an earlier backup is not copied again")],
+    folder: Annotated[Path, typer.Argument(help="folder of the backup; files of an earlier backup are not copied again")],
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="copy nothing: look whether all files of the backup are as they were")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="copy nothing; check that all files of the backup are unchanged")] = False,
 ) -> None:
-    """Bring the backup in FOLDER up to the database as it is now; interrupted, it goes on when it is called again."""
+    """Update the backup in FOLDER to the present state of the database; after an interruption, run it again to continue."""
     seen = [Progress()]
 
     def work() -> Manifest:
-        with ProgressShow("checked" if check else "backup") as show:
+        with ProgressDisplay("checked" if check else "backup") as show:
 
             def watch(progress: Progress) -> None:
                 seen[0] = progress
@@ -38,10 +36,10 @@ def backup(
     try:
         manifest = run_or_exit(work)
     except KeyboardInterrupt:
-        typer.echo("normstat: stopped; the next backup into this folder goes on from here", err=True)
+        typer.echo("normstat: stopped; the next backup into this folder continues from here", err=True)
         raise typer.Exit(130) from None
     if check:
-        typer.echo(f"all {len(manifest.pieces)} files are as they were written; the backup is of {manifest.taken_at}")
+        typer.echo(f"all {len(manifest.pieces)} files are unchanged; the backup was taken at {manifest.taken_at}")
         return
     size = format_bytes(sum(piece.n_bytes for piece in manifest.pieces))
     n_new = len(manifest.pieces) - seen[0].n_kept

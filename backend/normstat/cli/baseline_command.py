@@ -1,4 +1,4 @@
-"""`normstat baseline`: what is normal: made, looked at, changed, and what is left out of it."""
+"""`normstat baseline`: creates, shows and changes baselines, and excludes incidents from them."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,7 @@ import typer
 
 from normstat.api.instants import parse_instant
 from normstat.baselines.baseline_health import HostHealth, read_health
-from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished
+from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
 from normstat.cli.db_session import print_table, run_in_session
 from normstat.errors import BadRequest
 from normstat.storage import baseline_rows, exclusion_rows
@@ -20,7 +20,7 @@ from normstat.storage.session import WriteSession
 from normstat.storage.user_specs import refresh_catalogue
 from normstat.window import Window
 
-app = typer.Typer(no_args_is_help=True, help="What is normal: docs/baselines.md.")
+app = typer.Typer(no_args_is_help=True, help="Baselines, the periods marked as normal: docs/baselines.md.")
 
 MADE_BY: Final = "command line"
 UNITS_S: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
@@ -28,24 +28,24 @@ NEWEST: Final = 10
 
 
 def parse_duration(text: str) -> int:
-    """Return seconds of 8h, 90m, 1d12h.
+    """Return the seconds of 8h, 90m, 1d12h.
 
     Raises: typer.BadParameter
     """
     parts = re.findall(r"(\d{1,6})([dhms])", text, re.ASCII)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise typer.BadParameter(f"{text!r} is no duration; expected 8h, 90m, 28d or 1d12h")
+        raise typer.BadParameter(f"{text!r} is not a duration; expected 8h, 90m, 28d or 1d12h")
     return sum(int(number) * UNITS_S[unit] for number, unit in parts)
 
 
 def parse_window(text: str) -> Window:
-    """Return the window of START/END.
+    """Return the window START/END.
 
     Raises: typer.BadParameter
     """
     start, slash, end = text.partition("/")
     if not slash:
-        raise typer.BadParameter(f"{text!r} is no window; expected START/END, e.g. 2026-11-21T09:00:00Z/2026-11-21T17:00:00Z")
+        raise typer.BadParameter(f"{text!r} is not a window; expected START/END, e.g. 2026-11-21T09:00:00Z/2026-11-21T17:00:00Z")
     try:
         return Window(parse_instant(start), parse_instant(end))
     except ValueError as error:
@@ -54,31 +54,29 @@ def parse_window(text: str) -> Window:
         raise typer.BadParameter(error.message) from None
 
 
-NameArgument = Annotated[str, typer.Argument(metavar="BASELINE", help="name or number of the baseline")]
-WindowOption = typer.Option(
-    "--window", parser=parse_window, metavar="START/END", help="a window that was normal; as often as needed"
-)
+NameArgument = Annotated[str, typer.Argument(metavar="BASELINE", help="name or id of the baseline")]
+WindowOption = typer.Option("--window", parser=parse_window, metavar="START/END", help="a normal window; may be repeated")
 
 
 @app.callback()
 def baseline() -> None:
-    """What is normal: made, looked at, changed, and what is left out of it."""
+    """Create, show and change baselines, and exclude incidents from them."""
 
 
 @app.command(name="list")
 def list_(
     *,
-    host: Annotated[str | None, typer.Option(help="only those of this host")] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="those that are archived, in place of the others")] = False,
+    host: Annotated[str | None, typer.Option(help="only baselines of this host")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="list archived baselines instead")] = False,
 ) -> None:
-    """List baselines, the newest first."""
+    """List baselines, newest first."""
 
     async def read(session: WriteSession) -> list[BaselineRecord]:
         return await baseline_rows.list_baselines(session, host, is_archived=archived)
 
     records = run_in_session(read)
     rows = [
-        (str(record.id), record.name, _speaks_of(record), str(len(record.windows)), str(record.version), _made_by(record))
+        (str(record.id), record.name, _hosts_text(record), str(len(record.windows)), str(record.version), _source_text(record))
         for record in records
     ]
     print_table([("no", "name", "hosts", "windows", "version", "made"), *rows])
@@ -86,7 +84,7 @@ def list_(
 
 @app.command()
 def show(name: NameArgument) -> None:
-    """Show a baseline: its windows, what is left out, its versions, and what it is worth for each host."""
+    """Show a baseline: its windows, exclusions, versions, and its health for each host."""
 
     async def read(session: WriteSession) -> tuple[BaselineRecord, list[VersionRecord], list[HostHealth]]:
         await refresh_catalogue(session)
@@ -95,7 +93,7 @@ def show(name: NameArgument) -> None:
         return record, await list_versions(session, record.id), health
 
     record, versions, health = run_in_session(read)
-    typer.echo(f"{record.name} (no {record.id}, version {record.version}): {_speaks_of(record)}; {_made_by(record)}")
+    typer.echo(f"{record.name} (id {record.id}, version {record.version}): {_hosts_text(record)}; {_source_text(record)}")
     if record.note:
         typer.echo(record.note)
     if record.archived_at is not None:
@@ -115,44 +113,44 @@ def show(name: NameArgument) -> None:
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(help="its name")],
+    name: Annotated[str, typer.Argument(help="name of the baseline")],
     *,
-    host: Annotated[list[str] | None, typer.Option(help="a host that it speaks of; as often as needed")] = None,
-    group: Annotated[str | None, typer.Option(help="the host group that it speaks of, in place of hosts")] = None,
+    host: Annotated[list[str] | None, typer.Option(help="a host that it covers; may be repeated")] = None,
+    group: Annotated[str | None, typer.Option(help="the host group that it covers, instead of hosts")] = None,
     window: Annotated[list[Window] | None, WindowOption] = None,
-    record: Annotated[str | None, typer.Option(metavar="DURATION", help="record from now on for so long, e.g. 2h")] = None,
+    record: Annotated[str | None, typer.Option(metavar="DURATION", help="record from now on for this duration, e.g. 2h")] = None,
     rule: Annotated[
         str | None, typer.Option(help="weekdays, daily, mondays, or an RRULE: FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")
     ] = None,
     at: Annotated[str, typer.Option(help="with a rule: local start, 09:00 or 2026-11-02T09:00")] = "00:00",
-    lasts: Annotated[str, typer.Option("--for", metavar="DURATION", help="with a rule: how long each window is")] = "1d",
-    keep: Annotated[str, typer.Option(metavar="DAYS", help="with a rule: how many days are kept")] = "28d",
-    zone: Annotated[str, typer.Option(help="time zone of the rule, and of hours that are alike")] = "UTC",
-    note: Annotated[str, typer.Option(help="what to know about it")] = "",
+    lasts: Annotated[str, typer.Option("--for", metavar="DURATION", help="with a rule: length of each window")] = "1d",
+    keep: Annotated[str, typer.Option(metavar="DAYS", help="with a rule: number of days to keep")] = "28d",
+    zone: Annotated[str, typer.Option(help="time zone of the rule and of seasonal hours")] = "UTC",
+    note: Annotated[str, typer.Option(help="a note")] = "",
 ) -> None:
-    """Make a baseline: of windows, of what comes from now on, or by a rule."""
+    """Create a baseline from windows, a recording that begins now, or a rule."""
     keep_s = parse_duration(keep)
     if keep_s % UNITS_S["d"]:
-        raise typer.BadParameter(f"{keep!r} is no number of days; expected e.g. 28d")
-    wish = BaselineWish(
+        raise typer.BadParameter(f"{keep!r} is not a number of days; expected e.g. 28d")
+    request = BaselineRequest(
         name=name,
         note=note,
         hosts=tuple(host or ()),
         group=group,
         windows=tuple(window or ()),
         record_hours=None if record is None else parse_duration(record) / 3600,
-        rule=None if rule is None else RuleWish(rule, at, parse_duration(lasts), keep_s // UNITS_S["d"]),
+        rule=None if rule is None else RuleRequest(rule, at, parse_duration(lasts), keep_s // UNITS_S["d"]),
         time_zone=zone,
         created_by=MADE_BY,
     )
 
     async def make(session: WriteSession) -> BaselineRecord:
-        return await create_wished(session, wish, datetime.now(UTC))
+        return await create_requested(session, request, datetime.now(UTC))
 
     made = run_in_session(make)
-    typer.echo(f"{made.name} is there (no {made.id}): {_speaks_of(made)}, {len(made.windows)} windows")
+    typer.echo(f"Created baseline {made.name} (id {made.id}): {_hosts_text(made)}, {len(made.windows)} windows")
     if made.recording_until is not None:
-        typer.echo(f"it is being recorded until {_clock(made.recording_until)}; `normstat baseline stop` ends that earlier")
+        typer.echo(f"recording until {_clock(made.recording_until)}; `normstat baseline stop` ends it earlier")
 
 
 @app.command()
@@ -168,39 +166,37 @@ def stop(name: NameArgument) -> None:
 
 @app.command()
 def copy(name: NameArgument, new: Annotated[str, typer.Argument(help="name of the copy")]) -> None:
-    """Make another baseline like this one, with its rule."""
+    """Copy a baseline, with its rule."""
 
     async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
         return await baseline_rows.copy_baseline(session, found.id, new, datetime.now(UTC), made_by=MADE_BY)
 
     record = _run_on(name, work)
-    typer.echo(f"{record.name} is there (no {record.id})")
+    typer.echo(f"Created baseline {record.name} (id {record.id})")
 
 
 @app.command()
-def archive(
-    name: NameArgument, *, undo: Annotated[bool, typer.Option("--undo", help="bring it back into the lists")] = False
-) -> None:
+def archive(name: NameArgument, *, undo: Annotated[bool, typer.Option("--undo", help="show it in lists again")] = False) -> None:
     """Hide a baseline from lists; it can still be read and compared with."""
 
     async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
         return await baseline_rows.archive_baseline(session, found.id, is_archived=not undo)
 
     record = _run_on(name, work)
-    typer.echo(f"{record.name} is {'in the lists' if undo else 'archived'}")
+    typer.echo(f"Baseline {record.name} is {'listed again' if undo else 'archived'}")
 
 
 @app.command()
-def delete(name: NameArgument, *, yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False) -> None:
-    """Delete a baseline with all of its versions; samples stay."""
+def delete(name: NameArgument, *, yes: Annotated[bool, typer.Option("--yes", help="do not ask for confirmation")] = False) -> None:
+    """Delete a baseline with all its versions; samples stay."""
     if not yes:
-        typer.confirm(f"{name} and all of its versions will be gone for ever; go on?", abort=True)
+        typer.confirm(f"Baseline {name} and all its versions will be deleted for good. Continue?", abort=True)
 
     async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
         await baseline_rows.delete_baseline(session, found.id)
         return found
 
-    typer.echo(f"{_run_on(name, work).name} is deleted")
+    typer.echo(f"Deleted baseline {_run_on(name, work).name}")
 
 
 @app.command()
@@ -208,10 +204,10 @@ def exclude(
     incident: Annotated[str, typer.Argument(help="what happened, in a few words")],
     *,
     window: Annotated[Window, typer.Option("--window", parser=parse_window, metavar="START/END", help="when")],
-    host: Annotated[str | None, typer.Option(help="the host that it happened to; left out: all hosts")] = None,
-    note: Annotated[str, typer.Option(help="what to know about it")] = "",
+    host: Annotated[str | None, typer.Option(help="the affected host; default: all hosts")] = None,
+    note: Annotated[str, typer.Option(help="a note")] = "",
 ) -> None:
-    """Mark a window as an incident: every baseline that holds it leaves it out."""
+    """Mark a window as an incident: every baseline that contains it excludes it."""
     draft = ExclusionDraft(name=incident, note=note, window=window, host=host, created_by=MADE_BY)
 
     async def make(session: WriteSession) -> tuple[int, int]:
@@ -219,22 +215,23 @@ def exclude(
         return record.id, n_baselines
 
     number, n_baselines = run_in_session(make)
-    typer.echo(f"exclusion {number}: {n_baselines} baselines leave it out; `normstat baseline include {number}` undoes that")
+    typer.echo(f"Created exclusion {number}; it affects {_baselines(n_baselines)}; `normstat baseline include {number}` undoes it")
 
 
 @app.command()
-def include(number: Annotated[int, typer.Argument(help="number of the exclusion", min=1, max=2**63 - 1)]) -> None:
-    """Count the window of an exclusion again."""
+def include(number: Annotated[int, typer.Argument(help="id of the exclusion", min=1, max=2**63 - 1)]) -> None:
+    """Delete an exclusion: baselines include its window again."""
 
     async def work(session: WriteSession) -> int:
         return await exclusion_rows.delete_exclusion(session, number)
 
-    typer.echo(f"{run_in_session(work)} baselines count it again")
+    n_baselines = run_in_session(work)
+    typer.echo(f"{_baselines(n_baselines)} {'includes' if n_baselines == 1 else 'include'} the window again")
 
 
 @app.command(name="exclusions")
-def list_exclusions(*, host: Annotated[str | None, typer.Option(help="those that concern this host")] = None) -> None:
-    """List what no baseline counts."""
+def list_exclusions(*, host: Annotated[str | None, typer.Option(help="exclusions that apply to this host")] = None) -> None:
+    """List the windows excluded from baselines."""
 
     async def read(session: WriteSession) -> list[exclusion_rows.ExclusionRecord]:
         return await exclusion_rows.list_exclusions(session, host=host)
@@ -249,7 +246,7 @@ def list_exclusions(*, host: Annotated[str | None, typer.Option(help="those that
 def _run_on(
     name: str, work: Callable[[WriteSession, BaselineRecord], Awaitable[BaselineRecord]]
 ) -> BaselineRecord:  # fmt: skip
-    """Return what the work gives for the baseline of that name or number, in a session that is committed."""
+    """Return the result of the work on the baseline of that name or id, in a committed session."""
 
     async def run(session: WriteSession) -> BaselineRecord:
         return await work(session, await baseline_rows.find_baseline(session, name))
@@ -257,12 +254,16 @@ def _run_on(
     return run_in_session(run)
 
 
-def _speaks_of(record: BaselineRecord) -> str:
+def _baselines(n: int) -> str:
+    return f"{n} baseline{'' if n == 1 else 's'}"
+
+
+def _hosts_text(record: BaselineRecord) -> str:
     hosts = ", ".join(record.hosts) or "no host"
     return hosts if record.group is None else f"{record.group} ({hosts})"
 
 
-def _made_by(record: BaselineRecord) -> str:
+def _source_text(record: BaselineRecord) -> str:
     if record.recording_until is not None:
         return f"recorded until {_clock(record.recording_until)}"
     rule = record.rule

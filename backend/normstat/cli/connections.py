@@ -1,9 +1,9 @@
-"""The connections of one server process: how many there may be, from one address and in all, and which one goes for a newcomer.
+"""Limits the connections of one server process, per address and in all, and chooses which to drop for a new one.
 
-A connection that waits for its client costs the server nothing but its place, and an attacker nothing at all. So no client is
-turned away while there are such connections: the address with the most connections loses the one that has waited longest.
+An idle connection costs the server only its slot, and an attacker nothing at all. So no client is turned away while there are idle
+connections: the address with the most connections loses the one that has been idle longest.
 
-Time is counted in ticks that the server gives. When the process itself was stopped or busy, clients are not blamed for it.
+Time is counted in ticks that the server provides. Clients are not blamed when the process itself was stopped or busy.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from normstat.auth.client_address import TrustedProxies
 
 log = structlog.get_logger()
 
-# Refused connections stay this long, so that the client can read why; a reset would destroy the answer on its way.
+# Refused connections stay open this long, so that the client can read why; a reset would destroy the answer on its way.
 LINGER_S: Final = 2.0
 MAX_LINGERING: Final = 256
 # Dropped and refused connections are logged together.
@@ -25,11 +25,12 @@ REPORT_EVERY_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How many connections there may be, and how long a client may keep the server waiting.
+class ConnectionLimits:
+    """Limits of connections: how many there may be, and how long a client may keep the server waiting.
 
-    `head_timeout_s` is for a complete head of a request; `stall_timeout_s` for a body that arrives, or an answer that is read, too
-    slowly. Trusted proxies bring the connections of many clients, so `n_per_address` is not for them.
+    `head_timeout_s` applies to the complete head of a request; `stall_timeout_s` to a body that arrives, or an answer that is read,
+    too
+    slowly. Trusted proxies carry the connections of many clients, so `n_per_address` does not apply to them.
     """
 
     n_connections: int
@@ -39,36 +40,36 @@ class Limits:
     trusted_proxies: TrustedProxies = field(default_factory=TrustedProxies)
 
 
-class Client(ABC):
-    """A connection, as far as the book knows it; `address` is what `auth.client_address.group_of` returns."""
+class ClientConnection(ABC):
+    """A connection in the table; `address` is what `auth.client_address.group_of` returns."""
 
     address: str = ""
 
     @abstractmethod
-    def look(self, now: float) -> None:
-        """End the connection if its client kept the server waiting for too long."""
+    def check_deadlines(self, now: float) -> None:
+        """Close the connection if its client has kept the server waiting too long."""
 
     @abstractmethod
     def progress(self) -> int | None:
-        """Return how many bytes the client has sent or taken of what the server waits for; None when it is not its turn."""
+        """Return the bytes that the client has sent or read of what the server waits for; None when the server is not waiting."""
 
     @abstractmethod
     def drop(self) -> None:
-        """End the connection at once."""
+        """Close the connection at once."""
 
 
-class Book:
+class ConnectionTable:
     """All connections of the process, by address."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
         self.now = 0.0
-        self._clients: dict[str, set[Client]] = {}
-        # Connections without a request, the one that has waited longest first.
-        self._idle: dict[str, dict[Client, None]] = {}
+        self._clients: dict[str, set[ClientConnection]] = {}
+        # Idle connections, the longest idle first.
+        self._idle: dict[str, dict[ClientConnection, None]] = {}
         self._n = 0
-        self._lingering: dict[Client, float] = {}
-        # No connection could be dropped at this instant: nobody looks again before the next tick.
+        self._lingering: dict[ClientConnection, float] = {}
+        # No connection could be dropped at this instant; nothing changes before the next tick.
         self._fruitless_at: dict[str, float] = {}
         self._unreported: Counter[str] = Counter()
         self._reported_at = float("-inf")
@@ -77,11 +78,11 @@ class Book:
         return self._n
 
     def count(self, address: str) -> int:
-        """Return how many connections the address has."""
+        """Return the number of connections of the address."""
         return len(self._clients.get(address, ()))
 
-    def admit(self, client: Client) -> bool:
-        """Take a new connection, if need be in the place of another one; False when there is no place."""
+    def admit(self, client: ClientConnection) -> bool:
+        """Register a new connection, dropping another one if needed; return False when there is no room."""
         address = client.address
         if not self._make_room(address):
             self._note("n_refused")
@@ -96,7 +97,7 @@ class Book:
             return self._drop_one(address)
         if self._n < self.limits.n_connections:
             return True
-        # Never at the cost of an address that has fewer.
+        # Never at the expense of an address that has fewer.
         heavier = [other for other in self._clients if self.count(other) >= self.count(address)]
         idle = max((other for other in heavier if self._idle.get(other)), key=self.count, default=None)
         if idle is not None:
@@ -112,8 +113,8 @@ class Book:
         victim.drop()
         return True
 
-    def _find_slowest(self, address: str) -> Client | None:
-        """Return the connection whose client has done least of what the server waits for."""
+    def _find_slowest(self, address: str) -> ClientConnection | None:
+        """Return the connection whose client has made least progress."""
         if self._fruitless_at.get(address) == self.now:
             return None
         waited_for = [(n, client) for client in self._clients.get(address, ()) if (n := client.progress()) is not None]
@@ -122,8 +123,8 @@ class Book:
             return None
         return min(waited_for, key=lambda pair: pair[0])[1]
 
-    def remove(self, client: Client) -> None:
-        """Forget the connection, if it is in the book."""
+    def remove(self, client: ClientConnection) -> None:
+        """Remove the connection, if registered."""
         self._lingering.pop(client, None)
         clients = self._clients.get(client.address)
         if clients is None or client not in clients:
@@ -134,30 +135,32 @@ class Book:
         if not clients:
             del self._clients[client.address]
 
-    def set_idle(self, client: Client) -> None:
-        """Note that the connection has no request from now on."""
+    def set_idle(self, client: ClientConnection) -> None:
+        """Mark the connection as idle: it has no request."""
         if client in self._clients.get(client.address, ()):
             idle = self._idle.setdefault(client.address, {})
             idle.pop(client, None)
             idle[client] = None
 
-    def set_busy(self, client: Client) -> None:
-        """Note that the connection has a request."""
+    def set_busy(self, client: ClientConnection) -> None:
+        """Mark the connection as busy with a request."""
         idle = self._idle.get(client.address)
         if idle is not None:
             idle.pop(client, None)
             if not idle:
                 del self._idle[client.address]
 
-    def linger(self, client: Client) -> bool:
-        """Keep a connection that is over a little longer, so that its client can read the answer; False when too many are kept."""
+    def linger(self, client: ClientConnection) -> bool:
+        """Keep a finished connection open a little longer, so that its client can read the answer; return False when too many are
+        kept.
+        """
         if len(self._lingering) >= MAX_LINGERING:
             return False
         self._lingering[client] = self.now
         return True
 
     def tick(self, seconds: float) -> None:
-        """Let the time go on, and end the connections whose clients are too slow."""
+        """Advance the time, and close the connections whose clients are too slow."""
         self.now += seconds
         self._fruitless_at.clear()
         for client, since in list(self._lingering.items()):
@@ -166,18 +169,18 @@ class Book:
                 client.drop()
         for client in [client for clients in self._clients.values() for client in clients]:
             if client not in self._lingering:
-                client.look(self.now)
+                client.check_deadlines(self.now)
         self._report()
 
-    def note_slow(self) -> None:
-        """Count a connection that was ended because of its client."""
+    def count_slow(self) -> None:
+        """Count a connection that was closed because of its client."""
         self._note("n_too_slow")
 
     def _note(self, what: str) -> None:
         self._unreported[what] += 1
 
     def report_rest(self) -> None:
-        """Log what was not logged yet: the process ends."""
+        """Log the remaining counts when the process ends."""
         self._reported_at = float("-inf")
         self._report()
 
@@ -192,8 +195,8 @@ class Book:
 
 
 @dataclass(slots=True)
-class Pace:
-    """Whether something goes on at a rate of at least `min_rate` bytes/s, looked at over spans of `span_s`."""
+class MinimumRate:
+    """Checks a minimum rate of `min_rate` bytes/s over spans of `span_s`."""
 
     min_rate: int
     span_s: float
@@ -205,7 +208,7 @@ class Pace:
         self.since, self.n_bytes = now, 0
 
     def is_too_slow(self, now: float) -> bool:
-        """Return whether a span has ended with too few bytes; begin the next one otherwise."""
+        """Return whether a span has ended with too few bytes; otherwise begin the next one."""
         if now - self.since < self.span_s:
             return False
         if self.n_bytes < self.min_rate * self.span_s:

@@ -1,4 +1,4 @@
-"""What commands that look into the database share: a session, and one way to say what was wrong."""
+"""Shared by commands that use the database: a session, and uniform error messages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
-    """Return what the work gives, in a session that is committed; says what was wrong and exits when it raises."""
+    """Return the result of the work, in a committed session; on error, print it and exit."""
     url = load_settings().database_url
 
     async def run() -> T:
@@ -32,18 +32,18 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
 
 
 def run_or_exit(work: Callable[[], T]) -> T:
-    """Return what the work gives, on a database with this program's schema; says what was wrong and exits when it raises."""
+    """Return the result of the work, on a database with this program's schema; on error, print it and exit."""
     try:
         require_current_schema(load_settings().database_url)
         return work()
     except NormstatError as error:
         raise exit_with(error) from error
     except (DBAPIError, psycopg.OperationalError) as error:
-        raise exit_with(DatabaseAway(f"The database does not answer ({str(error).splitlines()[0]})")) from error
+        raise exit_with(DatabaseAway(f"The database is unavailable ({str(error).splitlines()[0]})")) from error
 
 
 def exit_with(error: NormstatError) -> typer.Exit:
-    """Say what was wrong; raise what it gives."""
+    """Print the error; return the exit to raise."""
     typer.echo(f"normstat: {error.message}", err=True)
     return typer.Exit(1)
 
@@ -56,7 +56,7 @@ def print_table(rows: list[tuple[str, ...]]) -> None:
 
 
 def format_bytes(n: float | None) -> str:
-    """Return the number of bytes for people; "-" where it is not known."""
+    """Return a readable size; "-" where it is unknown."""
     if n is None:
         return "-"
     for unit in ("B", "KiB", "MiB", "GiB"):

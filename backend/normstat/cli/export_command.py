@@ -1,4 +1,4 @@
-"""`normstat export`: the raw samples of a host as a file."""
+"""`normstat export`: writes the raw samples of a host to a file."""
 
 import asyncio
 import contextlib
@@ -23,8 +23,8 @@ from normstat.window import Window
 app = typer.Typer()
 
 
-class Format(StrEnum):
-    """What the file is."""
+class ExportFormat(StrEnum):
+    """Format of the file."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -44,19 +44,17 @@ def export(
     start: Annotated[
         datetime, typer.Option("--from", parser=_parse, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")
     ],
-    end: Annotated[
-        datetime, typer.Option("--to", parser=_parse, metavar="INSTANT", help="first instant that is not exported any more")
-    ],
-    stat: Annotated[str | None, typer.Option(help="name of the stat; left out: all stats, as long CSV")] = None,
-    file_format: Annotated[Format, typer.Option("--format", help="csv, or parquet for one stat")] = Format.CSV,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="the file; left out: standard output")] = None,
+    end: Annotated[datetime, typer.Option("--to", parser=_parse, metavar="INSTANT", help="first instant after the window")],
+    stat: Annotated[str | None, typer.Option(help="name of the stat; default: all stats, as long CSV")] = None,
+    file_format: Annotated[ExportFormat, typer.Option("--format", help="csv, or parquet for one stat")] = ExportFormat.CSV,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,
 ) -> None:
-    """Write the raw samples of a host, digit for digit as its tools printed them; a file is there whole or not at all."""
-    if file_format is Format.PARQUET and stat is None:
-        typer.echo("normstat: Parquet is for one stat; name it with --stat", err=True)
+    """Write the raw samples of a host, digit for digit as its tools printed them. The file appears only when complete."""
+    if file_format is ExportFormat.PARQUET and stat is None:
+        typer.echo("normstat: a Parquet file holds one stat; name it with --stat", err=True)
         raise typer.Exit(2)
-    if output is None and file_format is Format.PARQUET and sys.stdout.isatty():
-        typer.echo("normstat: Parquet is nothing for a terminal; name a file with -o", err=True)
+    if output is None and file_format is ExportFormat.PARQUET and sys.stdout.isatty():
+        typer.echo("normstat: Parquet cannot be printed to a terminal; name a file with -o", err=True)
         raise typer.Exit(2)
 
     def work() -> None:
@@ -69,7 +67,7 @@ def export(
 
 @contextlib.contextmanager
 def _open(output: Path | None) -> Iterator[BinaryIO]:
-    """Provide where it goes: under another name until it is whole."""
+    """Provide the output; a file has a temporary name until it is complete."""
     if output is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -80,17 +78,17 @@ def _open(output: Path | None) -> Iterator[BinaryIO]:
             yield file
         part.replace(output)
     except OSError as error:
-        raise BadRequest(f"Cannot write {output}: {error.strerror}; name a place with room that you may write to") from None
+        raise BadRequest(f"Cannot write {output}: {error.strerror}; choose a writable place with enough room") from None
     finally:
         part.unlink(missing_ok=True)
 
 
-async def _write(database_url: str, request: ExportRequest, file_format: Format, file: BinaryIO) -> None:
+async def _write(database_url: str, request: ExportRequest, file_format: ExportFormat, file: BinaryIO) -> None:
     engine = make_engine(database_url, pool_size=1)
     try:
         pieces: AsyncGenerator[bytes]
-        if file_format is Format.PARQUET:
-            # pyarrow takes a third of a second.
+        if file_format is ExportFormat.PARQUET:
+            # Importing pyarrow takes a third of a second.
             from normstat.query.export.parquet_export import stream_parquet  # noqa: PLC0415
 
             pieces = await stream_parquet(engine, request)

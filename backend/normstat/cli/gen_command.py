@@ -1,4 +1,4 @@
-"""`normstat gen`: rewrites what is derived, docs/stats.md and docs/next-questions.md. A test holds that it is not stale."""
+"""`normstat gen`: rewrites the generated pages docs/stats.md and docs/next-questions.md. A test checks that they are current."""
 
 import sys
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ SHAPES: Final = {
 
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
-    """Rewrite docs/stats.md from the specs, docs/next-questions.md from the rules."""
+    """Rewrite docs/stats.md from the specs and docs/next-questions.md from the rules."""
     for path, page in ((STATS_PAGE, render_stats_page()), (QUESTIONS_PAGE, render_questions_page())):
         is_stale = not path.exists() or path.read_text(encoding="utf-8") != page
         if check and is_stale:

@@ -1,4 +1,4 @@
-"""docs/next-questions.md: the rule file of next questions as a page for people, written by `normstat gen`."""
+"""Generates docs/next-questions.md from the rule file of next questions."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -45,7 +45,7 @@ def _command_lines(command: CommandRule) -> Iterator[str]:
 
 
 def _words(condition: Condition, book: RuleBook) -> str:
-    """Return a condition as people say it."""
+    """Return a condition in words."""
     subject = " or ".join(book.meanings[name].words for name in condition.meanings)
     if condition.over:
         subject = f"{subject} for each of: {book.meanings[condition.over].words}"

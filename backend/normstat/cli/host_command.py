@@ -1,4 +1,4 @@
-"""`normstat host`: deleting a host with everything of it."""
+"""`normstat host`: deletes a host with all its data."""
 
 import asyncio
 from typing import Annotated, Final
@@ -28,11 +28,11 @@ def host() -> None:
 def delete(
     name: Annotated[str, typer.Argument(help="name of the host")],
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask for confirmation")] = False,
 ) -> None:
-    """Delete the host NAME with all samples, raw bytes and tokens of it; its name is free at once."""
+    """Delete the host NAME with all its samples, raw bytes and tokens; its name is free at once."""
     configure_logging("error")
-    if not yes and typer.prompt(f"Everything of {name} will be gone for ever; type its name to go on") != name:
+    if not yes and typer.prompt(f"All data of {name} will be deleted for good; type its name to continue") != name:
         typer.echo("normstat: nothing was deleted", err=True)
         raise typer.Exit(1)
 
@@ -41,11 +41,11 @@ def delete(
 
     host_id = run_in_session(request)
     record = run_or_exit(lambda: asyncio.run(_finish(host_id)))
-    typer.echo(f"{record.host} is deleted: {record.n_samples} samples")
+    typer.echo(f"Deleted {record.host}: {record.n_samples} samples")
 
 
 async def _finish(host_id: int) -> DeletionRecord:
-    """Work the deletion off, or watches the server do that."""
+    """Run the deletion, or wait while the server does."""
     url = load_settings().database_url
     engine = make_engine(url, pool_size=1)
     try:

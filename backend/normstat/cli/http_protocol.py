@@ -1,7 +1,8 @@
-"""One connection of a client: uvicorn's HTTP protocol with bounds on what a client may send, and on how long it may take.
+"""uvicorn's HTTP protocol with bounds on what a client may send and how long it may take.
 
-The parser (llhttp) keeps nothing, but httptools and uvicorn gather the head of a request as it comes, without an end; trailers of a
-chunked body end up there, too. uvicorn knows no deadline apart from that of a connection that is kept open.
+The parser (llhttp) buffers nothing, but httptools and uvicorn collect the head of a request without a limit; trailers of a chunked
+body
+end up there, too. uvicorn's only deadline is that of a kept-alive connection.
 """
 
 import asyncio
@@ -16,33 +17,33 @@ from uvicorn.server import ServerState
 from normstat.api.body_limit import BodyBudget
 from normstat.api.handlers import error_response
 from normstat.auth.client_address import group_of
-from normstat.cli.connections import Book, Client, Pace
+from normstat.cli.connections import ClientConnection, ConnectionTable, MinimumRate
 from normstat.errors import BadRequest, HeadTooLarge, NormstatError, Overloaded, TooSlow
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
 
-# Of a head; also of what stands between two pieces of a chunked body, and of its trailers.
+# Of a head; also of what stands between two chunks of a body, and of its trailers.
 MAX_HEAD_BYTES: Final = 64 * 1024
-# A field of four bytes takes forty times as much in memory.
+# A field of four bytes takes forty times as much memory.
 MAX_FIELDS: Final = 128
-# Nobody sends requests before the first one is answered, except those who mean harm; each takes several KB.
+# Only malicious clients pipeline more requests before the first is answered; each takes several KB.
 MAX_PIPELINED: Final = 8
-# A client that was answered before its body had arrived may go on for a while, and use the connection again.
+# A client that was answered before its body had arrived may continue for a while, and reuse the connection.
 MAX_UNWANTED_BYTES: Final = 256 * 1024
-# Beginnings of bodies, for which the application has not asked yet; half of it for one address.
+# Beginnings of bodies that the application has not requested yet; half of it for one address.
 MAX_UNREAD_BYTES: Final = 128 << 20
-# Bodies and answers go on at least this fast while it is the client's turn.
+# Minimum rate of bodies and answers while the client is due.
 MIN_BYTES_PER_S: Final = 1024
 OVERLOADED_RETRY_S: Final = 5
 
 
 class GuardedState(ServerState):
-    """What all connections of a process share."""
+    """State shared by all connections of a process."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, connection_table: ConnectionTable) -> None:
         super().__init__()
-        self.book = book
+        self.connection_table = connection_table
         self.unread = BodyBudget(MAX_UNREAD_BYTES)
 
 
@@ -62,8 +63,8 @@ class _AnswerTransport:
         self._protocol.close_after_answer()
 
 
-class GuardedProtocol(HttpToolsProtocol, Client):
-    """A connection that ends when its client sends too much before a request, or keeps the server waiting."""
+class GuardedProtocol(HttpToolsProtocol, ClientConnection):
+    """A connection that is closed when its client sends too much before a request, or keeps the server waiting."""
 
     def __init__(
         self,
@@ -74,48 +75,48 @@ class GuardedProtocol(HttpToolsProtocol, Client):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         assert isinstance(server_state, GuardedState)
-        self.book = server_state.book
+        self.connection_table = server_state.connection_table
         self._unread = server_state.unread
-        stall_s = self.book.limits.stall_timeout_s
+        stall_s = self.connection_table.limits.stall_timeout_s
         # Bytes since the end of a request, or since the last byte of a body.
         self._n_head = 0
         self._in_head = True
-        # Requests that are not answered yet.
+        # Requests not answered yet.
         self._n_open = 0
         # Set while the connection has no request: since when it has been waiting for (the rest of) the next head.
-        self._idle_since: float | None = self.book.now
-        # What arrives is thrown away: the connection is about to end.
+        self._idle_since: float | None = self.connection_table.now
+        # Input is discarded: the connection is about to close.
         self._is_deaf = False
-        # The application has not asked for the body yet.
+        # The application has not requested the body yet.
         self._is_new_body = False
         self._n_unread = 0
         self._complaint: NormstatError | None = None
-        self._receiving = Pace(MIN_BYTES_PER_S, stall_s)
+        self._receiving = MinimumRate(MIN_BYTES_PER_S, stall_s)
         self._n_received = 0
         self._n_unwanted = 0
-        self._sending = Pace(MIN_BYTES_PER_S, stall_s)
+        self._sending = MinimumRate(MIN_BYTES_PER_S, stall_s)
         self._n_sent = 0
         self._n_unsent = 0
 
-    # --- beginning and end ---
+    # --- opening and closing ---
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, if there is a place for it."""
+        """Register the connection, if there is room for it."""
         super().connection_made(cast("asyncio.Transport", transport))
         peer = self.client[0] if self.client else ""
-        # A proxy by its own address, also of IPv6, so that the book can tell it from clients.
-        self.address = peer if self.book.limits.trusted_proxies.trusts(peer) else group_of(peer)
-        if not self.book.admit(self):
+        # A proxy by its own address, also for IPv6, so that the table can tell it from clients.
+        self.address = peer if self.connection_table.limits.trusted_proxies.trusts(peer) else group_of(peer)
+        if not self.connection_table.admit(self):
             self.refuse(Overloaded("Too many connections are open; try again", {"retry_after_s": OVERLOADED_RETRY_S}))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
-        self.book.remove(self)
+        """Remove the connection from the table."""
+        self.connection_table.remove(self)
         self._release()
         super().connection_lost(exc)
 
     def drop(self) -> None:
-        """End the connection at once; what was not sent is lost."""
+        """Close the connection at once; unsent data is lost."""
         self._is_deaf = True
         if self.transport.get_write_buffer_size() or not self._is_idle():
             self.transport.abort()
@@ -123,7 +124,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self.transport.close()
 
     def refuse(self, error: NormstatError) -> None:
-        """Answer with the error, where no other answer is due, and end the connection."""
+        """Answer with the error, if no other answer is due, and close the connection."""
         if self._is_deaf or self.transport.is_closing():
             return
         self._is_deaf = True
@@ -131,7 +132,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self._end_after_answer()
             return
         if not self._is_idle():
-            # The application hears that the client is gone.
+            # Tells the application that the client is gone.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self._write(error)
@@ -148,7 +149,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
     def _end_after_answer(self) -> None:
         if self._n_open:
             self.transport.abort()
-        elif self.book.linger(self):
+        elif self.connection_table.linger(self):
             self.flow.pause_reading()
         else:
             self.transport.close()
@@ -158,7 +159,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
 
         A connection that is closed with unread bytes is reset, and the client loses the answer.
         """
-        if not self.book.linger(self):
+        if not self.connection_table.linger(self):
             self.transport.close()
             return
         self.flow.resume_reading()
@@ -176,10 +177,10 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         head = b"".join(name + b": " + value + b"\r\n" for name, value in fields)
         self.transport.write(STATUS_LINE[error.status] + head + b"\r\n" + bytes(response.body))
 
-    # --- what the client sends ---
+    # --- input from the client ---
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, in pieces that stay within the bound of a head."""
+        """Parse the input, in pieces that stay within the limit of a head."""
         self._unset_keepalive_if_required()
         rest: bytes | memoryview = data
         while rest and not self._is_deaf:
@@ -187,7 +188,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             piece = rest if len(rest) <= room else memoryview(rest)[:room]
             rest = b"" if len(rest) <= room else memoryview(rest)[room:]
             if self._n_head == 0 and self._idle_since is not None:
-                self._idle_since = self.book.now
+                self._idle_since = self.connection_table.now
             self._n_head += len(piece)
             self._parse(piece)
             if self._n_head >= MAX_HEAD_BYTES:
@@ -197,13 +198,13 @@ class GuardedProtocol(HttpToolsProtocol, Client):
             self._hold_body()
 
     def _hold_body(self) -> None:
-        """Hold what came of the body until the application asks for it, and nothing more."""
+        """Buffer the body received so far until the application requests it, and nothing more."""
         n_bytes = len(self.cycle.body)
         if self._unread.take(self.address, n_bytes):
             self._n_unread += n_bytes
             self.flow.pause_reading()
         else:
-            self.refuse(Overloaded("Too much is being sent at once; try again", {"retry_after_s": OVERLOADED_RETRY_S}))
+            self.refuse(Overloaded("The server is receiving too much at once; try again", {"retry_after_s": OVERLOADED_RETRY_S}))
 
     def _release(self) -> None:
         if self._n_unread:
@@ -214,11 +215,11 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            # Answered as if it had not asked. What follows may be anything.
+            # Answered as if it had not asked for an upgrade. Anything may follow.
             self._is_deaf = True
             self.cycle.keep_alive = False
         except httptools.HttpParserError:
-            self.refuse(self._complaint or BadRequest("This is not a request of HTTP/1.1"))
+            self.refuse(self._complaint or BadRequest("This is not a valid HTTP/1.1 request"))
 
     def _too_large(self) -> NormstatError:
         if self._in_head:
@@ -226,7 +227,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         return BadRequest(f"More than {MAX_HEAD_BYTES} bytes of chunk headers or trailers came in a row")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a field of the head; trailers are thrown away: the request was read without them."""
+        """Keep a header field; trailers are discarded, because the request was read without them."""
         if not self._in_head:
             return
         if len(self.headers) >= MAX_FIELDS:
@@ -246,10 +247,10 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         self._n_head = 0
         self._is_new_body = True
         self._n_received = self._n_unwanted = 0
-        self._receiving.restart(self.book.now)
+        self._receiving.restart(self.connection_table.now)
         if self._idle_since is not None:
             self._idle_since = None
-            self.book.set_busy(self)
+            self.connection_table.set_busy(self)
 
     def _guard_answer(self, cycle: RequestResponseCycle) -> None:
         """Say `Connection: close` in an answer that comes long before the end of the body, and let the client read it."""
@@ -270,7 +271,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         return not length.isdigit() or int(length) - self._n_received > MAX_UNWANTED_BYTES
 
     def on_body(self, body: bytes) -> None:
-        """Hand a piece of the body on."""
+        """Pass on a piece of the body."""
         self._n_head = 0
         self._receiving.n_bytes += len(body)
         self._n_received += len(body)
@@ -290,7 +291,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         self._settle()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, or wait for it."""
+        """Continue with the next request, or wait for it."""
         super().on_response_complete()
         self._n_open -= 1
         self._release()
@@ -298,31 +299,31 @@ class GuardedProtocol(HttpToolsProtocol, Client):
 
     def _settle(self) -> None:
         if self._idle_since is None and self._is_idle():
-            self._idle_since = self.book.now
-            self.book.set_idle(self)
+            self._idle_since = self.connection_table.now
+            self.connection_table.set_idle(self)
 
     def _is_idle(self) -> bool:
         return self._in_head and not self._n_open
 
-    # --- whose turn it is ---
+    # --- deadlines ---
 
-    def look(self, now: float) -> None:
-        """End the connection if its client kept the server waiting for too long."""
+    def check_deadlines(self, now: float) -> None:
+        """Close the connection if its client has kept the server waiting too long."""
         if self._is_stuck_sending(now):
-            self.book.note_slow()
+            self.connection_table.count_slow()
             self.transport.abort()
         elif self.transport.is_closing():
             return
         elif self._idle_since is not None:
-            if now - self._idle_since >= self.book.limits.head_timeout_s:
+            if now - self._idle_since >= self.connection_table.limits.head_timeout_s:
                 self._end_idle()
         elif not self._in_head:
             self._look_at_body(now)
 
     def _end_idle(self) -> None:
         if self._n_head:
-            self.book.note_slow()
-            self.refuse(TooSlow(f"The head of the request did not arrive within {self.book.limits.head_timeout_s:g} s"))
+            self.connection_table.count_slow()
+            self.refuse(TooSlow(f"The head of the request did not arrive within {self.connection_table.limits.head_timeout_s:g} s"))
         else:
             self.transport.close()
 
@@ -332,8 +333,8 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         if not self._is_due():
             self._receiving.restart(now)
         elif self._receiving.is_too_slow(now):
-            self.book.note_slow()
-            self.refuse(TooSlow(f"The body arrived at less than {MIN_BYTES_PER_S} bytes/s; nothing was taken; send it again"))
+            self.connection_table.count_slow()
+            self.refuse(TooSlow(f"The body arrived at less than {MIN_BYTES_PER_S} bytes/s; nothing was stored; send it again"))
 
     def _is_due(self) -> bool:
         """Return whether the server waits for a part of the body."""
@@ -353,7 +354,7 @@ class GuardedProtocol(HttpToolsProtocol, Client):
         return self._sending.is_too_slow(now)
 
     def progress(self) -> int | None:
-        """Return how many bytes the client has sent or taken of what the server waits for; None when it is not its turn."""
+        """Return the bytes that the client has sent or read of what the server waits for; None when the server is not waiting."""
         if self.transport.get_write_buffer_size():
             return self._n_sent
         return self._n_received if self._is_due() else None

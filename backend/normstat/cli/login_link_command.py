@@ -1,4 +1,4 @@
-"""`normstat login-link`: a one-time link into an account."""
+"""`normstat login-link`: prints a one-time login link for an account."""
 
 import asyncio
 from typing import Annotated
@@ -17,13 +17,13 @@ app = typer.Typer()
 
 @app.command()
 def login_link(
-    user: Annotated[str | None, typer.Option(help="account that the link opens; left out: the oldest administrator")] = None,
+    user: Annotated[str | None, typer.Option(help="account of the link; default: the oldest administrator")] = None,
     forget_password: Annotated[  # noqa: FBT002
         bool, typer.Option(help="remove the account's password, end its sessions and revoke its API tokens")
     ] = False,
-    keep_api_tokens: Annotated[bool, typer.Option(help="with --forget-password: leave the API tokens alone")] = False,  # noqa: FBT002
+    keep_api_tokens: Annotated[bool, typer.Option(help="with --forget-password: keep the API tokens")] = False,  # noqa: FBT002
 ) -> None:
-    """Print a link that logs in once, within one hour; makes the first administrator when there is none."""
+    """Print a link that logs in once, within one hour; creates the first administrator if there is none."""
     settings = load_settings()
     configure_logging(settings.log_level)
     try:
@@ -43,5 +43,5 @@ async def _make(settings: Settings, user: str | None, *, must_forget_password: b
             )
     finally:
         await engine.dispose()
-    # Behind the #: browsers do not send that part, so it reaches no server's log.
+    # After the #: browsers do not send that part, so it reaches no server's log.
     return f"{settings.public_url.rstrip('/')}/login#token={token}"

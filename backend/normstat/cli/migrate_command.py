@@ -1,4 +1,4 @@
-"""`normstat migrate`: brings the database to this program's schema."""
+"""`normstat migrate`: upgrades the database to this program's schema."""
 
 import time
 from typing import Final
@@ -19,7 +19,7 @@ RETRY_S: Final = 1.0
 
 @app.command()
 def migrate() -> None:
-    """Run all migrations that the database does not have yet."""
+    """Run all pending migrations."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -29,7 +29,7 @@ def migrate() -> None:
             raise typer.Exit(1) from error
         except OperationalError as error:
             if time.monotonic() > deadline:
-                typer.echo(f"normstat: the database does not answer: {str(error.orig).strip()}", err=True)
+                typer.echo(f"normstat: the database is unavailable: {str(error.orig).strip()}", err=True)
                 raise typer.Exit(1) from error
             time.sleep(RETRY_S)
         else:

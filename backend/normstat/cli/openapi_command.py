@@ -1,4 +1,4 @@
-"""`normstat openapi`: the API as an OpenAPI document, from which the page's types are generated."""
+"""`normstat openapi`: prints the OpenAPI document, from which the page's types are generated."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ app = typer.Typer()
 
 
 def render_openapi() -> str:
-    """Return the document as text, with sorted keys, so that it differs only where the API does."""
+    """Return the document as text, with sorted keys, so that it changes only with the API."""
     return json.dumps(create_app(Settings()).openapi(), indent=2, sort_keys=True) + "\n"
 
 

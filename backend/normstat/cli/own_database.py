@@ -1,4 +1,4 @@
-"""`normstat own-database`: a role for normstat that owns its database and is no superuser."""
+"""`normstat own-database`: creates a role for normstat that owns its database and is not a superuser."""
 
 import typer
 
@@ -11,14 +11,14 @@ app = typer.Typer()
 
 @app.command()
 def own_database() -> None:
-    """Make the role and the database of NORMSTAT_DATABASE_URL, as the superuser whom NORMSTAT_ADMIN_URL names.
+    """Create the role and the database of NORMSTAT_DATABASE_URL, as the superuser in NORMSTAT_ADMIN_URL.
 
-    A role that was a superuser is one no more, and keeps its database. It can be called again. Stop normstat before.
+    A role that was a superuser loses that, and keeps its database. The command may be repeated. Stop normstat before.
     """
     settings = load_settings()
     if settings.admin_url is None:
         typer.echo(
-            "normstat: NORMSTAT_ADMIN_URL is not set; it names a superuser: postgresql://NAME:PASSWORD@HOST/postgres", err=True
+            "normstat: NORMSTAT_ADMIN_URL is not set; expected a superuser: postgresql://NAME:PASSWORD@HOST/postgres", err=True
         )
         raise typer.Exit(1)
     try:
@@ -26,4 +26,4 @@ def own_database() -> None:
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error
-    typer.echo("the role was a superuser; now it owns its database and no more" if is_converted else "the role owns its database")
+    typer.echo("the role was a superuser; now it only owns its database" if is_converted else "the role owns its database")

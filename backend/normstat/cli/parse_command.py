@@ -1,4 +1,4 @@
-"""`normstat parse`: the samples of a file as JSON lines. For scripts, and for looking at what a spec makes of a tool's output."""
+"""`normstat parse`: prints the samples of a file as JSON lines, for scripts and for testing a spec."""
 
 import datetime as dt
 import json
@@ -27,19 +27,19 @@ STDIN: Final = "-"
 @app.command()
 def parse(
     file: Annotated[str, typer.Argument(help="The tool's output; - for standard input.")],
-    spec: Annotated[str | None, typer.Option(help="Name of the spec; guessed from the headers when left out.")] = None,
-    date: Annotated[str | None, typer.Option(help="YYYY-MM-DD: the day of the first clock, where the tool prints none.")] = None,
-    zone: Annotated[
-        str | None, typer.Option(help="Zone of times that do not name theirs, e.g. Europe/Berlin (default UTC).")
+    spec: Annotated[str | None, typer.Option(help="Name of the spec; default: detected from the headers.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="YYYY-MM-DD: the day of the first time printed, if the tool prints no dates.")
     ] = None,
+    zone: Annotated[str | None, typer.Option(help="Zone of times printed without one, e.g. Europe/Berlin (default UTC).")] = None,
     *,
-    since_boot: Annotated[bool, typer.Option("--since-boot", help="Print the report about the time since boot as well.")] = False,
+    since_boot: Annotated[bool, typer.Option("--since-boot", help="Also print the report about the time since boot.")] = False,
 ) -> None:
     """Print one JSON object for every sample of FILE; lines that cannot be read go to standard error."""
     try:
         day = dt.date.fromisoformat(date) if date else None
     except ValueError:
-        sys.stderr.write(f"--date: {date!r} is no day; write it as 2026-11-21\n")
+        sys.stderr.write(f"--date: {date!r} is not a date; expected e.g. 2026-11-21\n")
         raise typer.Exit(2) from None
     try:
         with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as stream:
@@ -49,19 +49,19 @@ def parse(
         sys.stderr.write(f"{file}: {trouble.message}\n")
         raise typer.Exit(1) from None
     except BrokenPipeError:
-        # The reader of the output (head) has seen enough; Python must not complain when it flushes at the end.
+        # The reader of the output (head) has seen enough; keep Python from complaining when it flushes at the end.
         sys.stdout = None
         raise typer.Exit(0) from None
     except OSError as trouble:
         sys.stderr.write(f"{file}: {trouble.strerror or trouble}\n")
         raise typer.Exit(1) from None
     if not n_rows:
-        sys.stderr.write(f"{file}: no sample found\n")
+        sys.stderr.write(f"{file}: no samples found\n")
         raise typer.Exit(1)
 
 
 def _parse(stream: BinaryIO, file: str, name: str | None, *, day: dt.date | None, zone: str | None, with_since_boot: bool) -> int:
-    """Read the stream piece by piece; give the number of rows that were read, printed or not."""
+    """Read the stream piece by piece; return the number of rows read, printed or not."""
     data = stream.read(PIECE)
     spec = require_spec(name) if name else _guess(data, file)
     state: State = {}
@@ -96,7 +96,7 @@ def _print_rejected(result: ReadResult, file: str) -> None:
 
 
 def to_json_lines(blocks: Iterable[SampleBlock]) -> Iterator[tuple[int, str]]:
-    """Line offset and JSON line of every sample; values the tool had no number for are null.
+    """Yield line offset and JSON line of every sample; values without a number are null.
 
     The buckets of one distribution are one object: its key is the instance, its labels are the names of the values.
     """
@@ -109,7 +109,7 @@ def to_json_lines(blocks: Iterable[SampleBlock]) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class PrintedRow:
-    """A sample as it is printed."""
+    """A sample to print."""
 
     offset: int
     time_us: int
@@ -130,7 +130,7 @@ def _to_rows(block: SampleBlock) -> Iterator[PrintedRow]:
 
 
 def _join_buckets(rows: Iterable[PrintedRow]) -> Iterator[PrintedRow]:
-    """Yield one row for each distribution: a label that comes again, another key or another time begins the next one."""
+    """Yield one row for each distribution: a repeated label, another key or another time begins the next one."""
     present: PrintedRow | None = None
     for row in rows:
         key, label = split_bucket(row.instance)
@@ -144,7 +144,9 @@ def _join_buckets(rows: Iterable[PrintedRow]) -> Iterator[PrintedRow]:
 
 
 def to_iso(time_us: int) -> str | None:
-    """ISO 8601 with Z, with a fraction only where there is one. Missing: None for NO_TIME, and beyond the years 1970 to 2199."""
+    """Return ISO 8601 with Z, with a fraction only if there is one. Missing: None for NO_TIME, and outside the years 1970 to
+    2199.
+    """
     if not 0 <= time_us < LATEST_US:
         return None
     return from_us(time_us).isoformat().replace("+00:00", "Z")

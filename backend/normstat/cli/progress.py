@@ -1,4 +1,4 @@
-"""How far a long command is: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a long command: a bar on a terminal, a line now and then elsewhere."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ from normstat.storage.backup.dump import Progress
 LINE_EVERY_S: Final = 5.0
 
 
-class ProgressShow:
+class ProgressDisplay:
     """Shows the progress on standard error while the block runs."""
 
     def __init__(self, title: str) -> None:
@@ -35,7 +35,7 @@ class ProgressShow:
             )
             self._task = self._bar.add_task(title, total=None, said="")
 
-    def __enter__(self) -> "ProgressShow":
+    def __enter__(self) -> "ProgressDisplay":
         if self._bar is not None:
             self._bar.start()
         return self
@@ -45,7 +45,7 @@ class ProgressShow:
             self._bar.stop()
 
     def show(self, progress: Progress) -> None:
-        """Show where it stands."""
+        """Show the current state."""
         said = f"{progress.n_rows:,} rows, {format_bytes(progress.n_bytes)}"
         if self._bar is not None:
             self._bar.update(self._task, total=progress.n_pieces, completed=progress.n_done, said=said)

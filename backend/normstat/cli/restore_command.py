@@ -1,4 +1,4 @@
-"""`normstat restore`: brings a backup into an empty database."""
+"""`normstat restore`: restores a backup into an empty database."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from sqlalchemy.exc import DBAPIError
 
 from normstat.cli.db_session import exit_with
-from normstat.cli.progress import ProgressShow
+from normstat.cli.progress import ProgressDisplay
 from normstat.errors import DatabaseAway, NormstatError
 from normstat.settings import load_settings
 from normstat.storage.backup import restore_tables as work
@@ -18,19 +18,19 @@ app = typer.Typer()
 
 @app.command()
 def restore(folder: Annotated[Path, typer.Argument(help="the folder of the backup")]) -> None:
-    """Bring the backup in FOLDER into the empty database; interrupted, it goes on when it is called again."""
+    """Restore the backup in FOLDER into the empty database; after an interruption, run it again to continue."""
     try:
         work.check_target(load_settings().database_url, folder)
-        with ProgressShow("checked") as show:
+        with ProgressDisplay("checked") as show:
             manifest = work.check_backup(folder, show.show)
-        with ProgressShow("restored") as show:
+        with ProgressDisplay("restored") as show:
             work.restore(load_settings().database_url, folder, manifest, show.show)
     except NormstatError as error:
         raise exit_with(error) from error
     except (DBAPIError, psycopg.OperationalError) as error:
         said = str(error).strip().splitlines()[0]
-        raise exit_with(DatabaseAway(f"The database does not answer ({said}); run it again, it goes on from here")) from error
+        raise exit_with(DatabaseAway(f"The database is unavailable ({said}); run the command again to continue")) from error
     except KeyboardInterrupt:
-        typer.echo("normstat: stopped; the next restore of this backup goes on from here", err=True)
+        typer.echo("normstat: stopped; the next restore of this backup continues from here", err=True)
         raise typer.Exit(130) from None
-    typer.echo(f"{manifest.n_rows} rows restored, as they were at {manifest.taken_at}; the server makes the rollups again")
+    typer.echo(f"{manifest.n_rows} rows restored, as of {manifest.taken_at}; the server rebuilds the rollups")

@@ -1,4 +1,4 @@
-"""`normstat serve`: the server, one process or several."""
+"""`normstat serve`: runs the server in one process or several."""
 
 import importlib
 import sys
@@ -17,9 +17,9 @@ from normstat.storage.schema.schema_version import require_current_schema
 log = structlog.get_logger()
 app = typer.Typer()
 
-# Imported when it is needed: the parent of several processes stays small.
+# Imported on demand: the parent of several processes stays small.
 PROCESS: Final = "normstat.cli.server_process"
-# A worker has 5 s for requests that are under way, and these for its tasks and connections, before it is killed.
+# A worker has 5 s for running requests, and these for its tasks and connections, before it is killed.
 GRACE_S: Final = 15
 
 
@@ -28,11 +28,11 @@ def serve(
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8080,
     workers: Annotated[
-        int | None, typer.Option(help="processes that share the work; NORMSTAT_WORKERS, or 1", min=1, max=64)
+        int | None, typer.Option(help="number of server processes; default: NORMSTAT_WORKERS, or 1", min=1, max=64)
     ] = None,
     worker_files: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Run the server until it is told to stop."""
+    """Run the server until it is stopped."""
     settings = load_settings()
     settings = settings.model_copy(update={"workers": workers or settings.workers})
     configure_logging(settings.log_level)

@@ -1,4 +1,4 @@
-"""One process of the server: uvicorn with the application in it. The parent of several does not load any of this."""
+"""One process of the server: uvicorn with the application. The parent of several does not load any of this."""
 
 import asyncio
 import os
@@ -15,41 +15,41 @@ from normstat import __version__
 from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.auth.client_address import TrustedProxies, parse_networks
-from normstat.cli.connections import Book, Limits
+from normstat.cli.connections import ConnectionLimits, ConnectionTable
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
 from normstat.cli.workers import Acceptor, Control
 from normstat.settings import Settings
 
 log = structlog.get_logger()
 
-# An agent's request that is under way gets this long to be committed and answered; it is sent again otherwise.
+# An agent's running request gets this long to be committed and answered; otherwise it is sent again.
 GRACE_S: Final = 5
 # Many systems allow a process 1024 open files unless it asks for more.
 MAX_FILES: Final = 16_384
-# Open files that are not connections of clients: of the database, the log, imports, and those that are just being closed.
+# Open files other than client connections: of the database, the log, imports, and connections being closed.
 OTHER_FILES: Final = 256
 MIN_CONNECTIONS: Final = 16
 # uvicorn calls ten times a second.
 CALLS_PER_TICK: Final = 10
-# A clock that goes on for longer between two ticks tells of this process, not of its clients.
+# A longer pause between two ticks is due to this process, not to its clients.
 MAX_TICK_S: Final = 2.0
 
 
 class Server(uvicorn.Server):
     """uvicorn with bounded connections.
 
-    It waits for open answers when it stops, so those that never end by themselves are ended first.
+    When it stops it waits for open answers, so endless ones are ended first.
     """
 
-    def __init__(self, config: uvicorn.Config, state: AppState, limits: Limits) -> None:
+    def __init__(self, config: uvicorn.Config, state: AppState, limits: ConnectionLimits) -> None:
         super().__init__(config)
         self._state = state
-        self._book = Book(limits)
+        self._book = ConnectionTable(limits)
         self._ticked_at = time.monotonic()
         self.server_state = GuardedState(self._book)
 
     async def on_tick(self, counter: int) -> bool:
-        """Look after the connections; uvicorn looks whether to stop."""
+        """Check the connections; uvicorn checks whether to stop."""
         if counter % CALLS_PER_TICK == 0:
             now = time.monotonic()
             self._book.tick(min(now - self._ticked_at, MAX_TICK_S))
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
             log.info("server_started", host=self.config.host, port=self.config.port, version=__version__)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop taking requests and waits for those that are under way."""
+        """Stop accepting requests and wait for the running ones."""
         self._state.live.close()
         await super().shutdown(sockets)
         self._book.report_rest()
@@ -73,7 +73,9 @@ class Server(uvicorn.Server):
 class WorkerServer(Server):
     """One of several servers on a socket that the parent bound."""
 
-    def __init__(self, config: uvicorn.Config, state: AppState, limits: Limits, *, listener: socket.socket, control: int) -> None:
+    def __init__(
+        self, config: uvicorn.Config, state: AppState, limits: ConnectionLimits, *, listener: socket.socket, control: int
+    ) -> None:
         super().__init__(config, state, limits)
         self._listener = listener
         self._control = Control(control, self._end)
@@ -83,12 +85,12 @@ class WorkerServer(Server):
         self.should_exit = True
 
     def _make_protocol(self) -> asyncio.Protocol:
-        # As uvicorn makes it for its own listening sockets.
+        # As uvicorn creates it for its own listening sockets.
         protocol = self.config.http_protocol_class
         return protocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)  # type: ignore[call-arg]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start taking connections."""
+        """Start accepting connections."""
         await super().startup(sockets)
         if not self.should_exit:
             self._acceptor = Acceptor(self._listener, self._make_protocol)
@@ -96,21 +98,21 @@ class WorkerServer(Server):
             self._control.say_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Leave new connections to the others, and wait for what is under way."""
+        """Leave new connections to the others, and wait for running requests."""
         if self._acceptor is not None:
             self._acceptor.close()
         await super().shutdown(sockets)
 
 
 def run_alone(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal comes."""
+    """Serve until a signal arrives."""
     limits = find_limits(settings, _allow_files())
     application = create_app(settings)
     Server(_configure(application, host, port, limits), application.state.normstat, limits).run()
 
 
 def run_worker(settings: Settings, host: str, port: int, *, listener: int, control: int) -> None:
-    """Serve what comes on the listening socket until a signal comes or the parent is gone; both are numbers of open files."""
+    """Serve connections of the listening socket until a signal arrives or the parent is gone; both are file descriptors."""
     structlog.contextvars.bind_contextvars(pid=os.getpid())
     limits = find_limits(settings, _allow_files())
     application = create_app(settings)
@@ -120,13 +122,13 @@ def run_worker(settings: Settings, host: str, port: int, *, listener: int, contr
     server.run([])
 
 
-def find_limits(settings: Settings, n_files: int) -> Limits:
-    """Return what clients may do, with no more connections than open files allow."""
+def find_limits(settings: Settings, n_files: int) -> ConnectionLimits:
+    """Return the limits of clients, with no more connections than open files allow."""
     possible = max(MIN_CONNECTIONS, n_files - OTHER_FILES)
     n_connections = min(settings.max_connections, possible)
     if n_connections < settings.max_connections:
         log.warning("fewer_connections", wanted=settings.max_connections, possible=n_connections, open_files=n_files)
-    return Limits(
+    return ConnectionLimits(
         n_connections=n_connections,
         n_per_address=settings.max_connections_per_address or max(1, n_connections // 2),
         head_timeout_s=settings.head_timeout_s,
@@ -136,7 +138,7 @@ def find_limits(settings: Settings, n_files: int) -> Limits:
 
 
 def _allow_files() -> int:
-    """Return how many files this process may open, after asking for as many as it needs."""
+    """Return the number of files that this process may open, after raising the limit as needed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(MAX_FILES, hard)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
@@ -145,21 +147,21 @@ def _allow_files() -> int:
     return wanted
 
 
-def _configure(application: FastAPI, host: str, port: int, limits: Limits) -> uvicorn.Config:
+def _configure(application: FastAPI, host: str, port: int, limits: ConnectionLimits) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         host=host,
         port=port,
         http=GuardedProtocol,
-        # There are no WebSockets here; a connection that became one would be out of the book.
+        # WebSockets are not supported; a connection that became one would be out of the connection_table.
         ws="none",
-        # Ours is configured already; uvicorn would add handlers of its own.
+        # Logging is configured already; uvicorn would add handlers of its own.
         log_config=None,
         access_log=False,
         server_header=False,
-        # Ours looks at NORMSTAT_TRUSTED_PROXIES (auth/client_address.py); uvicorn would believe anybody on this machine.
+        # We evaluate NORMSTAT_TRUSTED_PROXIES (auth/client_address.py); uvicorn would trust anybody on this machine.
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_S,
-        # Connections are bounded by the book; this bounds requests whose clients left before they were answered.
+        # The connection table bounds connections; this bounds requests whose clients left before they were answered.
         limit_concurrency=limits.n_connections + OTHER_FILES,
     )

@@ -1,4 +1,4 @@
-"""`normstat stat`: the specs that users add to the built-in ones."""
+"""`normstat stat`: manages user specs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from normstat.storage import user_specs
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 
-app = typer.Typer(no_args_is_help=True, help="Add stats of your own: docs/add-ons.md.")
+app = typer.Typer(no_args_is_help=True, help="Manage your own stats: docs/add-ons.md.")
 
 CREATED_BY: Final = "command line"
 MAX_BYTES: Final = 1 << 20
@@ -25,19 +25,19 @@ Name = Annotated[str, typer.Argument(help="name of the spec")]
 
 @app.callback()
 def stat() -> None:
-    """Add stats of your own."""
+    """Manage your own stats."""
 
 
 @app.command()
-def add(file: Annotated[Path, typer.Argument(help="the spec, a TOML file; its name is the name in it")]) -> None:
-    """Add the spec in FILE, or change the one of its name."""
+def add(file: Annotated[Path, typer.Argument(help="the spec, a TOML file; its `name` key is the name of the spec")]) -> None:
+    """Add the spec in FILE, or replace the user spec of the same name."""
     try:
         toml = file.read_bytes()[:MAX_BYTES].decode()
     except OSError as error:
         typer.echo(f"normstat: {file}: {error.strerror}", err=True)
         raise typer.Exit(1) from error
     except UnicodeDecodeError as error:
-        typer.echo(f"normstat: {file}: is not text in UTF-8", err=True)
+        typer.echo(f"normstat: {file} is not UTF-8 text", err=True)
         raise typer.Exit(1) from error
 
     async def put(session: AsyncSession) -> spec_lists.SpecRecord:
@@ -46,7 +46,7 @@ def add(file: Annotated[Path, typer.Argument(help="the spec, a TOML file; its na
         return await spec_lists.describe(session, row)
 
     record = _run(put)
-    typer.echo(f"{record.name} is there in version {record.version}: {', '.join(record.stats)}")
+    typer.echo(f"Added {record.name}, version {record.version}: {', '.join(record.stats)}")
     if record.n_streams_outdated:
         many = record.n_streams_outdated > 1
         typer.echo(
@@ -56,8 +56,8 @@ def add(file: Annotated[Path, typer.Argument(help="the spec, a TOML file; its na
 
 
 @app.command("list")
-def list_(*, everything: Annotated[bool, typer.Option("--all", help="the built-in ones too")] = False) -> None:
-    """List the specs that were added."""
+def list_(*, everything: Annotated[bool, typer.Option("--all", help="include built-in specs")] = False) -> None:
+    """List user specs."""
     found = [record for record in _run(spec_lists.list_specs) if everything or not record.is_builtin]
     rows = [("spec", "version", "streams", "outdated", "title", "stats")]
     for record in found:
@@ -70,20 +70,20 @@ def list_(*, everything: Annotated[bool, typer.Option("--all", help="the built-i
 
 @app.command()
 def show(name: Name) -> None:
-    """Print the spec of that name, built in or added."""
+    """Print the spec of that name, built-in or user-defined."""
     _, toml = _run(lambda session: spec_lists.read_spec(session, name))
     typer.echo(toml, nl=not toml.endswith("\n"))
 
 
 @app.command()
 def remove(name: Name) -> None:
-    """Remove a spec that was added and that no stream needs."""
+    """Delete a user spec that no stream uses."""
     _run(lambda session: user_specs.delete_user_spec(session, name))
-    typer.echo(f"{name} is removed")
+    typer.echo(f"Deleted spec {name}")
 
 
 def _run(work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-    """Return what the work gives, in a session that is committed; says what was wrong and exits when it raises."""
+    """Return the result of the work, in a committed session; on error, print it and exit."""
     settings = load_settings()
 
     async def run() -> T:

@@ -1,4 +1,4 @@
-"""`normstat storage`: what takes the disk."""
+"""`normstat storage`: shows what uses the disk."""
 
 import typer
 
@@ -12,7 +12,7 @@ app = typer.Typer()
 
 @app.command()
 def storage() -> None:
-    """Show what takes the disk, how fast it grows, and when it will be full."""
+    """Show what uses the disk, how fast it grows, and when it will be full."""
     settings = load_settings()
 
     async def read(session: WriteSession) -> StorageRecord:
@@ -21,7 +21,7 @@ def storage() -> None:
     record = run_in_session(read)
     parts = ", ".join(f"{part.part} {format_bytes(part.bytes)}" for part in record.parts)
     typer.echo(f"{record.kind}: {format_bytes(record.database_bytes)} ({parts})")
-    full = "not known" if record.days_until_full is None else f"in {record.days_until_full:.0f} days"
+    full = "unknown" if record.days_until_full is None else f"in {record.days_until_full:.0f} days"
     typer.echo(
         f"grows by {format_bytes(record.growth_bytes_per_day)} a day; free {format_bytes(record.disk.free_bytes)} of "
         f"{format_bytes(record.disk.total_bytes)}; full {full}"

@@ -1,4 +1,4 @@
-"""`normstat up`: everything on this machine: database, server, and an agent for this host. `make run` calls it."""
+"""`normstat up`: runs everything on this machine: database, server, and an agent for this host. `make run` calls it."""
 
 import compileall
 import contextlib
@@ -24,15 +24,24 @@ import typer
 import normstat
 from normstat.embedded import EmbeddedPostgres
 from normstat.errors import NormstatError
-from normstat.local.disk import DiskWatch
+from normstat.local.disk import DiskMonitor
 from normstat.local.log_files import LogFiles
-from normstat.local.os_accounts import Account, View, become, give, give_tree, make_view, reachable, service_account
-from normstat.local.processes import Child, Keeper, Process
+from normstat.local.os_accounts import (
+    MountView,
+    OsAccount,
+    chown,
+    chown_tree,
+    drop_privileges,
+    make_view,
+    reachable,
+    service_account,
+)
+from normstat.local.processes import ChildProcess, ServiceProcess, Supervisor
 from normstat.settings import load_settings
 
 SERVER_START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.2
-# An agent that runs for so long has found its token, its tools and its spool.
+# An agent that has run for this long has found its token, its tools and its spool.
 AGENT_READY_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
@@ -41,25 +50,25 @@ app = typer.Typer()
 
 
 class UpError(NormstatError):
-    """Something that `normstat up` needs is not there; the message says what to do."""
+    """Something that `normstat up` needs is missing; the message says what to do."""
 
     code: ClassVar[str] = "up"
 
 
 def say(text: str) -> None:
-    """Print one line at once, also into a pipe. A terminal that is gone stops nothing."""
+    """Print one line at once, also into a pipe; a closed terminal stops nothing."""
     with contextlib.suppress(OSError):
         typer.echo(text)
         sys.stdout.flush()
 
 
 class Interrupted(Exception):
-    """Somebody wants us to stop."""
+    """A stop was requested."""
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
     del number, frame
-    # Only the first one: stopping must not be torn apart by an impatient second Ctrl-C.
+    # Only the first one: an impatient second Ctrl-C must not interrupt stopping.
     for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(stop_signal, signal.SIG_IGN)
     raise Interrupted
@@ -67,13 +76,13 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _locked(data_dir: Path) -> Iterator[None]:
-    """Hold the data folder for this process alone."""
+    """Lock the data folder for this process."""
     with (data_dir / "lock").open("w") as lock:
         os.fchmod(lock.fileno(), 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UpError(f"{data_dir} is in use by another normstat; stop it, or choose another folder with DATA=") from None
+            raise UpError(f"{data_dir} is used by another normstat; stop it, or choose another folder with DATA=") from None
         yield
 
 
@@ -87,7 +96,7 @@ def _require_free_port(host: str, port: int) -> None:
 
 
 class Up:
-    """The running whole. `run` returns when it was interrupted; everything it started is gone then."""
+    """Runs everything. `run` returns after an interrupt, when everything it started has ended."""
 
     def __init__(self, data_dir: Path, host: str, port: int, *, workers: int, with_agent: bool) -> None:
         self.data_dir = data_dir
@@ -99,19 +108,19 @@ class Up:
         self.environment = dict(os.environ)
         self.stack = contextlib.ExitStack()
         self.settings = load_settings()
-        self.account: Account | None = None
-        self.view: View | None = None
+        self.account: OsAccount | None = None
+        self.view: MountView | None = None
         self.logs = LogFiles(
             data_dir / "log",
             ["up", "postgres", "server", "agent"],
             max_bytes=self.settings.log_max_bytes,
             n_files=self.settings.log_files,
         )
-        self.keepers: dict[str, Keeper] = {}
-        self.disks: list[DiskWatch] = []
+        self.supervisors: dict[str, Supervisor] = {}
+        self.disks: list[DiskMonitor] = []
 
     def run(self) -> None:
-        """Start everything in the order of the data's way, waits, and stop it in the opposite order."""
+        """Start everything in the order of the data flow, wait, and stop it in reverse order."""
         for stop_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(stop_signal, _on_signal)
         with self.stack:
@@ -139,14 +148,14 @@ class Up:
         say("stopped")
 
     def _tell(self, text: str) -> None:
-        """Say what happened, and when: on the terminal and in the log of this command."""
+        """Report an event with its time, on the terminal and in the log of this command."""
         line = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}  {text}"
         say(line)
         self.logs.write("up", line)
 
     def _watch_disk(self, folder: Path) -> None:
-        watch = DiskWatch(folder, self._tell)
-        watch.look()
+        watch = DiskMonitor(folder, self._tell)
+        watch.check()
         self.disks.append(watch)
 
     def _start_database(self) -> EmbeddedPostgres | None:
@@ -167,15 +176,15 @@ class Up:
         extra = " with TimescaleDB" if postgres.binaries.has_timescaledb else ""
         say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
         self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
-        self.keepers["database"] = Keeper(postgres, self._tell)
+        self.supervisors["database"] = Supervisor(postgres, self._tell)
         return postgres
 
     def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:
-        """Choose whom server and agent run as, where we are root, and hand them their folders."""
+        """When run as root, choose the account of server and agent, and hand over their folders."""
         imports = self.settings.import_dir or self.data_dir / "imports"
         account = service_account(self.data_dir)
         if account is not None:
-            # The account cannot keep what it compiles.
+            # The account cannot store compiled bytecode.
             compileall.compile_dir(Path(normstat.__file__).parent, quiet=2)
             folders = [self.data_dir, CHECKOUT, *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
             folders += [postgres.home] if postgres is not None else []
@@ -189,7 +198,7 @@ class Up:
                     account, "-x", [self.data_dir], view
                 )
             except subprocess.SubprocessError:
-                # Containers mostly do not allow a view.
+                # Most containers do not allow a mount namespace.
                 is_enough = False
             if is_enough:
                 self.account, self.view = account, view
@@ -209,17 +218,17 @@ class Up:
             self.environment["NORMSTAT_IMPORT_DIR"] = str(imports)
         elif self.account is not None and imports.exists() and imports not in reachable(self.account, "-w", [imports], self.view):
             self._tell(
-                f"files cannot be imported over the page: {self.account.name!r} cannot write to NORMSTAT_IMPORT_DIR, {imports}"
+                f"files cannot be imported on the page: {self.account.name!r} cannot write to NORMSTAT_IMPORT_DIR, {imports}"
             )
 
     def _make_folder(self, folder: Path) -> None:
-        """Make a folder of the server or the agent; one of an earlier version, which was root's, is handed over."""
+        """Create a folder of the server or the agent; one that an earlier version created as root is handed over."""
         folder.mkdir(mode=0o700, exist_ok=True)
-        give_tree(folder, self.account)
+        chown_tree(folder, self.account)
         folder.chmod(0o700)
 
     def _normstat(self, *arguments: str) -> str:
-        """Standard output of another normstat command in the same environment."""
+        """Return the standard output of another normstat command in the same environment."""
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "normstat", *arguments],
             env=self.environment,
@@ -227,22 +236,24 @@ class Up:
             text=True,
             check=False,
             cwd="/",
-            preexec_fn=become(self.account, view=self.view, death_signal=signal.SIGTERM, is_final=True),
+            preexec_fn=drop_privileges(self.account, view=self.view, death_signal=signal.SIGTERM, is_final=True),
         )
         if done.returncode != 0:
             raise UpError(f"'normstat {arguments[0]}' failed: {done.stderr.strip()[-1500:]}")
         return done.stdout
 
-    def _keep(self, name: str, start: Callable[[], Child], is_ready: Callable[[], bool], needs: str | None = None) -> Process:
-        """Start a process that is watched from now on."""
+    def _supervise(
+        self, name: str, start: Callable[[], ChildProcess], is_ready: Callable[[], bool], needs: str | None = None
+    ) -> ServiceProcess:
+        """Start a process and supervise it."""
 
-        def may_launch() -> bool:
-            return needs not in self.keepers or self.keepers[needs].is_up
+        def can_launch() -> bool:
+            return needs not in self.supervisors or self.supervisors[needs].is_up
 
-        process = Process(name, start, is_ready, may_launch, read_log=lambda: self.logs.tail(name, 1))
+        process = ServiceProcess(name, start, is_ready, can_launch, read_log=lambda: self.logs.tail(name, 1))
         self.stack.callback(process.stop)
         process.launch()
-        self.keepers[name] = Keeper(process, self._tell)
+        self.supervisors[name] = Supervisor(process, self._tell)
         return process
 
     def _start_server(self) -> None:
@@ -250,7 +261,7 @@ class Up:
         command += ["--workers", str(self.workers)]
         address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
 
-        def start() -> Child:
+        def start() -> ChildProcess:
             return self._child(command, "server", self.environment)
 
         def takes_connections() -> bool:
@@ -258,7 +269,7 @@ class Up:
                 return True
             return False
 
-        server = self._keep("server", start, takes_connections, needs="database")
+        server = self._supervise("server", start, takes_connections, needs="database")
         deadline = time.monotonic() + SERVER_START_TIMEOUT_S
         while time.monotonic() < deadline and server.poll() is None:
             with contextlib.suppress(OSError, HTTPException):
@@ -270,9 +281,9 @@ class Up:
         tail = "\n".join("  " + line for line in self.logs.tail("server"))
         raise UpError(f"the server did not start; {self.logs.path('server')} ends with:\n{tail}")
 
-    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> Child:
+    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> ChildProcess:
         output = self.logs.output(name)
-        return Child(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
+        return ChildProcess(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
 
     def _start_agent(self) -> None:
         script = CHECKOUT / "agents/normstat-agent"
@@ -287,21 +298,21 @@ class Up:
         token_path = agent_dir / "token"
         if not token_path.is_file():
             made = self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
-            # The folder is the agent's: what it may have put there must not be written to.
+            # The folder belongs to the agent: never write to a file that it may have planted there.
             token_path.unlink(missing_ok=True)
             with os.fdopen(os.open(token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(made.strip().splitlines()[-1] + "\n")
-            give(token_path, self.account)
+            chown(token_path, self.account)
         command = [
             "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
             "--stats", str(stats), "--host", name,
         ]  # fmt: skip
         environment = dict(os.environ) | {"HOME": self.environment.get("HOME", "/")}
 
-        def start() -> Child:
+        def start() -> ChildProcess:
             return self._child(command, "agent", environment)
 
-        agent = self._keep("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
+        agent = self._supervise("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
         tools = [tool for tool in _tools_of(stats) if tool not in missing]
         say(f"  agent                 {name}: {', '.join(tools) or 'nothing'}")
         if missing:
@@ -310,37 +321,39 @@ class Up:
             say("                        pidstat shows the disk I/O of other accounts' processes to root only")
 
     def _watch(self) -> None:
-        """Wait for the end; whatever ends meanwhile is started again."""
+        """Wait for the end; restart whatever ends before."""
         while True:
             time.sleep(POLL_S)
-            has_room = [disk.look() for disk in self.disks]
+            has_room = [disk.check() for disk in self.disks]
             if any(has_room):
-                for keeper in self.keepers.values():
-                    keeper.hurry()
-            for keeper in self.keepers.values():
-                keeper.look()
-            self.logs.look(self._tell)
+                for supervisor in self.supervisors.values():
+                    supervisor.retry_now()
+            for supervisor in self.supervisors.values():
+                supervisor.check()
+            self.logs.check(self._tell)
 
 
 def _tools_of(stats: Path) -> list[str]:
-    """Return the program of each line `name<TAB>command` of an agent's stats.conf, each once."""
+    """Return the program of each line `name<TAB>command` of an agent's stats.conf, without duplicates."""
     lines = [line for line in stats.read_text().splitlines() if line.strip() and not line.startswith("#") and "\t" in line]
     return list(dict.fromkeys(line.split("\t")[1].split()[0] for line in lines))
 
 
 @app.command()
 def up(
-    data: Annotated[Path, typer.Option(help="folder of the database, the agent's spool and the logs")] = Path("data"),
+    data: Annotated[Path, typer.Option(help="folder for the database, the agent's spool and the logs")] = Path("data"),
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on", min=1, max=65535)] = 8080,
-    workers: Annotated[int | None, typer.Option(help="processes of the server; NORMSTAT_WORKERS, or 1", min=1, max=64)] = None,
-    agent: Annotated[bool, typer.Option(help="watch this host too")] = True,  # noqa: FBT002
+    workers: Annotated[
+        int | None, typer.Option(help="number of server processes; default: NORMSTAT_WORKERS, or 1", min=1, max=64)
+    ] = None,
+    agent: Annotated[bool, typer.Option(help="run an agent for this host")] = True,  # noqa: FBT002
 ) -> None:
     """Run database, server and an agent for this host; Ctrl-C stops them."""
     data_dir = data.resolve()
     if not data_dir.exists():
         data_dir.mkdir(parents=True)
-        # Other accounts get through to what is theirs, where we are root; nobody can list it.
+        # When we are root, other accounts can reach what is theirs; nobody can list it.
         data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
     os.umask(0o077)
     try:

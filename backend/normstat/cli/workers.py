@@ -1,8 +1,10 @@
-"""Several server processes on one socket: started, watched, started again when one ends, stopped together.
+"""Runs several server processes on one socket: starts, supervises, restarts and stops them.
 
-The parent binds the socket and does nothing else: it has no event loop, no thread and no connection to the database. Each worker
-is `normstat serve` once more, with the socket and one end of a pair of sockets as open files. Over the pair the worker says that it
-is ready, and learns that the parent is gone, even when that was killed outright: then it stops, too.
+The parent binds the socket and does nothing else: it has no event loop, no thread and no connection to the database. Each worker is
+another
+`normstat serve`, with the socket and one end of a socket pair as open files. Over the pair the worker reports that it is ready, and
+learns
+when the parent is gone, even if it was killed: then it stops, too.
 """
 
 import asyncio
@@ -24,7 +26,7 @@ log = structlog.get_logger()
 
 POLL_S: Final = 0.1
 BACKLOG: Final = 2048
-# A worker that ended sooner than this after its start is started again later and later.
+# A worker that ends sooner than this after its start is restarted with growing delays.
 YOUNG_S: Final = 10.0
 FIRST_PAUSE_S: Final = 0.5
 MAX_PAUSE_S: Final = 30.0
@@ -47,7 +49,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 @dataclass(slots=True)
 class _Worker:
-    """The place of one worker and the process that fills it now."""
+    """The slot of one worker, and its current process."""
 
     number: int
     process: subprocess.Popen[bytes] | None = None
@@ -62,8 +64,9 @@ class _Worker:
 class Workers:
     """All workers; `run` returns when they have ended.
 
-    `command` makes the command line of a worker from the numbers of its two open files, the listening socket first. A worker that
-    was told to stop gets `grace_s` before it is killed.
+    `command` builds the command line of a worker from its two file descriptors, the listening socket first. A worker gets `grace_s`
+    to stop
+    before it is killed.
     """
 
     n: int
@@ -75,7 +78,7 @@ class Workers:
     _was_ready: bool = False
 
     def run(self) -> int:
-        """Keep the workers running until a signal comes; 0, or the exit status of a worker when none ever got ready."""
+        """Keep the workers running until a signal arrives; return 0, or the exit status of a worker if none ever became ready."""
         for number in STOP_SIGNALS:
             signal.signal(number, self._on_signal)
         self._workers = [_Worker(number) for number in range(self.n)]
@@ -92,7 +95,7 @@ class Workers:
         self._wanted_end.set()
 
     def _look_after(self, worker: _Worker) -> int:
-        """Start it when it is to run and does not; give its exit status when there is no use in trying again, else 0."""
+        """Start the worker if it is due; return its exit status if retrying is pointless, else 0."""
         if worker.process is None:
             if time.monotonic() >= worker.start_at:
                 self._start(worker)
@@ -115,7 +118,7 @@ class Workers:
                 self.command(self.listener.fileno(), theirs.fileno()),
                 stdin=subprocess.DEVNULL,
                 pass_fds=(self.listener.fileno(), theirs.fileno()),
-                # A Ctrl-C at the terminal is the parent's to pass on.
+                # The parent passes on a Ctrl-C at the terminal.
                 start_new_session=True,
             )
         ours.settimeout(0)
@@ -164,10 +167,11 @@ def _forget(worker: _Worker) -> None:
 
 
 class Acceptor:
-    """Takes connections from a socket that other processes take from, too, in small bites, so that each process gets its share.
+    """Accepts connections from a socket shared with other processes, a few at a time, so that each process gets its share.
 
-    A loop that takes all that wait, as asyncio does, gives ten agents that come at once to one process. The bite grows as
-    long as more are waiting than it takes.
+    A loop that accepts everything that waits, as asyncio does, gives ten agents that connect at once to one process. The number
+    accepted at
+    once grows as long as more are waiting.
     """
 
     def __init__(self, listener: socket.socket, make_protocol: Callable[[], asyncio.Protocol]) -> None:
@@ -179,12 +183,12 @@ class Acceptor:
         self._is_closed = False
 
     def start(self) -> None:
-        """Take connections from now on."""
+        """Start accepting connections."""
         if not self._is_closed:
             self._loop.add_reader(self._listener.fileno(), self._take_some)
 
     def close(self) -> None:
-        """Take no more; what was taken is served."""
+        """Stop accepting; accepted connections are served."""
         self._is_closed = True
         self._loop.remove_reader(self._listener.fileno())
         self._listener.close()
@@ -211,7 +215,7 @@ class Acceptor:
         try:
             await self._loop.connect_accepted_socket(self._make_protocol, connection)
         except OSError:
-            # Gone before it was looked at.
+            # Gone before it was accepted.
             connection.close()
 
 
@@ -224,12 +228,12 @@ class Control:
         self._on_orphaned = on_orphaned
 
     def say_ready(self) -> None:
-        """Tell the parent that connections are served."""
+        """Tell the parent that this worker serves connections."""
         asyncio.get_running_loop().add_reader(self._socket.fileno(), self._read)
         self._socket.send(READY)
 
     def _read(self) -> None:
-        # The parent never writes: what can be read is the end.
+        # The parent never writes: readable means end of file.
         asyncio.get_running_loop().remove_reader(self._socket.fileno())
         log.error("worker_orphaned", pid=os.getpid())
         self._on_orphaned()

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
-from normstat.baselines.window_sets import Windows, length_s, thin_out
+from normstat.baselines.window_sets import Windows, length_s, sample_evenly
 from normstat.profiles.sketch_builder import SECOND_US, coverage_of
 from normstat.profiles.sketch_reader import to_rows
 from normstat.query.sample_counts import count_samples
@@ -118,7 +118,7 @@ async def read_side(
     if pages is None:
         assert max_rows is not None
         n_rows = sum([(await count_samples(session, stat.name, host_id, window)).n_rows for window in windows])
-        chosen = windows if n_rows <= max_rows else thin_out(windows, max_rows / n_rows, N_PIECES)
+        chosen = windows if n_rows <= max_rows else sample_evenly(windows, max_rows / n_rows, N_PIECES)
         pages = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or []
         n_skipped = max(0, n_rows - sum(map(len, pages)))
     ids = await anyio.to_thread.run_sync(_find_ids, pages)

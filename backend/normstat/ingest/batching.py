@@ -1,7 +1,8 @@
-"""Takes requests: batches of them, in one transaction each (ingest/transaction.py). Nothing is taken that is not committed.
+"""Stores requests in batches, one transaction each (ingest/transaction.py). Only what is committed is acknowledged.
 
-An offset that this module gives back is committed. Whoever sends the same bytes again, or bytes from elsewhere in the stream, is
-told where the stream stands, and nothing is stored twice.
+An offset that this module returns is committed. A client that sends the same bytes again, or bytes from elsewhere in the stream, is
+told
+where the stream stands, and nothing is stored twice.
 """
 
 import asyncio
@@ -18,33 +19,42 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
 from normstat.ingest.protocol import Ack, Frame
-from normstat.ingest.transaction import AgentIdentity, Batch, HostsLacking, Job, Memory, Recording, TablesLacking, TooManyInstances
+from normstat.ingest.transaction import (
+    AgentIdentity,
+    Batch,
+    IngestCache,
+    IngestRequest,
+    MissingHosts,
+    MissingTables,
+    Recording,
+    TooManyInstances,
+)
 from normstat.ingest_limits import IngestLimits
 from normstat.storage import ingest_rows
 from normstat.storage.session import driver_of, make_sessions, open_write_session
 from normstat.storage.stat_tables import make_stat_tables
 
-__all__ = ["AgentIdentity", "Intake", "Job", "Recording", "take_request"]
+__all__ = ["AgentIdentity", "IngestQueue", "IngestRequest", "Recording", "ingest_request"]
 
 log = structlog.get_logger()
 
-# Every attempt after the first has the tables and hosts that the one before found missing; others may add columns meanwhile.
+# Each retry has the tables and hosts that the attempt before found missing; others may add columns in the meantime.
 MAX_ATTEMPTS: Final = 5
 RETRY_AFTER_S: Final = 5
-# One batch is read while another one is written; more would only wait for the same two.
+# One batch is read while another is written; more would only wait for the same two.
 BATCHES_AT_ONCE: Final = 2
-# So much is read in about a second; a batch of large requests has few of them.
+# This much is read in about a second; a batch of large requests holds only a few.
 BATCH_BYTES: Final = 4 << 20
 BATCH_JOBS: Final = 64
-# What the database says when a name that this process remembers is not there any more.
+# Database errors when a name cached by this process no longer exists.
 FORGOTTEN: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.ForeignKeyViolation)
-# Something of one of the requests is locked by somebody else.
+# A row of one of the requests is locked by another transaction.
 TAKEN_APART: Final = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
-_memories: WeakKeyDictionary[AsyncEngine, Memory] = WeakKeyDictionary()
+_memories: WeakKeyDictionary[AsyncEngine, IngestCache] = WeakKeyDictionary()
 
 
-async def take_request(
+async def ingest_request(
     engine: AsyncEngine,
     *,
     agent: AgentIdentity,
@@ -55,54 +65,54 @@ async def take_request(
     frames: Sequence[Frame],
     recording: Recording | None = None,
 ) -> list[Ack]:
-    """Take all frames of one request, by itself; give where each stream named stands now. All of it is committed.
+    """Store all frames of one request on its own; return the current offset of each stream named. All of it is committed.
 
-    `recording` is there when no agent sends but a file is imported: it says nothing of the host as it is now.
-    Raises: BadRequest for a host name that cannot be one; NotAllowed when the token is for another host; DatabaseAway when the
-    database does not answer or is busy (nothing was taken); TooLarge when it cannot take that much at once
+    `recording` is set for an imported file: it says nothing about the host's present state.
+    Raises: BadRequest for an invalid host name; NotAllowed when the token is for another host; DatabaseAway when the database is
+    unavailable or busy (nothing was stored); TooLarge when the request is too large for one transaction
     """
-    job = Job(agent, host_name, os, agent_version, host_time, frames, recording)
+    job = IngestRequest(agent, host_name, os, agent_version, host_time, frames, recording)
     job.require_host_name()
-    await take_jobs(engine, _memories.setdefault(engine, Memory()), [job])
+    await ingest_batch(engine, _memories.setdefault(engine, IngestCache()), [job])
     if job.error is not None:
         raise job.error
     return job.acks
 
 
 def set_limits(engine: AsyncEngine, limits: IngestLimits) -> None:
-    """Say how much that is new may come through the engine, by agents and by imports."""
-    _memories.setdefault(engine, Memory()).limits = limits
+    """Set how many new names may arrive through the engine, from agents and imports."""
+    _memories.setdefault(engine, IngestCache()).limits = limits
 
 
 @dataclass(eq=False, slots=True)
-class Waiting:
+class QueuedRequest:
     """A request in the queue; `begun` is set when its batch begins, `done` when it ended."""
 
-    job: Job
+    job: IngestRequest
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     done: asyncio.Event = field(default_factory=asyncio.Event)
     error: BaseException | None = None
 
 
-class Intake:
-    """Gathers the requests that wait while others are being written, and takes them together."""
+class IngestQueue:
+    """Collects the requests that arrive while others are being written, and stores them together."""
 
     def __init__(self, engine: AsyncEngine, limits: IngestLimits | None = None) -> None:
         self._engine = engine
-        self._memory = _memories.setdefault(engine, Memory())
+        self._memory = _memories.setdefault(engine, IngestCache())
         if limits is not None:
             set_limits(engine, limits)
-        self._waiting: list[Waiting] = []
+        self._waiting: list[QueuedRequest] = []
         self._hosts_at_work: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def take(self, job: Job, *, longest_wait_s: float) -> list[Ack]:
-        """Take the request together with others that wait.
+    async def submit(self, job: IngestRequest, *, longest_wait_s: float) -> list[Ack]:
+        """Store the request together with others that wait.
 
-        Raises: as take_request; TimeoutError when its turn did not come in time: nothing was taken
+        Raises: as ingest_request; TimeoutError when its turn did not come in time: nothing was stored
         """
         job.require_host_name()
-        own = Waiting(job)
+        own = QueuedRequest(job)
         self._waiting.append(own)
         self._start()
         try:
@@ -120,12 +130,12 @@ class Intake:
         return job.acks
 
     def _start(self) -> None:
-        """Begin batches, as long as there are requests and not too many batches at work."""
+        """Start batches while requests wait and few enough batches are running."""
         while len(self._tasks) < BATCHES_AT_ONCE:
             chosen = self._choose()
             if not chosen:
                 return
-            task = asyncio.create_task(self._run(chosen), name="intake")
+            task = asyncio.create_task(self._run(chosen), name="ingest-batch")
             self._tasks.add(task)
             task.add_done_callback(self._end)
 
@@ -133,10 +143,10 @@ class Intake:
         self._tasks.discard(task)
         self._start()
 
-    def _choose(self) -> list[Waiting]:
-        """Return the next batch: requests in their order, of hosts that are not at work, each host once."""
-        chosen: list[Waiting] = []
-        left: list[Waiting] = []
+    def _choose(self) -> list[QueuedRequest]:
+        """Return the next batch: requests in order, one per host, of hosts without a running batch."""
+        chosen: list[QueuedRequest] = []
+        left: list[QueuedRequest] = []
         n_bytes = 0
         for own in self._waiting:
             is_free = own.job.host_name not in self._hosts_at_work
@@ -150,10 +160,10 @@ class Intake:
         self._waiting = left
         return chosen
 
-    async def _run(self, chosen: Sequence[Waiting]) -> None:
+    async def _run(self, chosen: Sequence[QueuedRequest]) -> None:
         jobs = [own.job for own in chosen]
         try:
-            await take_jobs(self._engine, self._memory, jobs)
+            await ingest_batch(self._engine, self._memory, jobs)
         except BaseException as error:
             for own in chosen:
                 own.error = error
@@ -165,46 +175,46 @@ class Intake:
                 own.done.set()
 
 
-async def take_jobs(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job]) -> None:
-    """Take requests of different hosts; each gets its acks or its error.
+async def ingest_batch(engine: AsyncEngine, memory: IngestCache, jobs: Sequence[IngestRequest]) -> None:
+    """Store requests of different hosts; each gets its acks or its error.
 
-    Raises: DatabaseAway when the database does not answer or is busy: nothing was taken
+    Raises: DatabaseAway when the database is unavailable or busy: nothing was stored
     """
     try:
-        await _take_together(engine, memory, jobs)
+        await _ingest_together(engine, memory, jobs)
     except DatabaseAway as error:
         if len(jobs) == 1 or not isinstance(_cause_of(error.__cause__), TAKEN_APART):
             raise
-        await _take_apart(engine, memory, jobs, error)
+        await _ingest_one_by_one(engine, memory, jobs, error)
     except Exception as error:
         if len(jobs) == 1:
             if not isinstance(error, NormstatError):
                 raise
             jobs[0].error = error
             return
-        await _take_apart(engine, memory, jobs, error)
+        await _ingest_one_by_one(engine, memory, jobs, error)
 
 
-async def _take_apart(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job], error: Exception) -> None:
-    """Take each by itself: one of them cannot be taken, or must wait, and which one it is shows then."""
+async def _ingest_one_by_one(engine: AsyncEngine, memory: IngestCache, jobs: Sequence[IngestRequest], error: Exception) -> None:
+    """Store each request on its own: one of them fails or must wait, and this shows which."""
     log.warning("batch_taken_apart", n_requests=len(jobs), error=type(error).__name__)
     for job in jobs:
         job.error, job.acks = None, []
-        await _take_alone(engine, memory, job)
+        await _ingest_alone(engine, memory, job)
 
 
-async def _take_alone(engine: AsyncEngine, memory: Memory, job: Job) -> None:
+async def _ingest_alone(engine: AsyncEngine, memory: IngestCache, job: IngestRequest) -> None:
     try:
-        await _take_together(engine, memory, [job])
+        await _ingest_together(engine, memory, [job])
     except NormstatError as error:
         job.error = error
     except Exception:
-        # Nobody knows what it is; the others must not suffer from it.
+        # An unexpected error; the other requests must not suffer from it.
         log.exception("request_not_taken", host=job.host_name)
-        job.error = NormstatError("Something went wrong in the server; nothing was taken; its log says what")
+        job.error = NormstatError("Internal server error; nothing was stored; the server's log has the details")
 
 
-async def _take_together(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job]) -> None:
+async def _ingest_together(engine: AsyncEngine, memory: IngestCache, jobs: Sequence[IngestRequest]) -> None:
     sessions = make_sessions(engine)
     refused: dict[tuple[int, str], frozenset[str]] = {}
     try:
@@ -219,25 +229,25 @@ async def _take_together(engine: AsyncEngine, memory: Memory, jobs: Sequence[Job
         if known is None:
             raise
         raise known from error
-    raise DatabaseAway("The tables are being changed; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S})
+    raise DatabaseAway("The tables are being changed; nothing was stored; send it again", {"retry_after_s": RETRY_AFTER_S})
 
 
 async def _attempt(
     sessions: async_sessionmaker[AsyncSession],
-    memory: Memory,
-    jobs: Sequence[Job],
+    memory: IngestCache,
+    jobs: Sequence[IngestRequest],
     refused: dict[tuple[int, str], frozenset[str]],
 ) -> bool:
-    """Take the requests; False when something had to be made or found out first, and they are to be tried again."""
+    """Store the requests; return False when something had to be created or looked up first, and they must be retried."""
     try:
         async with open_write_session(sessions) as session:
             batch = Batch(session, memory, jobs, refused)
-            await batch.take()
-    except TablesLacking as lacking:
+            await batch.store()
+    except MissingTables as lacking:
         async with open_write_session(sessions) as session:
             await make_stat_tables(session, lacking.wanted)
         memory.stats.clear()
-    except HostsLacking as lacking:
+    except MissingHosts as lacking:
         async with open_write_session(sessions) as session:
             await ingest_rows.add_hosts(await driver_of(session), lacking.names)
         for token_id in lacking.tokens:
@@ -249,7 +259,7 @@ async def _attempt(
         memory.clear()
     else:
         batch.remember()
-        batch.log_what_is_new()
+        batch.log_news()
         return True
     return False
 
@@ -261,10 +271,10 @@ def _cause_of(error: BaseException | None) -> BaseException | None:
 def _to_error(error: Exception) -> NormstatError | None:
     cause = _cause_of(error)
     if isinstance(cause, psycopg.errors.OutOfMemory | psycopg.errors.ConfigurationLimitExceeded):
-        # A transaction can lock only so many chunks of a hypertable: these samples are of too many different days.
-        return TooLarge("The samples of this request are of too many different days for one transaction; send less at once")
+        # A transaction can lock only so many chunks of a hypertable: these samples span too many different days.
+        return TooLarge("The samples of this request span too many days for one transaction; send less at once")
     if isinstance(error, PoolTimeout) or isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
         return DatabaseAway(
-            "The database does not answer or is busy; nothing was taken; send it again", {"retry_after_s": RETRY_AFTER_S}
+            "The database is unavailable or busy; nothing was stored; send it again", {"retry_after_s": RETRY_AFTER_S}
         )
     return None

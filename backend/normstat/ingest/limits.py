@@ -1,7 +1,7 @@
-"""Counts what is new that agents bring, for the limits in ingest_limits.py.
+"""Counts new names that agents bring, for the limits in ingest_limits.py.
 
-What a process counts it forgets when it ends, and each process of a server counts by itself: these are limits against floods, not
-quotas to the unit.
+Counts are lost when a process ends, and each process of a server counts on its own: these are limits against floods, not exact
+quotas.
 """
 
 import time
@@ -16,22 +16,22 @@ log = structlog.get_logger()
 Key = TypeVar("Key", bound=Hashable)
 
 HOUR_S: Final = 3600.0
-# As long as agents wait at most.
+# The longest time that agents wait.
 RETRY_AFTER_S: Final = 300
 LOG_EVERY_S: Final = 60.0
-# What comes within a minute is one entry, so that a flood takes no more memory than a trickle.
+# Events within a minute are one entry, so that a flood takes no more memory than a trickle.
 ENTRY_S: Final = 60.0
 
 
 class HourlyCount(Generic[Key]):
-    """How many there were of each key within the last hour."""
+    """Counts per key over the last hour."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._seen: dict[Key, deque[tuple[float, int]]] = {}
 
     def count(self, key: Key) -> int:
-        """Return how many there were of the key."""
+        """Return the count of the key."""
         seen = self._seen.get(key)
         if seen is None:
             return 0
@@ -43,7 +43,7 @@ class HourlyCount(Generic[Key]):
         return sum(n for _, n in seen)
 
     def add(self, key: Key, n: int) -> None:
-        """Count so many more."""
+        """Add `n` to the count of the key."""
         seen = self._seen.setdefault(key, deque())
         now_s = self._clock()
         if seen and now_s - seen[-1][0] < ENTRY_S:
@@ -53,20 +53,20 @@ class HourlyCount(Generic[Key]):
 
 
 class RefusalLog:
-    """Writes about refusals: the first of each key at once, the others once a minute, with their number."""
+    """Logs refusals: the first of each key at once, the others once a minute, with their number."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._said: dict[tuple[str, object], tuple[float, int]] = {}
 
     def note(self, event: str, key: object, **facts: object) -> None:
-        """Count a refusal, and log it when it is time to."""
+        """Count a refusal, and log it when due."""
         now_s = self._clock()
         at_s, n = self._said.get((event, key), (float("-inf"), 0))
         if now_s - at_s < LOG_EVERY_S:
             self._said[event, key] = (at_s, n + 1)
             return
-        # Of keys that have been quiet for long nothing is worth remembering.
+        # Keys that have been quiet for long are dropped.
         self._said = {known: said for known, said in self._said.items() if now_s - said[0] < HOUR_S}
         self._said[event, key] = (now_s, 0)
         log.warning(event, **facts, n_refused=n + 1)

@@ -1,7 +1,7 @@
-"""A user's spec is read in a process of its own: what is in it may be slow or large, and must not hold up the server.
+"""Reads a user's spec in a separate process: it may be slow or large, and must not block the server.
 
-The process may use so much memory and so many seconds, and is ended when it does not answer in time. A spec that it has read is
-known to be harmless: the server reads only such texts itself.
+The process has limits of memory and CPU time, and is killed when it does not answer in time. A spec that it has read is known to be
+harmless: the server itself reads only such texts.
 """
 
 import asyncio
@@ -23,25 +23,25 @@ from normstat.stats.user_spec import find_name
 log = structlog.get_logger()
 
 TIMEOUT_S: Final = 15.0
-# Of a processor; a busy machine may need more time than that.
+# CPU seconds; a busy machine may need more wall time.
 MAX_CPU_S: Final = 10
 # On top of what the program itself needs.
 MAX_MEMORY: Final = 256 << 20
 PACKAGES: Final = Path(__file__).parents[2]
 
 
-async def check_apart(toml: str) -> str:
-    """Return the name of the spec that the text is, as far as it can be told without the other specs.
+async def check_isolated(toml: str) -> str:
+    """Return the name of the spec in the text, as far as it can be determined without the other specs.
 
-    Raises: BadRequest when it is none, or reading it takes too long or too much memory
+    Raises: BadRequest when it is not a spec, or reading it takes too much time or memory
     """
     return str((await _ask({"toml": toml}))["name"])
 
 
-async def preview_apart(toml: str, sample: bytes) -> tuple[str, Preview]:
-    """Return the spec's name, and what it makes of the sample.
+async def preview_isolated(toml: str, sample: bytes) -> tuple[str, Preview]:
+    """Return the spec's name, and the preview of the sample.
 
-    Raises: BadRequest when the text is no spec, or reading takes too long or too much memory
+    Raises: BadRequest when the text is not a spec, or reading takes too much time or memory
     """
     found = await _ask({"toml": toml, "sample": sample.decode("latin-1")})
     preview = Preview(
@@ -105,10 +105,10 @@ def main() -> None:
 
 
 def _limit() -> None:
-    """Bound what this process may use from now on."""
+    """Set the resource limits of this process."""
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # Where the system does not tell how much is mapped, the time alone is bounded.
+    # Where the system does not report mapped memory, only time is limited.
     with contextlib.suppress(OSError):
         n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         n_bytes = n_pages * resource.getpagesize() + MAX_MEMORY

@@ -1,10 +1,10 @@
-"""Frames: what the body of an ingest request is made of. docs/wire-format.md is the reference.
+"""Frames, the parts of an ingest request's body. docs/wire-format.md is the reference.
 
     stream vmstat_linux vmstat_linux.1795262400.4711-1 0 34 vmstat -n -t 1
     ...34 bytes of the tool's output...
     gap iostat_linux iostat_linux.1795262400.4711-2 8192 4096 spool limit of 65536 KiB reached
 
-Reading is strict: a body that is not frames from its first byte to its last is refused as a whole.
+Parsing is strict: a body that is not frames from its first byte to its last is refused as a whole.
 """
 
 import re
@@ -16,12 +16,13 @@ from typing import Final
 
 from normstat.errors import BadFrame, TooLarge, shorten
 
-# Far above what agents send; they bound what a body of tiny frames costs.
+# Far above what agents send; they limit the cost of a body of tiny frames.
 MAX_FRAMES: Final = 10_000
 MAX_GZIP_MEMBERS: Final = 10_000
 MAX_HEADER_LENGTH: Final = 8192
-# A gap is bytes that fell out of a file in a host's spool: 16 TiB is the longest file of ext4, and 32,768 times the default limit
-# of the spool. A stream of 1 PiB is a tool that prints 30 MB a second for a year. Whoever states more made the number up.
+# A gap is bytes that fell out of a file in a host's spool: 16 TiB is the largest file of ext4, and 32,768 times the default limit
+# of the
+# spool. A stream of 1 PiB is a tool that prints 30 MB a second for a year. Larger numbers are made up.
 MAX_GAP_BYTES: Final = 1 << 44
 MAX_STREAM_BYTES: Final = 1 << 50
 GZIP_WINDOW_BITS: Final = 31
@@ -34,7 +35,7 @@ HEADER: Final = re.compile(
 
 
 class FrameKind(StrEnum):
-    """What a frame brings."""
+    """The kind of a frame."""
 
     STREAM = "stream"
     GAP = "gap"
@@ -42,9 +43,9 @@ class FrameKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Bytes of a stream, or the news that bytes were lost.
+    """Bytes of a stream, or the report that bytes were lost.
 
-    `length` bytes from `offset` on; `data` are they, empty for a gap. `text` is the command of a stream, the reason of a gap.
+    `length` bytes from `offset` on, in `data`, which is empty for a gap. `text` is the command of a stream, the reason of a gap.
     """
 
     kind: FrameKind
@@ -57,7 +58,7 @@ class Frame:
 
     @property
     def end(self) -> int:
-        """The first offset behind the frame."""
+        """The first offset after the frame."""
         return self.offset + self.length
 
 
@@ -72,7 +73,7 @@ class Ack:
 def read_body(body: bytes, *, is_gzip: bool, max_plain: int) -> list[Frame]:
     """Return the frames of a request's body.
 
-    Raises: BadFrame with the position of the first byte that is wrong; TooLarge above `max_plain` bytes
+    Raises: BadFrame with the position of the first invalid byte; TooLarge above `max_plain` bytes
     """
     return parse_frames(unpack(body, max_plain) if is_gzip else _require_size(body, max_plain))
 
@@ -84,14 +85,15 @@ def format_acks(acks: Iterable[Ack]) -> bytes:
 
 def _require_size(body: bytes, max_plain: int) -> bytes:
     if len(body) > max_plain:
-        raise TooLarge(f"The body has {len(body)} bytes; at most {max_plain} are taken; send less at once")
+        raise TooLarge(f"The body has {len(body)} bytes, more than the limit of {max_plain}; send less at once")
     return body
 
 
 def unpack(body: bytes, max_plain: int) -> bytes:
-    """Return what gzip packed: one member or several, nothing else. Never holds more than `max_plain` bytes and one piece.
+    """Return the decompressed body: one gzip member or several, nothing else. Never holds more than `max_plain` bytes and one
+    piece.
 
-    Raises: BadFrame when it is not gzip, damaged, cut off, or followed by something else; TooLarge
+    Raises: BadFrame when it is not gzip, damaged, truncated, or followed by something else; TooLarge
     """
     plain = bytearray()
     rest = body
@@ -99,45 +101,45 @@ def unpack(body: bytes, max_plain: int) -> bytes:
         if not rest and n_member:
             return bytes(plain)
         rest = _unpack_member(rest, plain, max_plain, position=len(body) - len(rest))
-    raise BadFrame(f"The body has more than {MAX_GZIP_MEMBERS} gzip members; nothing was taken", {"position": 0})
+    raise BadFrame(f"The body has more than {MAX_GZIP_MEMBERS} gzip members; nothing was stored", {"position": 0})
 
 
 def _unpack_member(packed: bytes, plain: bytearray, max_plain: int, *, position: int) -> bytes:
-    """Append what one member holds; give what follows it. `position` is where it begins, for messages."""
+    """Append the content of one member; return the bytes after it. `position` is where it begins, for messages."""
     member = zlib.decompressobj(GZIP_WINDOW_BITS)
     rest = packed
     while not member.eof:
         try:
             piece = member.decompress(rest, PIECE_BYTES)
         except zlib.error as error:
-            message = f"The body is not gzip (in the member that begins at byte {position}: {error}); nothing was taken"
+            message = f"The body is not valid gzip (in the member that begins at byte {position}: {error}); nothing was stored"
             raise BadFrame(message, {"position": position}) from None
         rest = member.unconsumed_tail
         plain += piece
         if len(plain) > max_plain:
-            raise TooLarge(f"The body has more than {max_plain} bytes when unpacked; send less at once")
+            raise TooLarge(f"The body has more than {max_plain} bytes when decompressed; send less at once")
         if not piece and not rest and not member.eof:
             end = position + len(packed)
-            raise BadFrame(f"The gzip body is cut off after {end} bytes; nothing was taken; send it again", {"position": end})
+            raise BadFrame(f"The gzip body is truncated after {end} bytes; nothing was stored; send it again", {"position": end})
     return member.unused_data
 
 
 def parse_frames(plain: bytes) -> list[Frame]:
-    """Return the frames that these bytes are.
+    """Return the frames in these bytes.
 
-    Raises: BadFrame with the position of the frame that is wrong
+    Raises: BadFrame with the position of the invalid frame
     """
     frames: list[Frame] = []
     specs: dict[str, str] = {}
     position = 0
     if not plain:
-        raise _bad(0, 0, "the body is empty, at least one frame was expected")
+        raise _bad(0, 0, "the body is empty; expected at least one frame")
     while position < len(plain):
         if len(frames) == MAX_FRAMES:
             raise _bad(len(frames), position, f"there are more than {MAX_FRAMES} frames")
         frame, position = _parse_frame(plain, len(frames), position)
         if specs.setdefault(frame.key, frame.spec) != frame.spec:
-            # The answer names streams by key alone.
+            # The answer identifies streams by key alone.
             raise _bad(len(frames), position, f"the key {frame.key} is used for {specs[frame.key]} and for {frame.spec}")
         frames.append(frame)
     return frames
@@ -157,13 +159,13 @@ def _parse_frame(plain: bytes, number: int, position: int) -> tuple[Frame, int]:
     kind = FrameKind(found["kind"].decode())
     offset, length = int(found["offset"]), int(found["length"])
     if kind is FrameKind.GAP and length > MAX_GAP_BYTES:
-        raise _bad(number, position, f"its gap is {length} bytes long, a host can have lost at most {MAX_GAP_BYTES}")
+        raise _bad(number, position, f"its gap is {length} bytes long; the maximum is {MAX_GAP_BYTES}")
     if offset + length > MAX_STREAM_BYTES:
-        raise _bad(number, position, f"it ends at offset {offset + length}, a stream has at most {MAX_STREAM_BYTES} bytes")
+        raise _bad(number, position, f"it ends at offset {offset + length}; a stream has at most {MAX_STREAM_BYTES} bytes")
     begin = end + 1
     n_bytes = length if kind is FrameKind.STREAM else 0
     if begin + n_bytes > len(plain):
-        raise _bad(number, position, f"it announces {length} bytes, and only {len(plain) - begin} follow")
+        raise _bad(number, position, f"it announces {length} bytes, but only {len(plain) - begin} follow")
     frame = Frame(
         kind=kind,
         spec=found["spec"].decode(),
@@ -181,11 +183,13 @@ def _quote(plain: bytes, position: int) -> str:
 
 
 def _bad(number: int, position: int, why: str) -> BadFrame:
-    return BadFrame(f"Frame {number + 1} at byte {position}: {why}; nothing was taken", {"frame": number + 1, "position": position})
+    return BadFrame(
+        f"Frame {number + 1} at byte {position}: {why}; nothing was stored", {"frame": number + 1, "position": position}
+    )
 
 
 def format_frames(frames: Sequence[Frame]) -> bytes:
-    """Return the body that these frames make; what an agent does, for tests, benchmarks and imports."""
+    """Return the body with these frames; what an agent sends, for tests, benchmarks and imports."""
     parts: list[bytes] = []
     for frame in frames:
         header = f"{frame.kind} {frame.spec} {frame.key} {frame.offset} {frame.length} {frame.text}\n"

@@ -1,7 +1,8 @@
-"""Bytes of a stream -> everything that is to be stored of them. Pure: no database, no clock; it may run in a thread.
+"""Turn bytes of a stream into everything that is stored of them. Pure: no database, no clock; it may run in a thread.
 
-A request may bring many MiB of one stream. They are read piece by piece, so that a stream of garbage, where every line becomes a
-rejected line, costs bounded memory.
+A request may bring many MiB of one stream. They are read piece by piece, so that a garbage stream, where every line is rejected,
+costs
+bounded memory.
 """
 
 from collections import Counter
@@ -21,17 +22,16 @@ from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREA
 from normstat.window import LATEST_US
 
 PIECE_BYTES: Final = 1 << 20
-# The unfinished last line of a stream without a spec is taken when it is longer than this, as readers do.
+# The unfinished last line of a stream without a spec is stored when it is longer than this, as readers do.
 MAX_LINE_LENGTH: Final = 1 << 20
 NO_TIME_REASON: Final = "no time known: no date or time was printed before this line"
 ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 2199"
-# A folded stack of some hundred frames has a few kB. Far longer names would fill the pages' menus and their addresses.
+# A folded stack of some hundred frames has a few kB. Far longer names would bloat the page's menus and URLs.
 MAX_INSTANCE_LENGTH: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {MAX_INSTANCE_LENGTH} characters"
-# A sample of many lines that cannot be kept is shown by its first line, and that may have been read before.
-# So far back it is looked for.
+# A rejected sample of many lines is shown by its first line, which may have been read before. It is searched this far back.
 BEHIND_BYTES: Final = 1 << 20
-# Names of instances whose rows are not taken, by stat.
+# Names of instances whose rows are refused, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}
 TOO_MANY_INSTANCES_REASON: Final = (
@@ -40,11 +40,12 @@ TOO_MANY_INSTANCES_REASON: Final = (
 
 
 @dataclass(slots=True)
-class Taken:
-    """What was taken of a stream: [start, end) as chunks, and all that the reader found in it.
+class StreamResult:
+    """The result of reading a stream: the chunk [start, end), and everything that the reader found in it.
 
-    `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as would be kept, its counts are in `n_lines`.
-    `n_unseen` of them began before `start`: they have no text, and their line number is that of the line at `start`.
+    `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as are stored, all are counted in `n_lines`.
+    `n_unseen` of them
+    began before `start`: they have no text, and their line number is that of the line at `start`.
     """
 
     start: int
@@ -58,7 +59,7 @@ class Taken:
     n_unseen: int = 0
 
 
-class Piecewise:
+class StreamReader:
     """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines.
 
     Rows of instances in `refused` become rejected lines.
@@ -85,18 +86,18 @@ class Piecewise:
         self._n_kept: Counter[str] = Counter()
         self._data = b""
         self._data_start = start
-        self.taken = Taken(start=start, end=start, state=state)
+        self.result = StreamResult(start=start, end=start, state=state)
 
-    def read(self, data: bytes, *, is_final: bool = False) -> Taken:
-        """Take as much of the data as can be taken: all whole lines, and everything when it is final (the stream's end)."""
-        self._data, self._data_start = data, self.taken.end
+    def read(self, data: bytes, *, is_final: bool = False) -> StreamResult:
+        """Read as much of the data as possible: all whole lines, and everything when it is final (the stream's end)."""
+        self._data, self._data_start = data, self.result.end
         begin, size = 0, PIECE_BYTES
         while begin < len(data):
             piece = data[begin : begin + size]
             n_taken = self._read_piece(piece, is_final=is_final and begin + size >= len(data))
             if n_taken:
                 self._keep_piece(piece[:n_taken])
-                self.taken.end += n_taken
+                self.result.end += n_taken
                 begin, size = begin + n_taken, PIECE_BYTES
             elif begin + size >= len(data):
                 break
@@ -104,10 +105,10 @@ class Piecewise:
                 size *= 2
         if is_final and not data:
             self._read_piece(b"", is_final=True)
-        return self.taken
+        return self.result
 
     def _keep_piece(self, piece: bytes) -> None:
-        self.taken.chunks.append(compress_chunk(self.taken.end, piece))
+        self.result.chunks.append(compress_chunk(self.result.end, piece))
 
     def _read_piece(self, piece: bytes, *, is_final: bool) -> int:
         if self._spec is None:
@@ -115,7 +116,7 @@ class Piecewise:
         return self._read_spec(self._spec, piece, is_final=is_final)
 
     def _read_unknown(self, piece: bytes, *, is_final: bool) -> int:
-        """Without a spec the bytes are kept, and lines only counted."""
+        """Without a spec, store the bytes and only count the lines."""
         n_taken = piece.rfind(b"\n") + 1
         if is_final or (not n_taken and len(piece) > MAX_LINE_LENGTH):
             n_taken = len(piece)
@@ -123,27 +124,27 @@ class Piecewise:
         return n_taken
 
     def _read_spec(self, spec: Spec, piece: bytes, *, is_final: bool) -> int:
-        taken = self.taken
-        result = read(
+        result = self.result
+        outcome = read(
             spec,
             piece,
-            state=taken.state,
-            offset=taken.end,
+            state=result.state,
+            offset=result.end,
             is_final=is_final,
             timing=self._timing,
             command=self._command,
         )
-        n_lines_before = self._n_lines_before + taken.n_lines.total()
-        taken.n_lines.update(result.accounts.n_lines)
-        taken.n_bytes.update(result.accounts.n_bytes)
-        taken.state = result.state
-        self._keep(result.rejected)
-        for block in result.blocks:
+        n_lines_before = self._n_lines_before + result.n_lines.total()
+        result.n_lines.update(outcome.accounts.n_lines)
+        result.n_bytes.update(outcome.accounts.n_bytes)
+        result.state = outcome.state
+        self._keep(outcome.rejected)
+        for block in outcome.blocks:
             self._take_block(block, n_lines_before)
-        return result.n_taken
+        return outcome.n_taken
 
     def _take_block(self, block: SampleBlock, n_lines_before: int) -> None:
-        """Keep the rows that have a time and a place; the lines of the others are rejected."""
+        """Keep the rows with a time and a valid instance; reject the lines of the others."""
         refusal = self._plan.admit(block)
         if refusal is not None:
             self._reject_rows(block.line_offset, n_lines_before, refusal)
@@ -152,7 +153,7 @@ class Piecewise:
         has_time = time_us != NO_TIME
         is_odd = has_time & ((time_us < 0) | (time_us >= LATEST_US))
         kept = has_time & ~is_odd
-        is_long = kept & long_instances(block.instances)
+        is_long = kept & find_long_names(block.instances)
         refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
         kept &= ~is_long
         names = self._refused.get(block.stat.name)
@@ -167,23 +168,23 @@ class Piecewise:
             if rows.any():
                 self._reject_rows(block.line_offset[rows], n_lines_before, reason)
         if kept.all():
-            self.taken.blocks.append(block)
+            self.result.blocks.append(block)
         elif kept.any():
-            self.taken.blocks.append(select_rows(block, kept))
+            self.result.blocks.append(select_rows(block, kept))
 
     def _reject_rows(self, offsets: npt.NDArray[np.int64], n_lines_before: int, reason: str) -> None:
         """Move lines from the samples to the rejected lines.
 
-        A sample of many lines may have begun before this piece, or before these bytes: `taken.n_unseen` counts the latter.
+        A sample of many lines may have begun before this piece, or before these bytes: `result.n_unseen` counts the latter.
         """
-        data, start, piece_start = self._data, self._data_start, self.taken.end
+        data, start, piece_start = self._data, self._data_start, self.result.end
         lines: list[RejectedLine] = []
         at, line_no = piece_start - start, n_lines_before + 1
-        # Several rows may stand in one line.
+        # One line may hold several rows.
         for offset in np.unique(offsets).tolist():
             begin = offset - start
             if begin < 0:
-                self.taken.n_unseen += 1
+                self.result.n_unseen += 1
                 lines.append(RejectedLine(offset, n_lines_before + 1, 0, "", reason))
                 continue
             if begin < at:
@@ -201,32 +202,34 @@ class Piecewise:
     def _keep(self, lines: Sequence[RejectedLine]) -> None:
         for line in lines:
             self._n_kept[line.reason] += 1
-            if self._n_kept[line.reason] <= MAX_KEPT_PER_REASON and len(self.taken.rejected) < MAX_KEPT_PER_STREAM:
-                self.taken.rejected.append(line)
+            if self._n_kept[line.reason] <= MAX_KEPT_PER_REASON and len(self.result.rejected) < MAX_KEPT_PER_STREAM:
+                self.result.rejected.append(line)
 
     def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
-        self.taken.n_lines[kind] += n_lines
-        self.taken.n_bytes[kind] += n_bytes
+        self.result.n_lines[kind] += n_lines
+        self.result.n_bytes[kind] += n_bytes
 
 
-def show_unseen(taken: Taken, first: int, text: bytes) -> None:
-    """Fill in the rejected lines that began before `taken.start`, from the stream's bytes from `first` up to there at least."""
-    for number, line in enumerate(taken.rejected):
+def fill_unseen_text(result: StreamResult, first: int, text: bytes) -> None:
+    """Fill in the text of rejected lines that began before `result.start`, from the stream's bytes at least from `first` to
+    there.
+    """
+    for number, line in enumerate(result.rejected):
         begin = line.offset - first
-        if line.offset < taken.start and 0 <= begin < len(text):
+        if line.offset < result.start and 0 <= begin < len(text):
             end = text.find(b"\n", begin) + 1 or len(text)
-            line_no = line.line_no - text.count(b"\n", begin, taken.start - first)
-            taken.rejected[number] = RejectedLine(line.offset, line_no, end - begin, line_text(text[begin:end]), line.reason)
-            taken.n_bytes[LineKind.SAMPLE] -= end - begin
-            taken.n_bytes[LineKind.REJECTED] += end - begin
+            line_no = line.line_no - text.count(b"\n", begin, result.start - first)
+            result.rejected[number] = RejectedLine(line.offset, line_no, end - begin, line_text(text[begin:end]), line.reason)
+            result.n_bytes[LineKind.SAMPLE] -= end - begin
+            result.n_bytes[LineKind.REJECTED] += end - begin
 
 
 def line_text(line: bytes) -> str:
-    """Return the line as it is kept when it was rejected."""
+    """Return the stored text of a rejected line."""
     return line[:REJECTED_TEXT_LIMIT].rstrip(b"\r\n").decode("utf-8", "backslashreplace")[:REJECTED_TEXT_LIMIT]
 
 
-def long_instances(names: Sequence[str]) -> npt.NDArray[np.bool_]:
+def find_long_names(names: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Return which of the names are too long. Shape: (n,)."""
     return np.fromiter(map(len, names), dtype=np.int64, count=len(names)) > MAX_INSTANCE_LENGTH
 

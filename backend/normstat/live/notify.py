@@ -1,6 +1,6 @@
-"""Tells open pages about new samples: one LISTEN connection for the process, one small bounded box for each reader.
+"""Notifies open pages of new samples: one LISTEN connection per process, one small bounded mailbox per reader.
 
-The database is the messenger, so that it works with several server processes, and nobody hears of what was rolled back.
+The database is the messenger, so this works across several server processes, and rolled-back changes are never announced.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from normstat.storage.user_specs import SPECS_CHANNEL
 log = structlog.get_logger()
 
 CHANNEL: Final = "normstat_live"
-# One entry for each host and spec; a reader that follows more of them than this misses some news, never the newest.
+# One entry per host and spec; a reader that follows more of them misses some events, never the newest.
 MAX_WAITING: Final = 1000
 FIRST_RETRY_S: Final = 0.5
 MAX_RETRY_S: Final = 15.0
-# A connection whose other end vanished without a word is noticed after about a minute.
+# A connection whose other end silently vanished is noticed after about a minute.
 KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
@@ -38,7 +38,7 @@ class LiveEvent(BaseModel, frozen=True):
 
 
 class Subscription:
-    """The box of one reader: the newest event for each host and spec that it has not taken yet."""
+    """The mailbox of one reader: the newest event for each host and spec that it has not read yet."""
 
     def __init__(self, host: str | None) -> None:
         self._host = host
@@ -47,7 +47,7 @@ class Subscription:
         self._is_closed = False
 
     def offer(self, event: LiveEvent) -> None:
-        """Put the event in, in the place of an older one of its kind."""
+        """Put the event in, replacing an older one of the same host and spec."""
         if self._host is not None and event.host != self._host:
             return
         key = (event.host, event.spec)
@@ -63,7 +63,7 @@ class Subscription:
         self._changed.set()
 
     async def events(self) -> AsyncIterator[LiveEvent]:
-        """Events as they come, until the box is closed."""
+        """Yield events as they arrive, until the subscription is closed."""
         while not self._is_closed:
             await self._changed.wait()
             self._changed.clear()
@@ -72,9 +72,9 @@ class Subscription:
 
 
 class LiveHub:
-    """Listens for what the database announces and gives it to every subscriber.
+    """Listens for database notifications and passes them to every subscriber.
 
-    `on_specs_changed` is called when user specs changed, and when it cannot be known that they did not: after every connecting.
+    `on_specs_changed` is called when user specs changed, and after every connect, because changes may have been missed.
     """
 
     def __init__(self, database_url: str, on_specs_changed: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -86,7 +86,7 @@ class LiveHub:
 
     @contextlib.contextmanager
     def subscribe(self, host: str | None) -> Iterator[Subscription]:
-        """Provide a box that is filled as long as the block runs; `host` None: news of all hosts."""
+        """Provide a subscription that is filled while the block runs; `host` None: events of all hosts."""
         subscription = Subscription(host)
         self._subscriptions.add(subscription)
         if self._is_closed:
@@ -97,18 +97,18 @@ class LiveHub:
             self._subscriptions.discard(subscription)
 
     def publish(self, event: LiveEvent) -> None:
-        """Give the event to all subscribers."""
+        """Pass the event to all subscribers."""
         for subscription in self._subscriptions:
             subscription.offer(event)
 
     def close(self) -> None:
-        """End all readers; called when the server stops, which waits for open answers."""
+        """End all readers; called when the server stops, which waits for open responses."""
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
 
     async def run(self) -> None:
-        """Listen until cancelled; connects again whenever the database was away."""
+        """Listen until cancelled; reconnect whenever the database was away."""
         retry_s = FIRST_RETRY_S
         while True:
             try:

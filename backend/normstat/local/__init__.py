@@ -1,4 +1,4 @@
-"""What `normstat up` needs of the machine: accounts, child processes, log files, disks.
+"""What `normstat up` needs from the machine: accounts, child processes, log files, disks.
 
-Never: SQL or HTTP. Entry points: `processes`, `accounts`.
+Never: SQL or HTTP. Entry points: `processes`, `os_accounts`.
 """

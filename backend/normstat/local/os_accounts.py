@@ -1,8 +1,9 @@
-"""The accounts that `normstat up`, started as root, gives its processes, and what these accounts can reach.
+"""The accounts under which `normstat up`, started as root, runs its processes, and what these accounts can reach.
 
-The server and the agent run as the account `normstat` where the machine has one, else under a user number that belongs to nobody.
-PostgreSQL runs as `postgres`, else under a number of its own, so that whoever takes over the server has not got the database's
-files. `nobody` is not used: daemons of all kinds share it, and each could read what belongs to it.
+The server and the agent run as the account `normstat` if the machine has one, else under an unused user number. PostgreSQL runs as
+`postgres`, else under a number of its own, so that an attacker who takes over the server does not get the database's files.
+`nobody` is
+not used: daemons of all kinds share it, and each could read what belongs to it.
 
 Python, the checkout or the data often lie below a folder that is closed to other accounts, such as /root. A process then gets a
 view of its own (a mount namespace) in which that folder holds what the process needs, and nothing else.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-# The numbers that systemd hands out to services that run under no account; it looks first whether a number is in use, as we do.
+# The range that systemd assigns to services with dynamic users; like us, it first checks whether a number is in use.
 FIRST_NUMBER: Final = 61184
 LAST_NUMBER: Final = 65519
 
@@ -40,24 +41,24 @@ VIEW_OPTIONS: Final = "mode=0711,size=1m"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """An account without privileges; `name` is its number where it has no name."""
+class OsAccount:
+    """An unprivileged account; `name` is its number if it has no name."""
 
     name: str
     uid: int
     gid: int
 
 
-def find_account(name: str) -> Account | None:
-    """Return the account of that name, or None where the machine has none."""
+def find_account(name: str) -> OsAccount | None:
+    """Return the account of that name, or None if the machine has none."""
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
         return None
-    return Account(name, entry.pw_uid, entry.pw_gid)
+    return OsAccount(name, entry.pw_uid, entry.pw_gid)
 
 
-def numbered_account(purpose: str, *, is_taken: Callable[[int], bool] | None = None) -> Account:
+def numbered_account(purpose: str, *, is_taken: Callable[[int], bool] | None = None) -> OsAccount:
     """Return the number for that purpose: always the same one, unless an account of the machine has it."""
     is_taken = is_taken or _has_entry
     n_numbers = LAST_NUMBER - FIRST_NUMBER + 1
@@ -65,7 +66,7 @@ def numbered_account(purpose: str, *, is_taken: Callable[[int], bool] | None = N
     for step in range(n_numbers):
         number = FIRST_NUMBER + (first + step) % n_numbers
         if not is_taken(number):
-            return Account(str(number), number, number)
+            return OsAccount(str(number), number, number)
     raise OSError(f"every user number from {FIRST_NUMBER} to {LAST_NUMBER} is taken")
 
 
@@ -77,15 +78,15 @@ def _has_entry(number: int) -> bool:
     return True
 
 
-def service_account(data_dir: Path) -> Account | None:
-    """Return the account of the server and the agent; None where we are not root and everything runs as ourselves."""
+def service_account(data_dir: Path) -> OsAccount | None:
+    """Return the account of the server and the agent; None if we are not root and everything runs as ourselves."""
     if os.geteuid() != 0:
         return None
     return find_account("normstat") or numbered_account(f"service {data_dir}")
 
 
-def database_account(data_dir: Path, cluster_dir: Path) -> Account | None:
-    """Return the account of PostgreSQL: the one that owns the cluster already, unless that is root or nobody.
+def database_account(data_dir: Path, cluster_dir: Path) -> OsAccount | None:
+    """Return the account of PostgreSQL: the current owner of the cluster, unless that is root or nobody.
 
     Missing: None where we are not root.
     """
@@ -99,49 +100,49 @@ def database_account(data_dir: Path, cluster_dir: Path) -> Account | None:
                 name = pwd.getpwuid(owner.st_uid).pw_name
             except KeyError:
                 name = str(owner.st_uid)
-            return Account(name, owner.st_uid, owner.st_gid)
+            return OsAccount(name, owner.st_uid, owner.st_gid)
     return find_account("postgres") or numbered_account(f"database {data_dir}")
 
 
-def reachable(account: Account, flag: str, paths: Iterable[Path], view: "View | None" = None) -> set[Path]:
-    """Return those paths for which `test FLAG PATH` is true for the account, within the view where there is one."""
+def reachable(account: OsAccount, flag: str, paths: Iterable[Path], view: "MountView | None" = None) -> set[Path]:
+    """Return those paths for which `test FLAG PATH` is true for the account, within the view if there is one."""
     command = ["/bin/sh", "-c", TEST_SCRIPT, "sh", flag, *(str(path) for path in paths)]
     done = subprocess.run(  # noqa: S603
-        command, stdout=subprocess.PIPE, preexec_fn=become(account, view=view), check=True, cwd="/"
+        command, stdout=subprocess.PIPE, preexec_fn=drop_privileges(account, view=view), check=True, cwd="/"
     )  # fmt: skip
     return {Path(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name}
 
 
-def can_reach(account: Account, flag: str, path: Path) -> bool:
+def can_reach(account: OsAccount, flag: str, path: Path) -> bool:
     """Return whether `test FLAG PATH` is true for the account."""
     return path in reachable(account, flag, [path])
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What a process sees in place of folders that are closed to its account: of each, only these paths.
+class MountView:
+    """The mount namespace of a process: of folders that are closed to its account, it sees only these paths.
 
-    `links` are the symbolic links that lead to them, with what each holds.
+    `links` are the symbolic links that lead to them, with their targets.
     """
 
     kept: Mapping[Path, tuple[Path, ...]]
     links: Mapping[Path, str]
 
     def enter(self) -> None:
-        """Give this process the view, for good. Only root may; called in a child between fork and exec.
+        """Switch this process to the view, for good. Needs root; called in a child between fork and exec.
 
         Raises: OSError where the machine does not allow it, as in most containers
         """
         if not self.kept:
             return
         _call("unshare", CLONE_NEWNS)
-        # What is mounted or unmounted elsewhere goes on to count here, not the other way round.
+        # Mounts made elsewhere propagate to here, not the other way round.
         _call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)
         for closed, paths in self.kept.items():
             opened = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in paths]
             _call("mount", b"tmpfs", os.fsencode(closed), b"tmpfs", MS_NOSUID | MS_NODEV, VIEW_OPTIONS.encode())
             for path, number in opened:
-                _make_place(closed, path, is_folder=stat.S_ISDIR(os.fstat(number).st_mode))
+                _make_mount_point(closed, path, is_folder=stat.S_ISDIR(os.fstat(number).st_mode))
                 _call("mount", f"/proc/self/fd/{number}".encode(), os.fsencode(path), None, MS_BIND | MS_REC, None)
                 os.close(number)
         for link, target in self.links.items():
@@ -152,11 +153,11 @@ class View:
                 link.symlink_to(target)
 
 
-def make_view(account: Account, paths: Iterable[Path]) -> View:
-    """Return the view in which the account reaches all the paths; an empty one where it does anyway."""
+def make_view(account: OsAccount, paths: Iterable[Path]) -> MountView:
+    """Return the view in which the account reaches all the paths; an empty one if it reaches them anyway."""
     links: dict[Path, str] = {}
     wanted = sorted({_resolve(path, links) for path in paths})
-    # What lies below another one comes with it.
+    # A path below another one comes with it.
     wanted = [path for path in wanted if not any(other in path.parents for other in wanted)]
     ancestors = {ancestor for path in wanted for ancestor in path.parents}
     open_ones = reachable(account, "-x", sorted(ancestors))
@@ -165,11 +166,11 @@ def make_view(account: Account, paths: Iterable[Path]) -> View:
         closed = next((ancestor for ancestor in reversed(path.parents) if ancestor not in open_ones), None)
         if closed is not None:
             kept[closed] = (*kept.get(closed, ()), path)
-    return View(kept, links)
+    return MountView(kept, links)
 
 
 def _resolve(path: Path, links: dict[Path, str]) -> Path:
-    """Return the path without symbolic links, and note the links in `links`."""
+    """Return the path without symbolic links, and record the links in `links`."""
     parts, at = list(path.absolute().parts[1:]), Path("/")
     while parts:
         part = parts.pop(0)
@@ -186,10 +187,10 @@ def _resolve(path: Path, links: dict[Path, str]) -> Path:
     return at
 
 
-def become(
-    account: Account | None, *, view: View | None = None, death_signal: int | None = None, is_final: bool = False
+def drop_privileges(
+    account: OsAccount | None, *, view: MountView | None = None, death_signal: int | None = None, is_final: bool = False
 ) -> Callable[[], None]:
-    """Return what a child calls between fork and exec: it changes to the account and its view, for good.
+    """Return the function that a child calls between fork and exec: it switches to the account and its view, for good.
 
     With a `death_signal` the kernel sends that signal when the parent ends, however it ends. `is_final`: no program that the child
     starts can gain privileges, such as by a set-user-ID bit.
@@ -216,16 +217,16 @@ def become(
     return change
 
 
-def give(path: Path, account: Account | None) -> None:
-    """Hand the file or folder over to the account; nothing where we are not root."""
+def chown(path: Path, account: OsAccount | None) -> None:
+    """Give the file or folder to the account; does nothing unless we are root."""
     if account is not None:
         os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
-def give_tree(folder: Path, account: Account | None) -> None:
-    """Hand the folder with all that is in it over to the account, unless it has the folder already.
+def chown_tree(folder: Path, account: OsAccount | None) -> None:
+    """Give the folder and everything in it to the account, unless it owns the folder already.
 
-    A file with several names is left alone: one of them may be the name of somebody else's file.
+    A file with several links is left alone: one of them may be somebody else's file.
     """
     if account is None or folder.stat().st_uid == account.uid:
         return
@@ -234,13 +235,15 @@ def give_tree(folder: Path, account: Account | None) -> None:
             path = Path(parent, name)
             status = path.lstat()
             if not stat.S_ISREG(status.st_mode) or status.st_nlink == 1:
-                give(path, account)
-    # Last, so that an interrupted call is made again.
-    give(folder, account)
+                chown(path, account)
+    # Last, so that an interrupted call is repeated.
+    chown(folder, account)
 
 
-def _make_place(closed: Path, path: Path, *, is_folder: bool) -> None:
-    """Make what the path is mounted over, and the folders in between; whatever the umask is, the account must get through."""
+def _make_mount_point(closed: Path, path: Path, *, is_folder: bool) -> None:
+    """Create the mount point of the path and the folders above it; whatever the umask, the account must be able to traverse
+    them.
+    """
     folders = [folder for folder in reversed(path.parents) if closed in folder.parents]
     for folder in [*folders, path] if is_folder else folders:
         folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Child processes that are watched and started again: at once the first time, later and later when that does not help."""
+"""Child processes that are supervised and restarted: at once the first time, with growing delays when that does not help."""
 
 import contextlib
 import os
@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from normstat.local.os_accounts import Account, View, become
+from normstat.local.os_accounts import MountView, OsAccount, drop_privileges
 
 STOP_TIMEOUT_S: Final = 15.0
 FIRST_PAUSE_S: Final = 0.5
 MAX_PAUSE_S: Final = 30.0
-# Whoever ran for so long is well again: its next end is a first one.
+# A process that ran for this long counts as healthy: its next end is a first one.
 STEADY_S: Final = 60.0
 # Of the last line of a log.
 MAX_WORDS: Final = 300
 
 
-def describe_end(status: int) -> str:
-    """Return how a process ended, from the status that Popen gives."""
+def describe_exit(status: int) -> str:
+    """Return how a process ended, from Popen's return code."""
     if status >= 0:
         return f"exit status {status}"
     with contextlib.suppress(ValueError):
@@ -29,8 +29,8 @@ def describe_end(status: int) -> str:
     return f"killed by signal {-status}"
 
 
-class Child:
-    """A process of ours, of its own session. It is told to end when we end, even when we are killed outright."""
+class ChildProcess:
+    """A child process in its own session. It is told to end when we end, even when we are killed."""
 
     def __init__(
         self,
@@ -38,8 +38,8 @@ class Child:
         *,
         output: int,
         environment: Mapping[str, str],
-        account: Account | None = None,
-        view: View | None = None,
+        account: OsAccount | None = None,
+        view: MountView | None = None,
         death_signal: int = signal.SIGTERM,
         is_final: bool = False,
     ) -> None:
@@ -51,20 +51,20 @@ class Child:
             env=environment,
             cwd="/",
             start_new_session=True,  # a Ctrl-C at the terminal is ours to handle, in our order
-            preexec_fn=become(account, view=view, death_signal=death_signal, is_final=is_final),  # noqa: PLW1509
+            preexec_fn=drop_privileges(account, view=view, death_signal=death_signal, is_final=is_final),  # noqa: PLW1509
         )
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Return how it ended, None while it runs."""
+        """Return the exit status, None while it runs."""
         return self._process.poll()
 
     def stop(self, *signals: signal.Signals, timeout_s: float = STOP_TIMEOUT_S) -> None:
-        """Send each signal (SIGTERM, where none is named) and wait; insist in the end. Returns when the process is gone."""
+        """Send each signal (default SIGTERM) and wait; kill in the end. Returns when the process is gone."""
         for number in signals or (signal.SIGTERM,):
             if self._process.poll() is None:
                 self._process.send_signal(number)
@@ -75,15 +75,15 @@ class Child:
             self._process.wait()
 
 
-class Process:
-    """A `Part` that is one process."""
+class ServiceProcess:
+    """A service that is one process."""
 
     def __init__(
         self,
         name: str,
-        start: Callable[[], Child],
+        start: Callable[[], ChildProcess],
         is_ready: Callable[[], bool],
-        may_launch: Callable[[], bool],
+        can_launch: Callable[[], bool],
         *,
         read_log: Callable[[], list[str]],
     ) -> None:
@@ -91,9 +91,9 @@ class Process:
         self.launched_at = 0.0
         self._start = start
         self._is_ready = is_ready
-        self._may_launch = may_launch
+        self._may_launch = can_launch
         self._read_log = read_log
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
 
     def launch(self) -> None:
         """Start it."""
@@ -101,40 +101,40 @@ class Process:
         self._child = self._start()
 
     def poll(self) -> int | None:
-        """Return how it ended, None while it runs."""
+        """Return the exit status, None while it runs."""
         return self._child.poll() if self._child is not None else 0
 
     def is_ready(self) -> bool:
-        """Return whether it does its work."""
+        """Return whether it is serving."""
         return self._is_ready()
 
-    def may_launch(self) -> bool:
-        """Return whether what it needs is there."""
+    def can_launch(self) -> bool:
+        """Return whether its prerequisites are met."""
         return self._may_launch()
 
-    def last_words(self) -> str:
+    def last_message(self) -> str:
         """Return the last line of its log."""
         return "".join(self._read_log()).strip()[:MAX_WORDS]
 
     def stop(self) -> None:
-        """End it."""
+        """Stop it."""
         if self._child is not None:
             self._child.stop()
 
 
 class Backoff:
-    """How long to wait before something is tried again."""
+    """Delays between retries."""
 
     def __init__(self) -> None:
         self._next_s = FIRST_PAUSE_S
 
     @property
     def is_longest(self) -> bool:
-        """Whether the pauses grow no more."""
+        """Return whether the delay has reached its maximum."""
         return self._next_s >= MAX_PAUSE_S
 
     def pause_s(self, *, ran_s: float) -> float:
-        """Return the pause after something ran for that time: each is twice the one before."""
+        """Return the delay after something ran for that time: each is twice the one before."""
         if ran_s >= STEADY_S:
             self.reset()
         pause_s = self._next_s
@@ -142,12 +142,12 @@ class Backoff:
         return pause_s
 
     def reset(self) -> None:
-        """Begin with the shortest pause again."""
+        """Start with the shortest delay again."""
         self._next_s = FIRST_PAUSE_S
 
 
-class Part(Protocol):
-    """What `Keeper` keeps running. No method waits."""
+class Service(Protocol):
+    """What a `Supervisor` keeps running. No method blocks."""
 
     name: str
 
@@ -155,74 +155,74 @@ class Part(Protocol):
         """Start it."""
 
     def poll(self) -> int | None:
-        """Return how it ended, None while it runs."""
+        """Return the exit status, None while it runs."""
 
     def is_ready(self) -> bool:
-        """Return whether it does its work; asked only while it runs."""
+        """Return whether it is serving; asked only while it runs."""
 
-    def may_launch(self) -> bool:
-        """Return whether it can be started: what it needs is there, what an earlier one left is gone."""
+    def can_launch(self) -> bool:
+        """Return whether it can be started: its prerequisites are met, and nothing of an earlier run is left."""
 
-    def last_words(self) -> str:
-        """Return why it ended, as far as it said so; empty when it did not."""
+    def last_message(self) -> str:
+        """Return its last message before it ended; empty if there was none."""
 
 
-class Keeper:
-    """Starts a part again whenever it ends, and says so: once when it ends, once when it is back."""
+class Supervisor:
+    """Restarts a service whenever it ends, and reports it: once when it ends, once when it is back."""
 
-    def __init__(self, part: Part, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
-        self._part = part
+    def __init__(self, service: Service, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._service = service
         self._say = say
         self._clock = clock
         self._backoff = Backoff()
         self._started_at = clock()
-        # When it is to be started; None while it runs.
+        # When to start it; None while it runs.
         self._start_at: float | None = None
         self._ended_at: float | None = None
         self._has_said_longest = False
 
     @property
     def is_up(self) -> bool:
-        """Whether the part runs and was seen ready since it started."""
+        """Return whether the service runs and has been ready since it started."""
         return self._start_at is None and self._ended_at is None
 
-    def hurry(self) -> None:
-        """Try again at once: what was in the way may be gone."""
+    def retry_now(self) -> None:
+        """Retry at once: the obstacle may be gone."""
         self._backoff.reset()
         if self._start_at is not None:
             self._start_at = self._clock()
 
-    def look(self) -> None:
-        """Notice whether the part ended or is ready, and start it when it is time to."""
+    def check(self) -> None:
+        """Check whether the service ended or is ready, and start it when it is due."""
         if self._start_at is not None:
-            if self._clock() >= self._start_at and self._part.may_launch():
+            if self._clock() >= self._start_at and self._service.can_launch():
                 self._start_at = None
                 self._started_at = self._clock()
-                self._part.launch()
+                self._service.launch()
             return
-        status = self._part.poll()
+        status = self._service.poll()
         if status is not None:
-            self._see_end(status)
-        elif self._ended_at is not None and self._part.is_ready():
-            self._say(f"the {self._part.name} is running again, after {_seconds(self._clock() - self._ended_at)}")
+            self._handle_exit(status)
+        elif self._ended_at is not None and self._service.is_ready():
+            self._say(f"the {self._service.name} is running again, after {_seconds(self._clock() - self._ended_at)}")
             self._ended_at = None
             self._has_said_longest = False
 
-    def _see_end(self, status: int) -> None:
+    def _handle_exit(self, status: int) -> None:
         now = self._clock()
         pause_s = self._backoff.pause_s(ran_s=now - self._started_at)
         self._start_at = now + pause_s
         if self._ended_at is None:
             self._ended_at = now
-            self._say(f"the {self._part.name} ended ({self._describe(status)}); starting it again")
+            self._say(f"the {self._service.name} ended ({self._describe(status)}); restarting it")
         elif self._backoff.is_longest and not self._has_said_longest:
             self._has_said_longest = True
-            self._say(f"the {self._part.name} keeps ending, it is tried every {MAX_PAUSE_S:.0f} s ({self._describe(status)})")
+            self._say(f"the {self._service.name} keeps ending; retrying every {MAX_PAUSE_S:.0f} s ({self._describe(status)})")
 
     def _describe(self, status: int) -> str:
-        # Whoever was killed had no time for last words: what its log ends with is about something else.
-        words = self._part.last_words() if status >= 0 else ""
-        return f"{describe_end(status)}: {words}" if words else describe_end(status)
+        # A killed process had no time for a last message: the end of its log is about something else.
+        words = self._service.last_message() if status >= 0 else ""
+        return f"{describe_exit(status)}: {words}" if words else describe_exit(status)
 
 
 def _seconds(n: float) -> str:
@@ -230,8 +230,7 @@ def _seconds(n: float) -> str:
 
 
 def processes_in(folder: Path) -> Iterator[int]:
-    """Yield the numbers of the processes that have that folder as their working folder, as all of PostgreSQL's have their
-    cluster's.
+    """Yield the ids of the processes whose working folder is that folder, as with all of PostgreSQL's and their cluster's.
 
     Missing: nothing where there is no /proc.
     """

@@ -1,4 +1,4 @@
-"""Read samples: a window and series keys in, columns of numbers out. Read-only.
+"""Read-only queries: turn a window and series keys into columns of numbers.
 
 Never: writing, statistics beyond what a graph needs. Entry points: `series_points` for graphs, `sample_pages` for raw rows,
 `export`.

@@ -1,4 +1,4 @@
-"""What there is in the windows of a baseline: how much of them has samples, and which instances came or went since."""
+"""Data inside the windows of a baseline: how much of them has samples, and which instances appeared or disappeared since."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.report_coverage import find_covered, probe, read_steps
 from normstat.query.sample_counts import count_samples
-from normstat.storage.instance_memory import LAST_STEP
+from normstat.storage.instance_cache import LAST_STEP
 from normstat.storage.lookup import StatRef, natural_key
 from normstat.storage.schema.models import Instance
 from normstat.window import Window, from_us
 
-# So many looks over all windows, but for each window so many at least.
+# Total number of probes over all windows, and the minimum per window.
 STEPS: Final = 600
 MIN_STEPS: Final = 20
-# Beyond, counting takes longer than somebody wants to wait, and the number follows from what a few looks saw.
+# Above this, counting is too slow, and the number is estimated from a few probes.
 COUNT_LIMIT: Final = 500_000
 MAX_NAMED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class StatContents:
-    """What the windows have of a stat. `n_samples` is an estimate where it would take long to count."""
+    """What the windows contain of one stat. `n_samples` is an estimate where counting would take too long."""
 
     n_samples: int
     is_estimate: bool
@@ -35,7 +35,7 @@ class StatContents:
 
 @dataclass(frozen=True, slots=True)
 class InstanceChanges:
-    """Instances that only one of two times has: the first names of each in natural order, and how many there are."""
+    """Instances that only one of two periods has: the first names of each in natural order, and the total of each."""
 
     n_before: int
     n_gone: int
@@ -45,7 +45,7 @@ class InstanceChanges:
 
 
 async def read_contents(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> StatContents:
-    """Return how much of the windows one stat covers. Missing: nothing covered and 0 samples where it has none."""
+    """Return how much of the windows one stat covers. Missing: coverage 0 and 0 samples where the stat has no data."""
     total_s = sum(window.length_s for window in windows)
     found = []
     for window in windows:
@@ -73,9 +73,9 @@ async def read_contents(session: AsyncSession, host_id: int, stat: StatRef, wind
 async def read_instance_changes(
     session: AsyncSession, host_id: int, stat_id: int, before: Sequence[Window], recent: Window
 ) -> InstanceChanges:
-    """Return which instances of a stat the windows `before` have and `recent` has not, and the reverse.
+    """Return the instances of a stat that `before` has and `recent` lacks, and the reverse.
 
-    An instance is taken to be there from its first to its last sample, which may be noted LAST_STEP late.
+    An instance counts as present from its first to its last sample; the latter may be recorded up to LAST_STEP late.
     """
     of_stat = (Instance.host_id == host_id) & (Instance.stat_id == stat_id)
     was, is_there = or_(*map(_reaches, before)), _reaches(recent)
@@ -89,5 +89,5 @@ async def read_instance_changes(
 
 
 def _reaches(window: Window) -> ColumnElement[bool]:
-    """Return whether the instance was there at some time of the window."""
+    """Return the condition that an instance was present at some time in the window."""
     return (Instance.first_sample_at < window.end) & (Instance.last_sample_at >= window.start - LAST_STEP)

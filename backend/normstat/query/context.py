@@ -1,4 +1,4 @@
-"""The lines around a place in the raw output of a stream, as the tool printed them ("show in context")."""
+"""The lines around a position in the raw output of a stream, as the tool printed them ("show in context")."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,23 +10,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
 from normstat.storage.chunks import read_chunks
-from normstat.storage.schema.models import Host, RejectedLine, Stream
+from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 
 MAX_LINES: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
-# How far before the place lines are looked for: lines are some 80 bytes long, and only odd output needs the second or third look.
+# How far before the position to search for lines. A line has some 80 bytes; only odd output needs the second or third try.
 LOOK_BACKS: Final = (16 * 1024, 256 * 1024, 2 * 1024 * 1024)
-# And how far behind it; chunks are mostly below 1 MiB.
+# How far after it; most chunks are below 1 MiB.
 LOOK_AHEAD: Final = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ContextLine:
-    """A line of the raw output.
+    """One line of the raw output.
 
-    `offset` is its first byte in the stream; `n_bytes` its length with the newline, as far as it was looked at; `is_cut`: the text
-    is not the whole line; `is_after_gap`: the host lost what stood directly before this line.
-    Missing: `line_no` None where no rejected line near says how many lines came before.
+    `offset` is its first byte in the stream; `n_bytes` its length with the newline, as far as it was read; `is_cut`: the text is
+    not
+    the whole line; `is_after_gap`: the host lost the bytes directly before this line.
+    Missing: `line_no` None where no rejected line nearby gives the number of lines before it.
     """
 
     offset: int
@@ -40,7 +41,7 @@ class ContextLine:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The lines around a place of a stream, in the order of the stream."""
+    """The lines around a position in a stream, in stream order."""
 
     stream_id: int
     host: str
@@ -50,8 +51,8 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Bytes of a stream from `start` on without a gap. `is_open`: the stream goes on behind them, and nobody looked."""
+class ByteRun:
+    """Contiguous bytes of a stream from `start` on. `is_open`: more bytes may follow; they were not read."""
 
     start: int
     data: bytes
@@ -60,14 +61,14 @@ class Run:
 
     @property
     def end(self) -> int:
-        """The first offset behind the bytes."""
+        """The first offset after the bytes."""
         return self.start + len(self.data)
 
 
 async def read_context(session: AsyncSession, stream_id: int, offset: int, *, before: int, after: int) -> Context:
-    """Return the line that holds the byte at `offset`, with so many lines before and after it as there are.
+    """Return the line that holds the byte at `offset`, with up to `before` lines before it and `after` lines after it.
 
-    Raises: NotFound for an unknown stream, or a place of which no bytes are kept
+    Raises: NotFound for an unknown stream, or an offset whose bytes are not stored
     """
     found = (
         await session.execute(
@@ -77,19 +78,19 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
         )
     ).one_or_none()
     if found is None:
-        raise NotFound(f"There is no stream {stream_id}; GET /api/v1/hosts/HOST/accounts lists them", {"stream_id": stream_id})
-    lines = await _look(session, stream_id, offset, before, after)
+        raise NotFound(f"There is no stream {stream_id}; GET /api/v1/hosts/HOST/accounts lists all", {"stream_id": stream_id})
+    lines = await _find_context(session, stream_id, offset, before, after)
     if lines is None:
         raise NotFound(
-            f"Of stream {stream_id} no bytes are kept at offset {offset}; it ends at {found.acked_offset}, and the host may have "
-            "lost some before, or retention removed them",
+            f"Stream {stream_id} has no bytes at offset {offset}; it ends at {found.acked_offset}. The host may have "
+            "lost them, or retention removed them",
             {"stream_id": stream_id, "offset": offset, "acked_offset": found.acked_offset},
         )
     return Context(stream_id, found.name, found.spec, found.key, await _number(session, stream_id, lines))
 
 
-async def _look(session: AsyncSession, stream_id: int, offset: int, before: int, after: int) -> list[ContextLine] | None:
-    """Return the lines around the offset. Missing: None where no bytes are kept at the offset."""
+async def _find_context(session: AsyncSession, stream_id: int, offset: int, before: int, after: int) -> list[ContextLine] | None:
+    """Return the lines around the offset. Missing: None where no bytes are stored at the offset."""
     lines: list[ContextLine] | None = []
     for look_back in LOOK_BACKS:
         start = max(0, offset - look_back)
@@ -97,24 +98,24 @@ async def _look(session: AsyncSession, stream_id: int, offset: int, before: int,
         if lines is None:
             return None
         n_before = [line.is_target for line in lines].index(True)
-        # What was read may begin in the middle of a line, so there must be one line more than asked for.
+        # The bytes read may begin in the middle of a line, so one line more than requested is needed.
         if start == 0 or n_before > before:
             return lines[max(0, n_before - before) :]
-    # Only the end of the first line may be there. The line that was asked for stays, marked as cut.
+    # Only the end of the first line may be available. The requested line stays and is marked as cut.
     first, *rest = lines or []
     return [replace(first, is_cut=True), *rest] if first.is_target else rest
 
 
-async def _read_runs(session: AsyncSession, stream_id: int, start: int, offset: int, after: int) -> list[Run]:
-    """Return the chunks that reach into [start, offset], and those behind until there are lines enough."""
-    runs: list[Run] = []
+async def _read_runs(session: AsyncSession, stream_id: int, start: int, offset: int, after: int) -> list[ByteRun]:
+    """Return the chunks that overlap [start, offset], and the following ones until there are enough lines."""
+    runs: list[ByteRun] = []
     pieces: list[bytes] = []
     run_start, end = start, start
     is_open, n_newlines = False, 0
     async for chunk_start, data in read_chunks(session, stream_id, start=start):
         if chunk_start > end:
             if pieces:
-                runs.append(Run(run_start, b"".join(pieces), is_after_gap=_is_after_gap(runs, start, run_start)))
+                runs.append(ByteRun(run_start, b"".join(pieces), is_after_gap=_is_after_gap(runs, start, run_start)))
             pieces = []
         if not pieces:
             run_start = chunk_start
@@ -126,16 +127,16 @@ async def _read_runs(session: AsyncSession, stream_id: int, start: int, offset: 
             if n_newlines > after or is_open:
                 break
     if pieces:
-        runs.append(Run(run_start, b"".join(pieces), is_after_gap=_is_after_gap(runs, start, run_start), is_open=is_open))
+        runs.append(ByteRun(run_start, b"".join(pieces), is_after_gap=_is_after_gap(runs, start, run_start), is_open=is_open))
     return runs
 
 
-def _is_after_gap(earlier: list[Run], start: int, run_start: int) -> bool:
-    """Return whether the byte before a run is not kept: there is a run before it, or the looking began before it."""
+def _is_after_gap(earlier: list[ByteRun], start: int, run_start: int) -> bool:
+    """Return whether the byte before a run is missing: another run precedes it, or the search began earlier."""
     return bool(earlier) or run_start > start
 
 
-def find_lines(runs: list[Run], offset: int, before: int, after: int) -> list[ContextLine] | None:
+def find_lines(runs: list[ByteRun], offset: int, before: int, after: int) -> list[ContextLine] | None:
     """Return the line at the offset, at most `before` + 1 lines before it and `after` lines after it.
 
     Missing: None where no run holds the offset
@@ -151,8 +152,8 @@ def find_lines(runs: list[Run], offset: int, before: int, after: int) -> list[Co
     return [*reversed(earlier), target, *later]
 
 
-def _lines_before(runs: list[Run], at: int, end: int) -> Iterator[ContextLine]:
-    """Yield the lines before a line's beginning, backwards."""
+def _lines_before(runs: list[ByteRun], at: int, end: int) -> Iterator[ContextLine]:
+    """Yield the lines before the start of a line, last one first."""
     while True:
         run = runs[at]
         while end > 0:
@@ -164,8 +165,8 @@ def _lines_before(runs: list[Run], at: int, end: int) -> Iterator[ContextLine]:
         end = len(runs[at].data)
 
 
-def _lines_from(runs: list[Run], at: int, start: int) -> Iterator[ContextLine]:
-    """Yield the lines from a line's beginning on."""
+def _lines_from(runs: list[ByteRun], at: int, start: int) -> Iterator[ContextLine]:
+    """Yield the lines from the start of a line on."""
     for run in runs[at:]:
         while start < len(run.data):
             line = _line_at(run, start)
@@ -174,7 +175,7 @@ def _lines_from(runs: list[Run], at: int, start: int) -> Iterator[ContextLine]:
         start = 0
 
 
-def _line_at(run: Run, start: int) -> ContextLine:
+def _line_at(run: ByteRun, start: int) -> ContextLine:
     newline = run.data.find(b"\n", start)
     end = len(run.data) if newline < 0 else newline
     text, is_cut = _to_text(run.data[start : min(end, start + 4 * MAX_TEXT_LENGTH)], end - start)
@@ -190,21 +191,23 @@ def _line_at(run: Run, start: int) -> ContextLine:
 
 
 def _to_text(data: bytes, n_bytes: int) -> tuple[str, bool]:
-    """Return the text of a line without its end, and whether it was cut. What is no text is written out, as in rejected lines."""
+    """Return the text of a line without its line end, and whether it was cut. Bytes that are not text are escaped, as in rejected
+    lines.
+    """
     text = data.decode("utf-8", "backslashreplace").removesuffix("\r").replace("\0", "\\x00")
     return text[:MAX_TEXT_LENGTH], len(text) > MAX_TEXT_LENGTH or len(data) < n_bytes
 
 
 async def _number(session: AsyncSession, stream_id: int, lines: list[ContextLine]) -> list[ContextLine]:
-    """Return the lines with their numbers, counted from the rejected lines among them; gaps have no lines."""
+    """Return the lines with their numbers, counted from the rejected lines among them; lines lost in gaps do not count."""
     rows = await session.execute(
-        select(RejectedLine.line_offset, RejectedLine.line_no).where(
-            RejectedLine.stream_id == stream_id, RejectedLine.line_offset.in_([line.offset for line in lines])
+        select(StoredRejectedLine.line_offset, StoredRejectedLine.line_no).where(
+            StoredRejectedLine.stream_id == stream_id, StoredRejectedLine.line_offset.in_([line.offset for line in lines])
         )
     )
     known = {row.line_offset: row.line_no for row in rows}
     first = {known[line.offset] - place for place, line in enumerate(lines) if line.offset in known}
-    # A rejected line may stand for several (a table that broke off); where they contradict each other, no number is better.
+    # A rejected line may stand for several (a truncated table); where the numbers disagree, return none.
     if len(first) != 1:
         return lines
     (first_no,) = first

@@ -1,4 +1,4 @@
-"""The storage page: what takes the disk, how fast it grows, when it will be full."""
+"""The storage page: what uses the disk, how fast it grows, and when it will be full."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, Sizes, measure_sizes, read_days, read_disk
 
 KEPT_S: Final = 60.0
-# Growth is that of the last week; a day that has just begun says nothing yet.
+# Growth is measured over the last week; today is left out because it has only begun.
 GROWTH_DAYS: Final = 7
 MIN_LENGTH: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
@@ -31,17 +31,17 @@ class DiskRecord:
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
-    """What one sort of data takes: samples, chunks (raw bytes), rollups, other."""
+    """Size of one kind of data: samples, chunks (raw bytes), rollups, other."""
 
     part: str
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class StatStorage:
-    """What the samples of a stat take; `n_samples` and `n_values` are estimates.
+class StatUsage:
+    """Size of the samples of a stat; `n_samples` and `n_values` are estimates.
 
-    Missing: `bytes_per_value` None without samples, `bytes_per_day` None before it is known
+    Missing: `bytes_per_value` None without samples, `bytes_per_day` None until it is known
     """
 
     stat: str
@@ -54,8 +54,8 @@ class StatStorage:
 
 
 @dataclass(frozen=True, slots=True)
-class HostStorage:
-    """What is kept of a host; bytes and samples are estimates."""
+class HostUsage:
+    """Size of the data of a host; bytes and samples are estimates."""
 
     host: str
     sample_bytes: int
@@ -68,7 +68,7 @@ class HostStorage:
 
 @dataclass(frozen=True, slots=True)
 class StorageRecord:
-    """All of the page. Missing: growth None before it is known, days None when it does not grow or the disk is not known."""
+    """The storage page. Missing: growth None until known; days None when it does not grow or the disk is unknown."""
 
     kind: str
     measured_at: datetime
@@ -77,12 +77,12 @@ class StorageRecord:
     growth_bytes_per_day: float | None
     days_until_full: float | None
     parts: list[PartRecord]
-    stats: list[StatStorage]
-    hosts: list[HostStorage]
+    stats: list[StatUsage]
+    hosts: list[HostUsage]
 
 
-class StorageWatch:
-    """What the storage takes, measured at most once a minute however many ask."""
+class StorageMonitor:
+    """Measures the storage at most once a minute, however many clients ask."""
 
     def __init__(self, database_url: str, folder: Path | None) -> None:
         self._database_url = database_url
@@ -92,7 +92,7 @@ class StorageWatch:
         self._read_s = 0.0
 
     async def read(self, session: AsyncSession) -> StorageRecord:
-        """Return the sizes, not older than a minute."""
+        """Return sizes that are at most a minute old."""
         async with self._lock:
             if self._record is None or time.monotonic() - self._read_s > KEPT_S:
                 self._record = await read_storage_record(session, self._database_url, self._folder)
@@ -101,7 +101,7 @@ class StorageWatch:
 
 
 async def read_storage_record(session: AsyncSession, database_url: str, folder: Path | None) -> StorageRecord:
-    """Return the sizes as they are now; `folder` is where the database lies, when somebody has said so."""
+    """Return the current sizes; `folder` is the data directory of the database, if configured."""
     sizes = await measure_sizes(session)
     days = await read_days(session, most=GROWTH_DAYS + 1)
     disk = await read_disk(session, database_url, folder)
@@ -111,7 +111,7 @@ async def read_storage_record(session: AsyncSession, database_url: str, folder: 
 
 
 def build_record(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fields: dict[str, int]) -> StorageRecord:
-    """Return the page, from what was measured; `days` the newest first."""
+    """Return the storage record computed from the measurements; `days` newest first."""
     growth = _growth(sizes, days)
     then = _compared_day(sizes, days)
     is_full_soon = disk is not None and growth is not None and growth > 0
@@ -135,13 +135,13 @@ def build_record(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_f
 
 
 def _compared_day(sizes: Sizes, days: list[DaySizes]) -> DaySizes | None:
-    """Return the oldest of the last days, today not among them."""
+    """Return the oldest of the recent days, without today."""
     before = [day for day in days if day.measured_at.date() < sizes.measured_at.date()]
     return before[-1] if before and sizes.measured_at - before[-1].measured_at >= MIN_LENGTH else None
 
 
 def _growth(sizes: Sizes, days: list[DaySizes]) -> float | None:
-    """Return bytes a day; within the first day, from its first measurement on."""
+    """Return the growth in bytes per day; on the first day, since its first measurement."""
     then = _compared_day(sizes, days)
     if then is not None:
         return _per_day(sizes.database_bytes - then.database_bytes, then.measured_at, sizes.measured_at)
@@ -154,9 +154,9 @@ def _per_day(n_bytes: int, start: datetime, end: datetime) -> float:
     return n_bytes / ((end - start) / DAY)
 
 
-def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatStorage:
+def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatUsage:
     n_bytes, n_values = size.table_bytes + size.index_bytes, size.n_rows * n_fields
-    return StatStorage(
+    return StatUsage(
         stat=size.name,
         table_bytes=size.table_bytes,
         index_bytes=size.index_bytes,
@@ -167,9 +167,9 @@ def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetim
     )
 
 
-def _to_host(host: HostSize, then: DaySizes | None, now: datetime) -> HostStorage:
+def _to_host(host: HostSize, then: DaySizes | None, now: datetime) -> HostUsage:
     n_bytes = host.sample_bytes + host.chunk_bytes
-    return HostStorage(
+    return HostUsage(
         host=host.name,
         sample_bytes=host.sample_bytes,
         chunk_bytes=host.chunk_bytes,

@@ -1,7 +1,7 @@
-"""The points of one graph line: every sample, or the first, lowest, highest and last of each pixel column (M4).
+"""The points of one graph line: every sample, or the first, lowest, highest and last sample of each pixel column (M4).
 
-M4 of M4 and more samples is M4 of all of them, so a line is thinned while its pages come in and memory stays bounded. Every point
-is a real sample with its real time; where samples are missing there is a gap, never a joined line.
+M4 of M4 results and further samples equals M4 of all of them, so a line is thinned while its pages arrive and memory stays bounded.
+Every point is a real sample with its real time; missing samples make a gap, and the line is never joined across it.
 """
 
 from typing import Final
@@ -12,33 +12,34 @@ from normstat.rollups.rollup_codec import Buckets
 from normstat.stats.records import Int64Array
 from normstat.storage.sample_pages import BoolArray, Float64Array
 
-# A distance this many times the usual one around it is a gap.
+# A distance this many times the typical one around it is a gap.
 GAP_FACTOR: Final = 3
-# The usual distance is a median over blocks of so many samples: it follows a change of the interval (1 s by day, 10 s by night).
+# The typical distance is a median over blocks of this many samples, so it follows a change of the interval (1 s by day, 10 s by
+# night).
 BLOCK: Final = 64
-# What is left of a page counts as a block of its own from here on.
+# The rest of a page counts as a block of its own from this size on.
 SMALL_BLOCK: Final = 8
-# In an envelope each column gives up to four points.
+# In an envelope each column has up to four points.
 POINTS_PER_COLUMN: Final = 4
 
 
 class GapFinder:
-    """Says which samples of one instance come after a gap, page by page."""
+    """Finds the samples of one instance that follow a gap, page by page."""
 
     def __init__(self) -> None:
         self._last_us: int | None = None
         self._usual_us: float | None = None
 
     def find(self, time_us: Int64Array) -> BoolArray:
-        """Return True for each sample that comes after a gap.
+        """Return True for each sample that follows a gap.
 
-        Shape: time_us (n,) int64 ascending, later than all before -> (n,) bool
+        Shape: time_us (n,) int64 ascending, later than all earlier calls -> (n,) bool
         """
         after_gap = np.zeros(len(time_us), dtype=np.bool_)
         known = time_us if self._last_us is None else np.concatenate([[self._last_us], time_us])
         self._last_us = int(time_us[-1])
         distances = np.diff(known)
-        # Two streams of one stat may give two samples for one instant; they say nothing of the interval.
+        # Two streams of one stat may give two samples at one instant; they do not tell the interval.
         positions = np.flatnonzero(distances) + (len(time_us) - len(distances))
         distances = distances[distances > 0]
         if len(distances):
@@ -46,11 +47,11 @@ class GapFinder:
         return after_gap
 
     def skip_to(self, time_us: int) -> None:
-        """The samples up to there came from elsewhere."""
+        """Continue after `time_us`; the samples up to there came from rollups."""
         self._last_us = time_us
 
     def usual(self, distances: Int64Array) -> Float64Array:
-        """Return the usual distance around each of some distances that follow those seen before.
+        """Return the typical distance around each of these distances, which follow those of earlier calls.
 
         Shape: distances (n,) int64 microseconds, positive -> (n,) float64
         """
@@ -69,8 +70,8 @@ class GapFinder:
         return usual
 
 
-class Trace:
-    """The points of one series, thinned as they grow. `bucket_us`: the longest bucket of a rollup that it may have."""
+class SeriesEnvelope:
+    """The points of one series, thinned as they grow. `bucket_us`: the longest rollup bucket it may contain."""
 
     def __init__(self, start_us: int, column_us: int, n_columns: int, bucket_us: int = 0) -> None:
         self._start_us = start_us
@@ -86,7 +87,7 @@ class Trace:
         self.is_thinned = False
 
     def add(self, time_us: Int64Array, values: Float64Array, after_gap: BoolArray) -> None:
-        """Take the next samples, in the order of time. Missing: NaN; the line breaks there."""
+        """Add the next samples, in order of time. Missing: NaN; the line breaks there."""
         is_there = ~np.isnan(values)
         if not is_there.all():
             breaks = after_gap.copy()
@@ -96,7 +97,7 @@ class Trace:
         self._hold(time_us, values, after_gap)
 
     def add_buckets(self, buckets: Buckets, bucket_us: int) -> None:
-        """Take the next buckets of a rollup, which are of this series, in the order of time."""
+        """Add the next rollup buckets of this series, in order of time."""
         if not len(buckets):
             return
         start_us = buckets.bucket * bucket_us
@@ -116,13 +117,13 @@ class Trace:
         self._times.append(time_us)
         self._values.append(values)
         self._after_gap.append(after_gap)
-        # Twice the limit, so that each sample is looked at a few times only, however many pages come.
+        # Twice the limit, so that each sample is processed only a few times, however many pages come.
         if self._n_held > 2 * self._limit:
             self.thin()
 
     @property
     def has_too_many(self) -> bool:
-        """Whether this series alone has more samples than its graph can show."""
+        """Return whether this series alone has more samples than its graph can show."""
         return self.is_thinned or self._n_held > self._limit
 
     def thin(self) -> None:
@@ -138,10 +139,10 @@ class Trace:
         time_us, values, after_gap = self._joined()
         n_points = len(values)
         breaks = np.flatnonzero(after_gap)
-        # Before the first point there is no line to break.
+        # There is no line to break before the first point.
         breaks = breaks[breaks > 0]
         if self.is_thinned:
-            # A gap that is narrower than a column cannot be seen. Before and behind missing buckets it is longer, by nearly two.
+            # A gap narrower than a column is invisible. Around missing buckets the distance is longer, by nearly two buckets.
             least_us = self._column_us - 2 * self._bucket_us
             breaks = breaks[time_us[breaks] - time_us[breaks - 1] > least_us]
         middles = (time_us[breaks - 1] + time_us[breaks]) // 2
@@ -157,12 +158,12 @@ class Trace:
 def find_missing(bucket: Int64Array, n: Int64Array) -> BoolArray:
     """Return whether there is a gap between each bucket and the one before.
 
-    Shape: bucket (n,) int64 ascending, n (n,) int64, samples of each -> (n - 1,) bool
+    Shape: bucket (n,) int64 ascending, n (n,) int64 samples per bucket -> (n - 1,) bool
     """
     steps = np.diff(bucket)
     most = np.maximum(n[1:], n[:-1])
     is_gap = (steps - 1) * most >= GAP_FACTOR
-    # With one sample in a bucket at most, only the distance of the buckets tells what is usual.
+    # With at most one sample per bucket, only the distance of the buckets shows the typical interval.
     is_rare = most == 1
     if is_rare.any():
         is_gap[is_rare] = (steps > GAP_FACTOR * GapFinder().usual(steps))[is_rare]

@@ -13,18 +13,18 @@ from normstat.errors import NotFound
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
-from normstat.storage.schema.models import Host, Instance, RejectedLine, StatTable, Stream
+from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.storage.schema.retention_models import HostDeletion
 from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)
 LATE_WITHIN: Final = timedelta(minutes=10)
-# Streams that have been silent for longer are only counted.
+# Streams that have been silent for longer are counted but not listed.
 OLD_AFTER: Final = timedelta(days=7)
 
 
 class StreamState(StrEnum):
-    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come."""
+    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come."""
 
     LIVE = "live"
     LATE = "late"
@@ -34,7 +34,7 @@ class StreamState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineCounts:
-    """Lines of a stream by kind."""
+    """Number of lines of a stream, by kind."""
 
     header: int
     sample: int
@@ -65,7 +65,7 @@ class StreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """A host; `state` is that of its best stream. `has_reject_rise`: see query/reject_rise.py."""
+    """A host; `state` is the best state among its streams. `has_reject_rise`: see query/reject_rise.py."""
 
     name: str
     os: str
@@ -87,7 +87,7 @@ class HostRecord:
 
 @dataclass(frozen=True, slots=True)
 class HostDetailRecord:
-    """A host and its streams, the newest first; streams that ended more than a week ago are only counted."""
+    """A host and its streams, newest first; streams that ended more than a week ago are only counted."""
 
     host: HostRecord
     streams: list[StreamRecord]
@@ -111,7 +111,7 @@ class RejectedLineRecord:
 
 @dataclass(frozen=True, slots=True)
 class RejectedLines:
-    """Rejected lines, the newest first; `n_total` counts those too whose text is not kept."""
+    """Rejected lines, newest first; `n_total` includes those whose text is not stored."""
 
     rejected_lines: list[RejectedLineRecord]
     n_total: int
@@ -119,7 +119,7 @@ class RejectedLines:
 
 @dataclass(frozen=True, slots=True)
 class InstanceRecord:
-    """What rows of a stat are about."""
+    """An instance of a stat: what its rows describe (a disk, a CPU, a process)."""
 
     name: str
     first_sample_at: datetime
@@ -140,7 +140,7 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
 
 
 async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetailRecord:
-    """Return a host and its streams.
+    """Return a host and its streams, newest first.
 
     Raises: NotFound
     """
@@ -164,9 +164,9 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
 async def list_rejected(
     session: AsyncSession, name: str, stream_id: int | None, limit: int, *, reason: str | None = None
 ) -> RejectedLines:
-    """Rejected lines of a host, or of one of its streams, the newest first; `reason`: only those rejected for this reason.
+    """Return the rejected lines of a host, or of one of its streams, newest first; `reason`: only lines rejected for this reason.
 
-    Raises: NotFound for an unknown host, or a stream that is not the host's
+    Raises: NotFound for an unknown host, or a stream of another host
     """
     host_id = await lookup.require_host(session, name)
     chosen = [Stream.host_id == host_id] + ([] if stream_id is None else [Stream.id == stream_id])
@@ -177,15 +177,15 @@ async def list_rejected(
         raise NotFound(
             f"{name} has no stream {stream_id}; GET /api/v1/hosts/{name} lists them", {"host": name, "stream_id": stream_id}
         )
-    of_reason = [] if reason is None else [RejectedLine.reason == reason]
+    of_reason = [] if reason is None else [StoredRejectedLine.reason == reason]
     if reason is not None:
-        counting = select(func.count()).select_from(RejectedLine).join(Stream, Stream.id == RejectedLine.stream_id)
+        counting = select(func.count()).select_from(StoredRejectedLine).join(Stream, Stream.id == StoredRejectedLine.stream_id)
         n_total = (await session.execute(counting.where(*chosen, *of_reason))).scalar_one()
     rows = await session.execute(
-        select(RejectedLine, Stream.spec, Stream.key)
-        .join(Stream, Stream.id == RejectedLine.stream_id)
+        select(StoredRejectedLine, Stream.spec, Stream.key)
+        .join(Stream, Stream.id == StoredRejectedLine.stream_id)
         .where(*chosen, *of_reason)
-        .order_by(RejectedLine.id.desc())
+        .order_by(StoredRejectedLine.id.desc())
         .limit(limit)
     )
     lines = [
@@ -206,8 +206,9 @@ async def list_rejected(
 
 
 async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> tuple[list[InstanceRecord], int]:
-    """Return the instances of a stat that began before the window's end and lasted into it, in natural order (cpu 9 before cpu 10),
-    and how many are left out: of very many only those with the latest samples are listed.
+    """Return the instances of a stat that were present in the window, in natural order (cpu 9 before cpu 10), and how many were
+    omitted:
+    above the limit only those with the latest samples are listed.
 
     Raises: NotFound for an unknown host or stat
     """
@@ -222,7 +223,7 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """Sums over all streams of a host; `n_recorded` are files, which do not count for `n_live` and `last_received_at`."""
+    """Sums over all streams of a host; `n_recorded` are imported files, which do not count in `n_live` and `last_received_at`."""
 
     n_streams: int
     n_recorded: int
@@ -254,7 +255,7 @@ async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None
 
 
 async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
-    """Return the stats with samples, for each host: one look into the index of instances for each host and stat."""
+    """Return the stats that have samples, for each host: one index lookup per host and stat."""
     has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
     statement = select(Host.id, StatTable.name).join(StatTable, has_samples).order_by(StatTable.name)
     if host_id is not None:
@@ -266,7 +267,7 @@ async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mappin
 
 
 def to_state(last_received_at: datetime | None, now: datetime, *, is_recorded: bool = False) -> StreamState:
-    """Return the state of a stream that last sent at that time, by the server's clock."""
+    """Return the state of a stream that last sent at `last_received_at`, by the server's clock."""
     if is_recorded:
         return StreamState.RECORDED
     if last_received_at is None or last_received_at <= now - LATE_WITHIN:

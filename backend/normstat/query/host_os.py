@@ -1,4 +1,4 @@
-"""What system hosts run, as their agents said."""
+"""The operating system of hosts, as reported by their agents."""
 
 from collections.abc import Iterable
 
@@ -9,6 +9,6 @@ from normstat.storage.schema.models import Host
 
 
 async def read_host_os(session: AsyncSession, names: Iterable[str]) -> dict[str, str]:
-    """`uname -s -r -m` of each of these hosts that there is; "" where nobody said (imported files)."""
+    """Return `uname -s -r -m` of each known host; "" where no agent reported it (imported files)."""
     rows = await session.execute(select(Host.name, Host.os).where(Host.name.in_(list(names))))
     return {host.name: host.os for host in rows}

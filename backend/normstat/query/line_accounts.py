@@ -1,4 +1,4 @@
-"""What became of every line and byte that a host's streams brought."""
+"""Line and byte accounts: how every line and byte of a host's streams was classified."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.storage import lookup
 from normstat.storage.reparse_rows import is_outdated
-from normstat.storage.schema.models import Gap, RejectedLine, Stream
+from normstat.storage.schema.models import Gap, StoredRejectedLine, Stream
 
-# Reasons quote what was printed, so a stream of garbage has as many as lines; the most frequent say what is wrong.
+# Reasons quote the printed text, so a garbage stream has as many reasons as lines; the most frequent show what is wrong.
 MAX_REASONS: Final = 20
 
 
-class Only(StrEnum):
-    """Which streams to list: those with rejected lines, those read by another version of their spec, those that lost bytes."""
+class StreamFilter(StrEnum):
+    """Which streams to list: those with rejected lines, those read with another version of their spec, those that lost bytes."""
 
     REJECTED = "rejected"
     OUTDATED = "outdated"
@@ -30,7 +30,7 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream."""
+    """Why lines were rejected. `n` counts those whose text is stored: at most 1000 per reason and stream."""
 
     reason: str
     n: int
@@ -39,10 +39,10 @@ class ReasonCount:
 
 @dataclass(frozen=True, slots=True)
 class StreamAccount:
-    """One stream: what came, and what became of it.
+    """The account of one stream: what arrived, and how it was classified.
 
-    `is_outdated`: its samples were read by another version of the spec than the catalogue has now (`catalogue_version`).
-    Missing: `catalogue_version` None where no spec of that name exists; then nothing is read, and its lines count as ignored.
+    `is_outdated`: its samples were read with another version of the spec than the catalogue's (`catalogue_version`).
+    Missing: `catalogue_version` None where no spec of that name exists; the stream is not read, and its lines count as ignored.
     """
 
     stream: StreamRecord
@@ -58,7 +58,7 @@ class StreamAccount:
 
 @dataclass(frozen=True, slots=True)
 class HostAccounts:
-    """All streams of a host summed up, and those that were asked for, the newest first; `n_matching`: them without the limit."""
+    """The sums over all streams of a host, and the selected streams, newest first; `n_matching` counts them without the limit."""
 
     host: str
     n_streams: int
@@ -72,7 +72,7 @@ class HostAccounts:
 
 
 async def read_host_accounts(
-    session: AsyncSession, name: str, *, only: Only | None, stream_id: int | None, limit: int, now: datetime
+    session: AsyncSession, name: str, *, only: StreamFilter | None, stream_id: int | None, limit: int, now: datetime
 ) -> HostAccounts:
     """Return the accounts of a host.
 
@@ -115,13 +115,13 @@ async def read_host_accounts(
     )
 
 
-def _chosen(only: Only | None) -> list[ColumnElement[bool]]:
+def _chosen(only: StreamFilter | None) -> list[ColumnElement[bool]]:
     match only:
-        case Only.REJECTED:
+        case StreamFilter.REJECTED:
             return [Stream.n_rejected > 0]
-        case Only.OUTDATED:
+        case StreamFilter.OUTDATED:
             return [is_outdated()]
-        case Only.LOST:
+        case StreamFilter.LOST:
             return [Stream.n_gap_bytes > 0]
         case None:
             return []
@@ -136,20 +136,20 @@ def _by_kind(numbers: Sequence[int]) -> LineCounts:
 
 
 async def _read_reasons(session: AsyncSession, ids: Sequence[int]) -> Mapping[int, tuple[list[ReasonCount], int]]:
-    """Return the most frequent reasons of each stream, and how many reasons it has."""
+    """Return the most frequent reasons of each stream, and its number of reasons."""
     counted = (
         select(
-            RejectedLine.stream_id,
-            RejectedLine.reason,
+            StoredRejectedLine.stream_id,
+            StoredRejectedLine.reason,
             func.count().label("n"),
-            func.max(RejectedLine.received_at).label("last_at"),
-            func.count().over(partition_by=RejectedLine.stream_id).label("n_reasons"),
+            func.max(StoredRejectedLine.received_at).label("last_at"),
+            func.count().over(partition_by=StoredRejectedLine.stream_id).label("n_reasons"),
             func.row_number()
-            .over(partition_by=RejectedLine.stream_id, order_by=(func.count().desc(), RejectedLine.reason))
+            .over(partition_by=StoredRejectedLine.stream_id, order_by=(func.count().desc(), StoredRejectedLine.reason))
             .label("place"),
         )
-        .where(RejectedLine.stream_id.in_(ids))
-        .group_by(RejectedLine.stream_id, RejectedLine.reason)
+        .where(StoredRejectedLine.stream_id.in_(ids))
+        .group_by(StoredRejectedLine.stream_id, StoredRejectedLine.reason)
         .subquery()
     )
     rows = await session.execute(

@@ -1,4 +1,4 @@
-"""The lines of one graph, filled with samples and buckets of rollups in the order of time."""
+"""The lines of one graph, filled with samples and rollup buckets in order of time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from normstat.query.envelope import GapFinder, Trace
+from normstat.query.envelope import GapFinder, SeriesEnvelope
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import BUCKET_US, Grain, Span
 from normstat.stats.records import Int64Array
@@ -20,10 +20,10 @@ SOURCES: Final[Mapping[Grain, Source]] = {Grain.RAW: "raw", Grain.MINUTE: "rollu
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class GraphLine:
     """Points of one series, in order of time.
 
-    Shape: times (n,) int64, values (n,) float64. Missing: a value NaN is a gap, nothing is joined across it. Units: times in ms.
+    Shape: times (n,) int64, values (n,) float64. Missing: NaN is a gap; the line is not joined across it. Units: times in ms.
     """
 
     instance: str
@@ -35,39 +35,39 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """The series of a figure; `n_points` without the gaps."""
+class GraphLines:
+    """The lines of a graph; `n_points` counts points without gaps."""
 
     resolution: Literal["raw", "envelope"]
     source: Source
     column_ms: int
     n_points: int
-    series: list[Series]
+    series: list[GraphLine]
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """The pixel columns of a graph: `n` at most, each `width_us`, the first from `start_us` on."""
+class PixelColumns:
+    """The pixel columns of a graph: at most `n`, each `width_us` wide, the first starting at `start_us`."""
 
     start_us: int
     width_us: int
     n: int
 
 
-def make_columns(window: Window, width: int, grain: Grain) -> Columns:
-    """Return columns that fill the window: whole milliseconds from its start on, or whole buckets from the one that it starts
-    in.
+def make_pixel_columns(window: Window, width: int, grain: Grain) -> PixelColumns:
+    """Return columns that fill the window: whole milliseconds from its start on, or whole buckets from the one that contains its
+    start.
     """
     step_us = 1000 if grain is Grain.RAW else BUCKET_US[grain]
     width_us = max(1, -(-(window.end_us - window.start_us) // (step_us * width))) * step_us
     start_us = window.start_us if grain is Grain.RAW else window.start_us // step_us * step_us
-    return Columns(start_us, width_us, width)
+    return PixelColumns(start_us, width_us, width)
 
 
-class Figure:
-    """The lines of one graph; `grain` is the coarsest that its samples may come in."""
+class Graph:
+    """The lines of one graph while it is read; `grain` is the coarsest resolution that its samples may have."""
 
-    def __init__(self, columns: Columns, fields: Sequence[Field], instances: Sequence[InstanceRef], grain: Grain) -> None:
+    def __init__(self, columns: PixelColumns, fields: Sequence[Field], instances: Sequence[InstanceRef], grain: Grain) -> None:
         self._columns = columns
         self._fields = fields
         self._instances = instances
@@ -77,13 +77,13 @@ class Figure:
         self._gap_finders = {instance.id: GapFinder() for instance in instances}
         bucket_us = 0 if grain is Grain.RAW else BUCKET_US[grain]
         self._traces = {
-            (instance.id, field.key): Trace(columns.start_us, columns.width_us, columns.n, bucket_us)
+            (instance.id, field.key): SeriesEnvelope(columns.start_us, columns.width_us, columns.n, bucket_us)
             for instance in instances
             for field in fields
         }
 
     def add(self, page: Page) -> None:
-        """Take the samples of the next page."""
+        """Add the samples of the next page."""
         self._seen.add(Grain.RAW)
         # Small integers, so that the stable sort is a radix sort.
         codes = np.searchsorted(self.ids, page.instance_id).astype(np.int16)
@@ -100,7 +100,7 @@ class Figure:
                 self._traces[instance_id, field.key].add(time_us[rows], column[rows], after_gap)
 
     def add_buckets(self, buckets: Mapping[str, Buckets], span: Span) -> None:
-        """Take the buckets of the next piece, of all there are by field."""
+        """Add the buckets of the next span, by field."""
         bucket_us = BUCKET_US[span.grain]
         first, last = -(-span.start_us // bucket_us), span.end_us // bucket_us
         for field in self._fields:
@@ -118,7 +118,7 @@ class Figure:
                 self._traces[instance_id, field.key].add_buckets(piece, bucket_us)
                 self._gap_finders[instance_id].skip_to(int(piece.bucket[-1] + 1) * bucket_us - 1000)
 
-    def finish(self, *, with_empty: bool) -> Lines:
+    def finish(self, *, with_empty: bool) -> GraphLines:
         """Return the lines; `with_empty`: also those without a point."""
         is_envelope = self._grain is not Grain.RAW or any(trace.has_too_many for trace in self._traces.values())
         series, n_points = [], 0
@@ -131,11 +131,11 @@ class Figure:
                     trace.thin()
                 times, values, n_own = trace.points()
                 n_points += n_own
-                series.append(Series(instance.name, field.key, field.unit, times, values, trace.n_raw))
-        return Lines("envelope" if is_envelope else "raw", self._source(), self._columns.width_us // 1000, n_points, series)
+                series.append(GraphLine(instance.name, field.key, field.unit, times, values, trace.n_raw))
+        return GraphLines("envelope" if is_envelope else "raw", self._source(), self._columns.width_us // 1000, n_points, series)
 
     def _source(self) -> Source:
         if self._grain is Grain.RAW:
             return "raw"
-        # Where the only samples are in parts that are not rolled up, the columns are those of rollups all the same.
+        # The columns are those of rollups even where the only samples are in spans that are not rolled up.
         return "mixed" if Grain.RAW in self._seen else SOURCES[max(self._seen, default=self._grain)]

@@ -1,4 +1,4 @@
-"""How much of a field each instance has in a window: from rollups where there are some, from samples elsewhere."""
+"""Rank instances by the total of a field in a window: from rollups where they exist, from samples elsewhere."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from normstat.storage.sample_pages import BoolArray, load_sql
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us
 
-# Up to there the samples are read; up to a few days, minutes are as quick as hours.
+# Up to this length the samples are read; up to a few days, minutes are as fast as hours.
 RAW_UP_TO_US: Final = HOUR_US
 MINUTES_UP_TO_US: Final = 48 * HOUR_US
 
@@ -26,7 +26,7 @@ MINUTES_UP_TO_US: Final = 48 * HOUR_US
 async def read_totals(
     connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, *, window: Window, rolled: Rolled
 ) -> dict[int, float]:
-    """Return the sum of the field over the window by instance; those without a value are left out."""
+    """Return the sum of the field over the window by instance, without instances that have no value."""
     length_us = window.end_us - window.start_us
     grain = Grain.RAW if length_us <= RAW_UP_TO_US else Grain.MINUTE if length_us <= MINUTES_UP_TO_US else Grain.HOUR
     spans = plan(window, rolled, grain)
@@ -48,12 +48,12 @@ async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: 
     cursor = await connection.execute(statement, places, prepare=False)
     power = 10.0**field.decimals if field.storage is Storage.DEC4 else 1.0
     rows = await cursor.fetchall()
-    # Of hundreds of thousands of instances this takes a while.
+    # This takes a while for hundreds of thousands of instances.
     return await anyio.to_thread.run_sync(lambda: {int(str(id_)): float(str(total)) / power for id_, total in rows})
 
 
 async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Counter[int]:
-    """Return the sums over spans of one grain, which are in order."""
+    """Return the sums over consecutive spans of one grain."""
     grain = spans[0].grain
     window = Window(from_us(spans[0].start_us), from_us(spans[-1].end_us))
     blocks = await read_heads(connection, place, LEVELS[grain], [field.key], window)

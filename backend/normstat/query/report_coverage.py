@@ -1,4 +1,4 @@
-"""When a host has samples, and when not."""
+"""When a host has samples."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,12 +19,12 @@ from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window, clamp, from_us, to_us
 
-# Where the usual distance of reports is looked up: at the begin, in the middle and at the end of what there is.
+# The report interval is probed at the beginning, in the middle and at the end of the data.
 N_PROBES: Final = 3
 VALUES_PER_PROBE: Final = 4000
-# Up to so many samples are counted one by one (about 0.2 s); beyond, their number follows from what the probes saw.
+# Up to this many samples are counted exactly (about 0.2 s); above, the number is estimated from the probes.
 COUNT_LIMIT: Final = 2_000_000
-# The window is looked through in so many parts at most.
+# The window is scanned in at most this many steps.
 MAX_PARTS: Final = 50
 DAY: Final = timedelta(days=1)
 SECOND_US: Final = 1_000_000
@@ -32,9 +32,9 @@ SECOND_US: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class StatCoverage:
-    """When a stat has samples inside the window. `interval_s`: the usual distance of two reports; None with fewer than two.
+    """When a stat has samples inside the window. `interval_s`: the typical interval of two reports; None with fewer than two.
 
-    `n_samples` is exact up to about two million, and beyond that the number of reports times the samples of a report.
+    `n_samples` is exact up to about two million, and above that the number of reports times the samples per report.
     """
 
     stat: str
@@ -45,7 +45,7 @@ class StatCoverage:
 
 @dataclass(frozen=True, slots=True)
 class GapRecord:
-    """Bytes that the agent had to drop before they could be sent, by stream and request."""
+    """Bytes that the agent had to drop before it could send them, by stream and request."""
 
     spec: str
     key: str
@@ -54,8 +54,8 @@ class GapRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageResult:
-    """What there is of a host; first and last sample are over all time."""
+class HostCoverage:
+    """The coverage of a host; first and last sample are over all time."""
 
     host: str
     start: datetime
@@ -66,14 +66,14 @@ class CoverageResult:
     gaps: list[GapRecord]
 
 
-async def read_coverage(session: AsyncSession, host: str, window: Window, width: int = 1000) -> CoverageResult:
-    """Covered intervals of every stat of the host, as fine as a bar of `width` pixels can show.
+async def read_coverage(session: AsyncSession, host: str, window: Window, width: int = 1000) -> HostCoverage:
+    """Return the covered intervals of every stat of the host, at the resolution of a bar `width` pixels wide.
 
     Raises: NotFound for an unknown host
     """
     host_id = await require_host(session, host)
     first, last = await read_first_and_last(session, host_id)
-    # A request may report thousands of gaps of one stream; they are one event.
+    # A request may report thousands of gaps of one stream; they count as one event.
     gaps = await session.execute(
         select(Stream.spec, Stream.key, Gap.reported_at, cast(func.sum(Gap.end_offset - Gap.start_offset), BigInteger))
         .join(Stream, Stream.id == Gap.stream_id)
@@ -82,7 +82,7 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
         .order_by(Gap.reported_at, Stream.id)
     )
     stats = [await read_stat_coverage(session, host_id, stat, window, width) for stat in await list_host_stats(session, host_id)]
-    return CoverageResult(
+    return HostCoverage(
         host=host,
         start=window.start,
         end=window.end,
@@ -94,18 +94,18 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
 
 
 async def read_first_and_last(session: AsyncSession, host_id: int) -> tuple[datetime | None, datetime | None]:
-    """Return the first and the last sample of a host over all time, within the years that windows can have.
+    """Return the first and the last sample of a host over all time, limited to the years a window may have.
 
     Missing: None when it has none.
     """
     first, last = func.min(Stream.first_sample_at), func.max(Stream.last_sample_at)
     row = (await session.execute(select(first, last).where(Stream.host_id == host_id))).one()
-    # Older versions took samples of the years 1 to 9999, and callers calculate with what they get.
+    # Older versions accepted samples of the years 1 to 9999; callers do arithmetic with the result.
     return (None, None) if row[0] is None or row[1] is None else (clamp(row[0]), clamp(row[1]))
 
 
 async def read_stat_coverage(session: AsyncSession, host_id: int, stat: StatRef, window: Window, width: int) -> StatCoverage:
-    """Return when one stat of a host has samples. Missing: no interval and 0 samples when it has none in the window."""
+    """Return when one stat of a host has samples. Missing: no interval and 0 samples when the window has none."""
     first_us, last_us = await read_steps(session, host_id, stat, window, width)
     if len(first_us) == 0:
         return StatCoverage(stat.name, 0, None, [])
@@ -119,9 +119,9 @@ async def read_stat_coverage(session: AsyncSession, host_id: int, stat: StatRef,
 
 
 def find_covered(first_us: Int64Array, last_us: Int64Array, interval_us: float | None, window: Window) -> list[Window]:
-    """Return the intervals between gaps; each sample covers the usual distance after it.
+    """Return the intervals between gaps; each sample covers the typical interval after it.
 
-    Shape: first_us, last_us (n,) int64, the first and last sample of each step of time that has one, ascending
+    Shape: first_us, last_us (n,) int64, the first and last sample of each time step that has one, ascending
     """
     distances = first_us[1:] - last_us[:-1]
     breaks = np.flatnonzero(distances > GAP_FACTOR * np.maximum(GapFinder().usual(distances), interval_us or 0))
@@ -134,22 +134,22 @@ def find_covered(first_us: Int64Array, last_us: Int64Array, interval_us: float |
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
-    """What a few short looks say of a stat's reports."""
+class ReportEstimate:
+    """What a few probes show about a stat's reports."""
 
     interval_us: float | None
     n_rows_per_report: float
 
     def estimate(self, covered: list[Window]) -> int:
-        """About how many samples there are in covered intervals."""
+        """Return the estimated number of samples in the covered intervals."""
         if self.interval_us is None:
             return 1
         n_reports = sum(1_000_000 * piece.length_s / self.interval_us for piece in covered)
         return round(n_reports * self.n_rows_per_report)
 
 
-async def probe(session: AsyncSession, host_id: int, stat: StatRef, window: Window, first_us: Int64Array) -> Probed:
-    """Look at a few reports: at the begin, in the middle and at the end of what there is in the window."""
+async def probe(session: AsyncSession, host_id: int, stat: StatRef, window: Window, first_us: Int64Array) -> ReportEstimate:
+    """Return the interval and size of a few reports: at the beginning, in the middle and at the end of the window's data."""
     starts = sorted({int(first_us[position * (len(first_us) - 1) // (N_PROBES - 1)]) for position in range(N_PROBES)})
     distances, n_rows, n_reports = [], 0, 0
     for start_us in starts:
@@ -157,11 +157,11 @@ async def probe(session: AsyncSession, host_id: int, stat: StatRef, window: Wind
         page = await read_page(session, PageQuery(stat.name, host_id, part, [], values_per_page=VALUES_PER_PROBE))
         reports, sizes = np.unique(page.time_us, return_counts=True)
         distances.append(np.diff(reports))
-        # The page may have cut the last report short.
+        # The page may have truncated the last report.
         whole = sizes[:-1] if len(sizes) > 1 else sizes
         n_rows, n_reports = n_rows + int(whole.sum()), n_reports + len(whole)
     known = np.concatenate(distances)
-    return Probed(float(np.median(known)) if len(known) else None, n_rows / max(1, n_reports))
+    return ReportEstimate(float(np.median(known)) if len(known) else None, n_rows / max(1, n_reports))
 
 
 async def read_steps(
@@ -173,7 +173,7 @@ async def read_steps(
     """
     step = timedelta(microseconds=max(1000, -(-(window.end_us - window.start_us) // width)))
     n_steps = -(-(window.end - window.start) // step)
-    # A day at a time, as long as that is not too often: each look costs time for every chunk of the part's days.
+    # One day at a time, unless that needs too many queries: each query costs time for every chunk of its days.
     n_parts = min(n_steps, MAX_PARTS, max(1, (window.end - window.start) // DAY))
     edges = [number * n_steps // n_parts for number in range(n_parts + 1)]
     connection = await driver_of(session)

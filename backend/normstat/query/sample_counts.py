@@ -1,4 +1,4 @@
-"""What there is, before it is read: how many samples, and of which fields."""
+"""Sample counts and printed fields of a window, known before the samples are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window
 
-# As many rows as are looked through for fields, at most (about 0.2 s).
+# Maximum number of rows searched for fields (about 0.2 s).
 ROWS_LOOKED_AT: Final = 300_000
 HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCount:
-    """Rows of a window, and the fields that have a value in one of them at least, in the order asked for."""
+    """Number of rows in a window, and the fields with at least one value, in the order requested."""
 
     n_rows: int
     fields: tuple[Field, ...]
@@ -34,7 +34,7 @@ class SampleCount:
 async def count_samples(
     session: AsyncSession, table: str, host_id: int, window: Window, fields: Sequence[Field] = ()
 ) -> SampleCount:
-    """Count the samples of a host in a window, and finds the columns that this host's tool prints at all."""
+    """Return the number of samples of a host in a window, and the columns that this host's tool prints at all."""
     counts = [sql.SQL("count(*)"), *(sql.SQL("count({})").format(sql.Identifier(field.key)) for field in fields)]
     statement = load_sql("count_samples").format(counts=sql.SQL(", ").join(counts), table=table_of(table))
     connection = await driver_of(session)
@@ -46,13 +46,15 @@ async def count_samples(
 
 
 async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> Sequence[Field]:
-    """Return the fields that have a value in the window, in their order: exactly, where that is soon seen.
+    """Return the fields that have a value in the window, in catalogue order; exact for small windows.
 
-    Of more than ROWS_LOOKED_AT rows the rollups say it for the hours that they hold (a value may be outside the window then, on
-    the same day), and a look at the other hours; where these have as many rows again, all fields of the stat are given. So a field
-    may be given that has no value, and none is left out that has one.
+    With more than ROWS_LOOKED_AT rows, rollups answer for the hours that they cover (their value may lie outside the window, on the
+    same
+    day), and the other hours are searched; if these have as many rows again, all fields of the stat are returned. So a returned
+    field
+    may have no value, but no field with a value is left out.
     """
-    found = await _look_through(session, host_id, stat, [window])
+    found = await _search_rows(session, host_id, stat, [window])
     if found is not None:
         return found
     rolled_until = await session.scalar(select(Host.rolled_until).where(Host.id == host_id))
@@ -74,7 +76,7 @@ async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef
             parts[-1] = Window(parts[-1].start, min(window.end, end))
         elif start < window.end:
             parts.append(Window(max(window.start, start), min(window.end, end)))
-    raw = await _look_through(session, host_id, stat, parts)
+    raw = await _search_rows(session, host_id, stat, parts)
     if raw is None:
         return stat.fields
     connection = await driver_of(session)
@@ -95,8 +97,8 @@ async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef
     return [field for field in stat.fields if field.key in known]
 
 
-async def _look_through(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> list[Field] | None:
-    """Return the fields with a value in the windows. Missing: None where there are too many rows to look at all."""
+async def _search_rows(session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]) -> list[Field] | None:
+    """Return the fields with a value in the windows. Missing: None where there are too many rows to search."""
     connection = await driver_of(session)
     n_left = ROWS_LOOKED_AT
     found: set[str] = set()

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
 from normstat.query.envelope import POINTS_PER_COLUMN
-from normstat.query.line_points import Figure, Lines, Series, Source, make_columns
+from normstat.query.line_points import Graph, GraphLine, GraphLines, Source, make_pixel_columns
 from normstat.query.ranking import read_totals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import (
@@ -45,11 +45,11 @@ from normstat.storage.sample_pages import PageQuery, read_pages
 from normstat.storage.session import driver_of
 from normstat.window import Window
 
-# More lines than this nobody can tell apart, and a browser draws them slowly.
+# Nobody can tell more lines apart, and a browser draws them slowly.
 SERIES_LIMIT: Final = 200
-# So many samples of a host, of all instances, are read in about 0.1 s; a graph that would need more is drawn from rollups.
+# This many samples of a host, over all instances, are read in about 0.1 s; a graph that needs more is drawn from rollups.
 MAX_ROWS: Final = 1_000_000
-# Columns of a minute would show nothing of so short a window.
+# In so short a window, columns of a minute would show nothing.
 ALWAYS_RAW_US: Final = 20 * MINUTE_US
 
 
@@ -58,7 +58,7 @@ class SeriesRequest:
     """What to draw.
 
     `instances` empty: all, up to the limit of series. `top`: the N with the highest mean of the first field over the window, where
-    a report in which an instance is missing (an idle process) counts as 0.
+    a report without the instance (an idle process) counts as 0.
     """
 
     host: str
@@ -72,7 +72,7 @@ class SeriesRequest:
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """Series of one stat; `n_raw` samples stand behind `n_points` points."""
+    """Series of one stat; `n_raw` samples were reduced to `n_points` points."""
 
     host: str
     stat: str
@@ -84,31 +84,31 @@ class SeriesResult:
     n_raw: int
     n_points: int
     n_instances_left_out: int
-    series: list[Series]
+    series: list[GraphLine]
 
 
 async def read_series(session: AsyncSession, request: SeriesRequest) -> SeriesResult:
-    """Return the series of the request: raw when no series has more than four samples for each pixel column, else envelopes.
+    """Return the requested series: raw when no series has more than four samples per pixel column, else envelopes.
 
     Raises: NotFound for an unknown host, stat, field or instance
     """
     host_id = await require_host(session, request.host)
     stat = await find_stat(session, request.stat)
     if stat is None:
-        nothing = Figure(make_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW)
+        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW)
         return _to_result(request, nothing.finish(with_empty=False), 0)
     fields = _choose_fields(stat, request.fields)
     connection = await driver_of(session)
     place = Place(host_id, stat.id)
     rolled = await read_rolled(connection, place, request.window)
-    drawing = Drawing(session, connection, request, place, stat, fields, rolled)
+    drawing = SeriesQuery(session, connection, request, place, stat, fields, rolled)
     instances, n_left_out = await drawing.choose_instances()
     return _to_result(request, await drawing.draw(instances), n_left_out)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """A request, and where its samples are."""
+class SeriesQuery:
+    """A request, with its host, stat and fields looked up."""
 
     session: AsyncSession
     connection: psycopg.AsyncConnection
@@ -131,7 +131,7 @@ class Drawing:
             if missing:
                 name = min(missing)
                 found = {"stat": self.stat.name, "instance": name}
-                raise NotFound(f"{request.host} never had {shorten(name)} in {self.stat.name}", found)
+                raise NotFound(f"{request.host} has no instance {shorten(name)} of {self.stat.name}", found)
             return chosen[:limit], max(0, len(chosen) - limit)
         chosen, n_all = await list_latest_instances(self.session, host_id, self.stat.id, request.window)
         if request.top is not None and n_all > request.top:
@@ -139,19 +139,19 @@ class Drawing:
         return chosen[:limit], n_all - min(len(chosen), limit)
 
     async def _find_top(self, n: int) -> list[InstanceRef]:
-        """Return the instances with the largest sums of the first field over the window, of those that have a value."""
+        """Return the instances with the largest sums of the first field over the window, among those with a value."""
         totals = await read_totals(
             self.connection, self.place, self.stat.name, self.fields[0], window=self.request.window, rolled=self.rolled
         )
         ids = heapq.nsmallest(n, totals, key=lambda id_: (-totals[id_], id_))
         return await list_instances_by_id(self.session, ids)
 
-    async def draw(self, instances: Sequence[InstanceRef]) -> Lines:
+    async def draw(self, instances: Sequence[InstanceRef]) -> GraphLines:
         """Return the lines of these instances."""
         request = self.request
         ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
         grain, blocks = await self._choose_grain(ids)
-        figure = Figure(make_columns(request.window, request.width, grain), self.fields, instances, grain)
+        figure = Graph(make_pixel_columns(request.window, request.width, grain), self.fields, instances, grain)
         spans = plan(request.window, self.rolled, grain) if instances else []
         whole: Mapping[str, Buckets] = {}
         if grain is not Grain.RAW:
@@ -167,7 +167,7 @@ class Drawing:
         return await anyio.to_thread.run_sync(lambda: figure.finish(with_empty=bool(request.instances)))
 
     async def _choose_grain(self, ids: Int64Array) -> tuple[Grain, Sequence[Block]]:
-        """Return what to draw from: samples when they are few enough, else the longest buckets that a pixel column has room for."""
+        """Return what to draw from: samples when they are few enough, else the longest buckets that fit a pixel column."""
         window, until_us = self.request.window, self.rolled.until_us
         length_us = window.end_us - window.start_us
         if until_us is None or until_us <= window.start_us or length_us <= ALWAYS_RAW_US or not len(ids):
@@ -183,13 +183,13 @@ class Drawing:
         return (Grain.RAW, []) if is_few and n_rows <= MAX_ROWS else (grain, blocks)
 
     async def _read_edge(self, ids: Int64Array, span: Span) -> Mapping[str, Buckets]:
-        """Return the minutes of an hour that is only partly in the window."""
+        """Return the minutes of an hour that is only partly inside the window."""
         keys = [field.key for field in self.fields]
         blocks = await read_heads(self.connection, self.place, LEVELS[span.grain], keys, span.window)
         return await read_buckets(self.connection, self.place, blocks, ids, span.grain)
 
 
-def _to_result(request: SeriesRequest, lines: Lines, n_left_out: int) -> SeriesResult:
+def _to_result(request: SeriesRequest, lines: GraphLines, n_left_out: int) -> SeriesResult:
     return SeriesResult(
         host=request.host,
         stat=request.stat,
@@ -206,8 +206,8 @@ def _to_result(request: SeriesRequest, lines: Lines, n_left_out: int) -> SeriesR
 
 
 def to_column_ms(window: Window, width: int) -> int:
-    """Return milliseconds that a pixel column stands for: at least 1, and so many that the columns fill the window."""
-    return make_columns(window, width, Grain.RAW).width_us // 1000
+    """Return the milliseconds of a pixel column: at least 1, and enough for the columns to fill the window."""
+    return make_pixel_columns(window, width, Grain.RAW).width_us // 1000
 
 
 def _choose_fields(stat: StatRef, keys: Sequence[str]) -> list[Field]:

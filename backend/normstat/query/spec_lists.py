@@ -1,4 +1,4 @@
-"""Specs as people see them: what they are, and how many streams they read."""
+"""Specs as the page lists them, with the number of streams that use each."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ from normstat.storage.user_specs import (
 class SpecRecord:
     """A spec, and how many streams name it; `n_streams_outdated` of them were read with another version.
 
-    `disabled_reason`: why this program does not read it, though an older one did; its streams are kept unread.
+    `disabled_reason`: why this program cannot read it although an older one could; its streams are stored unread.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SpecRecord:
 
 
 async def list_specs(session: AsyncSession) -> list[SpecRecord]:
-    """Return all specs by name: those of the catalogue, and those of users that this program cannot read."""
+    """Return all specs by name: those of the catalogue, and user specs that this program cannot read."""
     await refresh_catalogue(session)
     counts = await count_streams(session)
     catalogue = load_catalogue()
@@ -66,7 +66,7 @@ async def read_spec(session: AsyncSession, name: str) -> tuple[SpecRecord, str]:
     spec = load_catalogue().specs.get(name)
     row = await find_user_spec(session, name)
     if spec is None and row is None:
-        raise NotFound(f"There is no spec {shorten(name)}", {"spec": name})
+        raise NotFound(f"There is no spec {shorten(name)}; GET /api/v1/specs lists all", {"spec": name})
     if row is None or (spec is not None and name not in load_catalogue().user_specs):
         assert spec is not None
         return _to_record(spec, await count_streams_of(session, spec), is_builtin=True), read_built_in(name)
@@ -74,7 +74,7 @@ async def read_spec(session: AsyncSession, name: str) -> tuple[SpecRecord, str]:
 
 
 async def describe(session: AsyncSession, row: UserSpec) -> SpecRecord:
-    """Return a user spec as its row says it, installed or not."""
+    """Return a user spec as its row describes it, installed or not."""
     try:
         spec = await anyio.to_thread.run_sync(parse_user_spec, UserSpecText(row.name, row.toml, row.version))
     except SpecError as trouble:
@@ -97,7 +97,7 @@ def _to_record(spec: Spec, streams: SpecStreams, *, is_builtin: bool) -> SpecRec
 
 
 def _unreadable(row: UserSpec, streams: SpecStreams, reason: str) -> SpecRecord:
-    """Return a spec that was right for the program that it was added with."""
+    """Return a spec that this program cannot read, though the program it was added with could."""
     return SpecRecord(
         name=row.name,
         title=f"Disabled: {reason}",

@@ -22,7 +22,7 @@ from normstat.retention.sample_removal import delete_samples
 from normstat.rollups import rollup_rows
 from normstat.rollups.rollup_rows import Place
 from normstat.storage.hypertables import drop_oldest_part
-from normstat.storage.instance_memory import LAST_STEP, forget_instances
+from normstat.storage.instance_cache import LAST_STEP, forget_instances
 from normstat.storage.profile_marks import forget_profiles_before
 from normstat.storage.schema.models import Instance, StatTable, Stream
 from normstat.storage.schema.retention_models import RetentionMark

@@ -1,4 +1,4 @@
-"""PostgreSQL and TimescaleDB: tables, sessions and the bulk path into them.
+"""PostgreSQL and TimescaleDB: tables, sessions and bulk writes.
 
 Responsible for: every statement that writes, the schema and its migrations, retention, backup. Never: reading tool output,
 statistics. Entry points: `session`, `samples`, `schema.models`.

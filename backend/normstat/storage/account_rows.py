@@ -1,4 +1,4 @@
-"""Rows of accounts, sessions, login links and tokens. Who may do what is decided in auth."""
+"""Rows of accounts, sessions, login links and tokens. Permissions are decided in auth."""
 
 from datetime import timedelta
 from typing import Final, cast
@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.schema.models import AgentToken, ApiToken, Host, KnownBrowser, LoginLink, Session, User
 
-# `last_used_at` is for people; a write for every request of an agent would be too much.
+# `last_used_at` is for people; writing it for every request of an agent would cost too much.
 USED_AT_STEP: Final = timedelta(minutes=1)
-# Of one account; a login from one more browser forgets the one that was away for longest.
+# Per account; a login from one more browser forgets the one unused for longest.
 MAX_KNOWN_BROWSERS: Final = 20
 
 
@@ -34,16 +34,14 @@ async def find_user_by_id(session: AsyncSession, user_id: int) -> User:
 
 
 async def lock_user(session: AsyncSession, name: str) -> User | None:
-    """Return the account of that name as it is now, locked until the end of the transaction, or None."""
+    """Return the current account of that name, locked until the end of the transaction, or None."""
     return await session.scalar(
         select(User).where(User.name == name).with_for_update(), execution_options={"populate_existing": True}
     )
 
 
 async def lock_administrators(session: AsyncSession) -> list[User]:
-    """Return the enabled administrators, the oldest account first, locked so that two changes at once cannot remove the last
-    two.
-    """
+    """Return the enabled administrators, oldest account first, locked so that two concurrent changes cannot remove the last two."""
     query = select(User).where(User.role == "administrator", User.disabled_at.is_(None)).order_by(User.id).with_for_update()
     return list(await session.scalars(query, execution_options={"populate_existing": True}))
 
@@ -62,7 +60,7 @@ async def update_user(
     password_hash: str | None = None,
     is_disabled: bool | None = None,
 ) -> User:
-    """Return the account after the change; what is None stays."""
+    """Return the changed account; None leaves a member unchanged."""
     changes: dict[str, object] = {}
     if role is not None:
         changes["role"] = role
@@ -76,12 +74,12 @@ async def update_user(
 
 
 async def forget_password(session: AsyncSession, user_id: int) -> None:
-    """Leave the account without a password."""
+    """Remove the account's password."""
     await session.execute(update(User).where(User.id == user_id).values(password_hash=None))
 
 
 async def delete_user(session: AsyncSession, user_id: int) -> None:
-    """Remove the account with its sessions and links."""
+    """Delete the account with its sessions and links."""
     await session.execute(delete(User).where(User.id == user_id))
 
 
@@ -91,11 +89,11 @@ async def delete_user(session: AsyncSession, user_id: int) -> None:
 async def add_session(
     session: AsyncSession, *, user_id: int, password_hash: str | None, token_hash: bytes, lifetime: timedelta
 ) -> User | None:
-    """Return the account that is logged in now, or None when meanwhile it was disabled or its password changed."""
+    """Return the account that is now logged in, or None if it was disabled or its password changed in the meantime."""
     query = select(User).where(
         User.id == user_id, User.disabled_at.is_(None), User.password_hash.is_not_distinct_from(password_hash)
     )
-    # The lock waits for a change of the account that is under way, and looks again after it.
+    # The lock waits for a concurrent change of the account, and checks again after it.
     user = await session.scalar(query.with_for_update(read=True))
     if user is not None:
         await session.execute(insert(Session).values(token_hash=token_hash, user_id=user_id, expires_at=func.now() + lifetime))
@@ -103,7 +101,7 @@ async def add_session(
 
 
 async def find_session_user(session: AsyncSession, token_hash: bytes) -> User | None:
-    """Return the enabled account whose session this is, or None when there is no such session any more."""
+    """Return the enabled account of this session, or None if the session has ended."""
     return await session.scalar(
         select(User)
         .join(Session, Session.user_id == User.id)
@@ -117,19 +115,19 @@ async def delete_session(session: AsyncSession, token_hash: bytes) -> None:
 
 
 async def delete_sessions_of(session: AsyncSession, user_id: int) -> None:
-    """End all sessions of an account, takes back its links and forget its browsers."""
+    """End all sessions of an account, delete its links and forget its browsers."""
     await session.execute(delete(Session).where(Session.user_id == user_id))
     await session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))
     await session.execute(delete(KnownBrowser).where(KnownBrowser.user_id == user_id))
 
 
 async def add_link(session: AsyncSession, *, user_id: int, token_hash: bytes, lifetime: timedelta) -> None:
-    """Keep a new one-time link."""
+    """Store a new one-time link."""
     await session.execute(insert(LoginLink).values(token_hash=token_hash, user_id=user_id, expires_at=func.now() + lifetime))
 
 
 async def spend_link(session: AsyncSession, token_hash: bytes) -> int | None:
-    """Mark the link as used; the account that it opens, or None when it does not exist, was used or is too old."""
+    """Mark the link as used; return its account, or None when it does not exist, was used or has expired."""
     return await session.scalar(
         update(LoginLink)
         .where(LoginLink.token_hash == token_hash, LoginLink.used_at.is_(None), LoginLink.expires_at > func.now())
@@ -144,7 +142,7 @@ async def find_link(session: AsyncSession, token_hash: bytes) -> LoginLink | Non
 
 
 async def note_browser(session: AsyncSession, *, user_id: int, token_hash: bytes, address: str) -> None:
-    """Remember the browser, and the address it came from, as one of the account."""
+    """Remember the browser and its address for the account."""
     values = {"token_hash": token_hash, "user_id": user_id, "address": address}
     seen = {"address": address, "last_login_at": func.now()}
     await session.execute(
@@ -156,7 +154,7 @@ async def note_browser(session: AsyncSession, *, user_id: int, token_hash: bytes
 
 
 async def is_browser(session: AsyncSession, token_hash: bytes, name: str | None = None) -> bool:
-    """Return whether the browser was logged in to the enabled account of that name, or (None) to any."""
+    """Return whether the browser has logged in to the enabled account of that name, or (None) to any."""
     query = select(KnownBrowser.user_id).join(User, User.id == KnownBrowser.user_id).where(KnownBrowser.token_hash == token_hash)
     if name is not None:
         query = query.where(User.name == name, User.disabled_at.is_(None))
@@ -164,15 +162,15 @@ async def is_browser(session: AsyncSession, token_hash: bytes, name: str | None 
 
 
 async def is_address_of(session: AsyncSession, address: str, name: str) -> bool:
-    """Return whether a login to the account of that name came from the address."""
+    """Return whether the account of that name was logged in to from the address."""
     query = select(KnownBrowser.user_id).join(User, User.id == KnownBrowser.user_id)
     return await session.scalar(query.where(User.name == name, KnownBrowser.address == address).limit(1)) is not None
 
 
 async def delete_expired(session: AsyncSession, *, keep_links: timedelta, keep_browsers: timedelta) -> int:
-    """Remove ended sessions, links and browsers some time after their end or last login; how many.
+    """Delete sessions, links and browsers some time after their end or last login; return their number.
 
-    Until then a link can say that it was used.
+    Until then a link can report that it was used.
     """
     ended = [
         delete(Session).where(Session.expires_at <= func.now()),
@@ -187,7 +185,7 @@ async def delete_expired(session: AsyncSession, *, keep_links: timedelta, keep_b
 
 
 async def add_api_token(session: AsyncSession, *, name: str, role: str, token_hash: bytes, created_by: str) -> ApiToken:
-    """Keep a new API token."""
+    """Store a new API token."""
     token = ApiToken(name=name, role=role, token_hash=token_hash, created_by=created_by)
     session.add(token)
     await session.flush()
@@ -196,20 +194,20 @@ async def add_api_token(session: AsyncSession, *, name: str, role: str, token_ha
 
 
 async def list_api_tokens(session: AsyncSession, created_by: str | None) -> list[ApiToken]:
-    """API tokens of one account, or (None) all; the newest first."""
+    """Return the API tokens of one account, or (None) all, newest first."""
     query = select(ApiToken).order_by(ApiToken.id.desc())
     return list(await session.scalars(query if created_by is None else query.where(ApiToken.created_by == created_by)))
 
 
 async def find_api_token(session: AsyncSession, token_hash: bytes) -> tuple[ApiToken, User | None] | None:
-    """Return the token, revoked or not, and the account that made it, disabled or not; None for an unknown token."""
+    """Return the token, revoked or not, and its account, disabled or not; None for an unknown token."""
     query = select(ApiToken, User).join(User, User.name == ApiToken.created_by, isouter=True)
     row = (await session.execute(query.where(ApiToken.token_hash == token_hash))).one_or_none()
     return None if row is None else (row[0], row[1])
 
 
 async def revoke_api_token(session: AsyncSession, token_id: int, created_by: str | None) -> bool:
-    """Return whether there is such a token (of that account, unless None); it is revoked now."""
+    """Revoke the token (of that account, unless None); return whether it exists."""
     query = update(ApiToken).where(ApiToken.id == token_id).values(revoked_at=func.coalesce(ApiToken.revoked_at, func.now()))
     if created_by is not None:
         query = query.where(ApiToken.created_by == created_by)
@@ -217,14 +215,14 @@ async def revoke_api_token(session: AsyncSession, token_id: int, created_by: str
 
 
 async def revoke_api_tokens_of(session: AsyncSession, created_by: str) -> int:
-    """Revoke all API tokens of an account; how many."""
+    """Revoke all API tokens of an account; return their number."""
     of_account = update(ApiToken).where(ApiToken.created_by == created_by, ApiToken.revoked_at.is_(None))
     revoked = await session.scalars(of_account.values(revoked_at=func.now()).returning(ApiToken.id))
     return len(revoked.all())
 
 
 async def add_agent_token(session: AsyncSession, *, name: str, host: str | None, token_hash: bytes, created_by: str) -> AgentToken:
-    """Keep a new agent token; the host is made when it is new."""
+    """Store a new agent token; a new host is created if needed."""
     host_id = None
     if host is not None:
         await session.execute(insert(Host).values(name=host).on_conflict_do_nothing())
@@ -237,23 +235,23 @@ async def add_agent_token(session: AsyncSession, *, name: str, host: str | None,
 
 
 async def list_agent_tokens(session: AsyncSession) -> list[tuple[AgentToken, str | None]]:
-    """Return all agent tokens with the name of their host, the newest first."""
+    """Return all agent tokens with the name of their host, newest first."""
     query = select(AgentToken, Host.name).join(Host, Host.id == AgentToken.host_id, isouter=True).order_by(AgentToken.id.desc())
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
 async def find_agent_token(session: AsyncSession, token_hash: bytes) -> AgentToken | None:
-    """Return the token, revoked or not; None when it is unknown."""
+    """Return the token, revoked or not; None if unknown."""
     return await session.scalar(select(AgentToken).where(AgentToken.token_hash == token_hash))
 
 
 async def revoke_agent_token(session: AsyncSession, token_id: int) -> bool:
-    """Return whether there is such a token; it is revoked now."""
+    """Revoke the token; return whether it exists."""
     query = update(AgentToken).where(AgentToken.id == token_id).values(revoked_at=func.coalesce(AgentToken.revoked_at, func.now()))
     return await session.scalar(query.returning(AgentToken.id)) is not None
 
 
 async def touch_token(session: AsyncSession, model: type[ApiToken | AgentToken], token_id: int) -> None:
-    """Note that the token was used, at most once in USED_AT_STEP."""
+    """Record the use of the token, at most once in USED_AT_STEP."""
     is_old = or_(model.last_used_at.is_(None), model.last_used_at < func.now() - USED_AT_STEP)
     await session.execute(update(model).where(model.id == token_id, is_old).values(last_used_at=func.now()))

@@ -1,4 +1,4 @@
-"""Baselines as they are shown: with their hosts, what is left out of them, and how far their profiles are."""
+"""Baselines as they are shown: with their hosts, excluded windows, and profile progress."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 Ranges = Sequence[Range[datetime]]
-# The state of the whole is that of the job that is furthest behind.
+# The state of the whole is that of the job that is least advanced.
 PROFILE_STATES: Final = ("failed", "working", "waiting", "done")
 
 
 @dataclass(frozen=True, slots=True)
-class RuleRecord:
-    """Windows that come again: an RRULE, the first local start, how long each is, and how many days of them are kept.
+class RecurrenceRecord:
+    """Recurring windows: an RRULE, the first local start, the length of each, and how many days of them are kept.
 
-    `start` has no zone: it is local time of the baseline's `time_zone`. Whole days of `duration_s` are days of the calendar there,
-    what is left are seconds that pass.
+    `start` has no zone: it is local time of the baseline's `time_zone`. Whole days of `duration_s` are calendar days there; the
+    remainder
+    is in elapsed seconds.
     """
 
     rrule: str
@@ -35,7 +36,7 @@ class RuleRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedRecord:
-    """A part of a baseline's windows that is left out, of a host or (None) of all, and the exclusion that says so."""
+    """A part of a baseline's windows that an exclusion removes, for a host or (None) for all."""
 
     start: datetime
     end: datetime
@@ -46,7 +47,7 @@ class ExcludedRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProfileProgress:
-    """How far the profiles of all hosts of a baseline are; `n_total` is 0 as long as nobody looked."""
+    """Progress of the profiles of all hosts of a baseline; `n_total` is 0 until work has begun."""
 
     state: str
     n_done: int
@@ -56,7 +57,7 @@ class ProfileProgress:
 
 @dataclass(frozen=True, slots=True)
 class BaselineRecord:
-    """A baseline; `windows` do not overlap and are in order, and may reach into the future."""
+    """A baseline; `windows` are ordered and do not overlap, and may reach into the future."""
 
     id: int
     name: str
@@ -69,7 +70,7 @@ class BaselineRecord:
     updated_at: datetime
     archived_at: datetime | None
     time_zone: str
-    rule: RuleRecord | None
+    rule: RecurrenceRecord | None
     recording_until: datetime | None
     group: str | None
     excluded: list[ExcludedRecord]
@@ -77,8 +78,8 @@ class BaselineRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class MovingRecord:
-    """What the clock changes of a baseline that has a rule or is being recorded, as it stands in the table; see `to_rule`."""
+class ScheduledBaseline:
+    """A baseline with a rule or a recording, which the clock changes; see `to_rule`."""
 
     id: int
     windows: tuple[Window, ...]
@@ -96,11 +97,11 @@ def to_windows(ranges: Ranges) -> list[Window]:
 
 
 def to_ranges(windows: Iterable[Window]) -> list[Range[datetime]]:
-    """Return a multirange; PostgreSQL merges ranges that overlap or touch and puts them in order."""
+    """Return a multirange; PostgreSQL merges ranges that overlap or touch and orders them."""
     return [Range(window.start, window.end, bounds="[)") for window in windows]
 
 
-def to_rule(baseline: Baseline | MovingRecord) -> RuleRecord | None:
+def to_rule(baseline: Baseline | ScheduledBaseline) -> RecurrenceRecord | None:
     """Return the rule of the baseline. Missing: None when it has none.
 
     Raises: BadRequest when this machine does not know its time zone
@@ -108,11 +109,11 @@ def to_rule(baseline: Baseline | MovingRecord) -> RuleRecord | None:
     if baseline.rrule is None or baseline.rule_start_at is None:
         return None
     local = baseline.rule_start_at.astimezone(require_zone(baseline.time_zone)).replace(tzinfo=None)
-    return RuleRecord(baseline.rrule, local, baseline.rule_duration_s or 0, baseline.keep_days or 0)
+    return RecurrenceRecord(baseline.rrule, local, baseline.rule_duration_s or 0, baseline.keep_days or 0)
 
 
-def set_rule(baseline: Baseline, rule: RuleRecord | None) -> None:
-    """Put the rule into the baseline, whose time zone stands already; without one, its windows stay as they are."""
+def set_rule(baseline: Baseline, rule: RecurrenceRecord | None) -> None:
+    """Set the rule of a baseline, whose time zone is already set; without one, its windows stay as they are."""
     if rule is None:
         baseline.rrule = baseline.rule_start_at = baseline.rule_duration_s = baseline.keep_days = None
         return
@@ -123,7 +124,7 @@ def set_rule(baseline: Baseline, rule: RuleRecord | None) -> None:
 
 
 async def to_records(session: AsyncSession, baselines: Sequence[Baseline]) -> list[BaselineRecord]:
-    """Return the baselines with what stands in other tables, in the same order."""
+    """Return the baselines with their data from other tables, in the same order."""
     ids = [baseline.id for baseline in baselines]
     hosts, excluded = await _read_hosts(session, ids), await _read_excluded(session, ids)
     progress, groups = await _read_progress(session, ids), await _read_groups(session, baselines)

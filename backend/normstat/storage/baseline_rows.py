@@ -1,4 +1,4 @@
-"""Baselines: periods that somebody marked as normal. Every change of windows, hosts or time zone makes a new version."""
+"""Baselines: periods marked as normal. Every change of windows, hosts or time zone creates a new version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +13,8 @@ from normstat.errors import BadRequest, Conflict, NotFound, shorten
 from normstat.stats.engine.timeline import require_zone
 from normstat.storage.baseline_records import (
     BaselineRecord,
-    MovingRecord,
-    RuleRecord,
+    RecurrenceRecord,
+    ScheduledBaseline,
     set_rule,
     to_ranges,
     to_records,
@@ -31,7 +31,7 @@ NAME_CONSTRAINT: Final = "uq_baselines__name"
 
 @dataclass(frozen=True, slots=True)
 class BaselineDraft:
-    """A baseline that does not stand yet: of hosts or of a group. With a rule or a recording `windows` are those of now."""
+    """A baseline to create, for hosts or a group. With a rule or a recording, `windows` are the present ones."""
 
     name: str
     note: str
@@ -40,14 +40,16 @@ class BaselineDraft:
     created_by: str
     group: str | None = None
     time_zone: str = "UTC"
-    rule: RuleRecord | None = None
+    rule: RecurrenceRecord | None = None
     recording_until: datetime | None = None
     reason: str = "made"
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineChange:
-    """What to change; None stays as it is. A new rule comes with its windows; hosts end a group, and a group replaces hosts."""
+    """Changes to a baseline; None leaves a member unchanged. A new rule comes with its windows; hosts replace a group, and a group
+    hosts.
+    """
 
     changed_by: str
     name: str | None = None
@@ -56,7 +58,7 @@ class BaselineChange:
     hosts: tuple[str, ...] | None = None
     group: str | None = None
     time_zone: str | None = None
-    rule: RuleRecord | None = None
+    rule: RecurrenceRecord | None = None
     removes_rule: bool = False
     reason: str | None = None
 
@@ -88,7 +90,7 @@ async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> Baseli
 
 
 async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineRecord]:
-    """Return all baselines that are not archived (or those that are), or those of one host, the newest first.
+    """Return all baselines, or those of one host, newest first: archived ones if `is_archived`, else the others.
 
     Raises: NotFound for an unknown host
     """
@@ -101,14 +103,14 @@ async def list_baselines(session: AsyncSession, host: str | None = None, *, is_a
     return await to_records(session, (await session.scalars(statement)).all())
 
 
-async def list_moving(session: AsyncSession, baseline_id: int | None = None) -> list[MovingRecord]:
-    """Return the baselines that have a rule or are being recorded, and are not archived; or that one, when it is one of them."""
+async def list_scheduled(session: AsyncSession, baseline_id: int | None = None) -> list[ScheduledBaseline]:
+    """Return the baselines, not archived, that have a rule or are being recorded; or only the given one, if it is among them."""
     moves = Baseline.rrule.is_not(None) | Baseline.recording_until.is_not(None)
     query = select(Baseline).where(moves, Baseline.archived_at.is_(None)).order_by(Baseline.id)
     if baseline_id is not None:
         query = query.where(Baseline.id == baseline_id)
     return [
-        MovingRecord(
+        ScheduledBaseline(
             id=row.id,
             windows=tuple(to_windows(row.windows)),
             recording_until=row.recording_until,
@@ -128,14 +130,14 @@ async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineReco
     Raises: NotFound
     """
     baseline = await _require(session, baseline_id)
-    # The database merged the windows and set the times: what it holds counts.
+    # The database has merged the windows and set the times: its values count.
     await session.refresh(baseline)
     [record] = await to_records(session, [baseline])
     return record
 
 
 async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineRecord:
-    """Return the baseline of that name, or else of that number.
+    """Return the baseline of that name, or else of that id.
 
     Raises: NotFound
     """
@@ -150,9 +152,9 @@ async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineRecor
 
 
 async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineRecord:
-    """Return the baseline after the change; its version grows when its windows, hosts or time zone changed.
+    """Return the changed baseline; a change of windows, hosts or time zone increases its version.
 
-    Raises: NotFound; Conflict when the name is taken, or its windows are a rule's or being recorded; BadRequest for no windows
+    Raises: NotFound; Conflict when the name is taken, or its windows come from a rule or recording; BadRequest without windows
     """
     await lock_baselines(session)
     baseline = await _require(session, baseline_id, is_locked=True)
@@ -181,7 +183,7 @@ async def set_windows(
     reason: str,
     made_by: str,
 ) -> bool:
-    """Give the baseline those windows, and with them a new version, when they are others; whether they are.
+    """Set the windows, creating a new version if they differ; return whether they do.
 
     Raises: NotFound
     """
@@ -210,14 +212,14 @@ async def stop_recording(session: AsyncSession, baseline_id: int, now: datetime,
 
 
 async def end_recording(session: AsyncSession, baseline_id: int) -> None:
-    """Note that the recording is over, which changes no window."""
+    """Mark the recording as ended, which changes no window."""
     baseline = await _require(session, baseline_id, is_locked=True)
     baseline.recording_until = None
     await session.flush()
 
 
 async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now: datetime, *, made_by: str) -> BaselineRecord:
-    """Return a new baseline like that one, with its rule; of one that is being recorded what there is now.
+    """Return a copy of the baseline, with its rule; of a recording, the part recorded so far.
 
     Raises: NotFound; Conflict when the name is taken, or there is nothing to copy yet
     """
@@ -238,7 +240,7 @@ async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now:
 
 
 async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archived: bool) -> BaselineRecord:
-    """Hide the baseline from lists, or brings it back; archived it stands still, and can be read and compared with.
+    """Hide the baseline from lists, or show it again. Archived, it does not change; it can still be read and compared with.
 
     Raises: NotFound; Conflict while it is being recorded
     """
@@ -257,7 +259,7 @@ async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archiv
 
 
 async def delete_baseline(session: AsyncSession, baseline_id: int) -> None:
-    """Remove a baseline with all of its versions; samples stay.
+    """Delete the baseline with all its versions; samples stay.
 
     Raises: NotFound
     """
@@ -267,7 +269,7 @@ async def delete_baseline(session: AsyncSession, baseline_id: int) -> None:
 
 
 def _change_windows(baseline: Baseline, change: BaselineChange) -> list[str]:
-    """Return windows, rule and time zone; what changed but for the windows, in words."""
+    """Set windows, rule and time zone; return the changes other than windows, in words."""
     reasons = []
     if change.time_zone is not None and change.time_zone != baseline.time_zone:
         require_zone(change.time_zone)
@@ -279,7 +281,7 @@ def _change_windows(baseline: Baseline, change: BaselineChange) -> list[str]:
             _require_windows(change.windows)
         if change.rule is None and baseline.rrule is not None and not change.removes_rule:
             raise Conflict(
-                f"The windows of {baseline.name} are those of its rule; change the rule, or remove it with `rule` null",
+                f"Baseline {baseline.name} gets its windows from its rule; change the rule, or remove it with `rule` null",
                 {"baseline": baseline.id},
             )
         baseline.windows = to_ranges(change.windows)
@@ -289,7 +291,7 @@ def _change_windows(baseline: Baseline, change: BaselineChange) -> list[str]:
 
 
 async def _change_hosts(session: AsyncSession, baseline: Baseline, change: BaselineChange) -> list[str]:
-    """Hosts or group; what of them changed, in words."""
+    """Set hosts or group; return the changes, in words."""
     if change.hosts is None and change.group is None:
         return []
     group_id, host_ids = await _find_hosts(session, change.hosts or (), change.group)
@@ -304,9 +306,9 @@ async def _change_hosts(session: AsyncSession, baseline: Baseline, change: Basel
 
 
 async def _finish_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> BaselineRecord:
-    """Keep the version that the baseline is at now."""
+    """Store the present state of the baseline as its version."""
     await session.flush()
-    # The version is to have the windows as the database merged them.
+    # The version must have the windows as the database merged them.
     await session.refresh(baseline)
     await add_version(session, baseline, reason=reason, made_by=made_by)
     [record] = await to_records(session, [baseline])
@@ -321,17 +323,17 @@ async def _require(session: AsyncSession, baseline_id: int, *, is_locked: bool =
 
 
 async def _find_hosts(session: AsyncSession, hosts: Sequence[str], group: str | None) -> tuple[int | None, list[int]]:
-    """Return the group's number and its hosts, or None and the hosts that are named."""
+    """Return the group's id and its hosts, or None and the named hosts."""
     if group is None:
         return None, await _require_hosts(session, hosts)
     if hosts:
-        raise BadRequest("A baseline speaks of hosts or of a group; give `hosts` or `group`, not both")
+        raise BadRequest("A baseline covers hosts or a group; give `hosts` or `group`, not both")
     return await lock_group(session, group)
 
 
 async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> list[int]:
     if not names:
-        raise BadRequest("A baseline speaks of at least one host; give the names in `hosts`")
+        raise BadRequest("A baseline covers at least one host; give the names in `hosts`")
     found = dict((await session.execute(select(Host.name, Host.id).where(Host.name.in_(names)))).all())
     for name in names:
         if name not in found:
@@ -341,7 +343,7 @@ async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> list[in
 
 def _require_windows(windows: Sequence[Window]) -> None:
     if not windows:
-        raise BadRequest("A baseline has at least one window; give start and end in `windows`")
+        raise BadRequest("A baseline needs at least one window; give start and end in `windows`")
 
 
 def _require_no_recording(baseline: Baseline) -> None:
@@ -354,7 +356,7 @@ def _require_no_recording(baseline: Baseline) -> None:
 
 
 def _until(windows: Sequence[Window], now: datetime) -> list[Window]:
-    """Return what of the windows is in the past."""
+    """Return the windows clipped at `now`."""
     return [replace(window, end=min(window.end, now)) for window in windows if window.start < now]
 
 
@@ -365,5 +367,5 @@ async def _flush_name(session: AsyncSession, name: str) -> None:
         if NAME_CONSTRAINT not in str(error.orig):
             raise
         raise Conflict(
-            f"There is a baseline {shorten(name)} already; choose another name (it may be archived)", {"name": name}
+            f"Baseline {shorten(name)} already exists (it may be archived); choose another name", {"name": name}
         ) from None

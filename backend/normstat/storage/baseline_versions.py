@@ -1,4 +1,4 @@
-"""The versions of baselines, the windows that count of each, and the wish that profiles are made of them."""
+"""The versions of baselines, their effective windows, and the requests to build profiles of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,18 +23,19 @@ from normstat.storage.schema.baseline_models import (
 from normstat.storage.schema.models import Host
 from normstat.window import Window
 
-# Any number that no other advisory lock has. Who changes baselines, exclusions or groups does so alone: a baseline that is changed
-# while an exclusion is added would else have profiles that do not know of it.
+# Any number that no other advisory lock uses. Changes of baselines, exclusions or groups are serialised: a baseline changed while
+# an
+# exclusion is added would otherwise have profiles that ignore it.
 BASELINES_LOCK: Final = 0x6E6F726D_00000015
-# So long samples may be on their way: agents send every few seconds.
+# Samples may be in transit for this long: agents send every few seconds.
 SETTLE: Final = timedelta(minutes=2)
-# How often a profile is made again while its windows go on.
+# How often a profile is rebuilt while its windows still grow.
 AGAIN: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionRecord:
-    """What a baseline was, and why it became so."""
+    """One version of a baseline, and why it was created."""
 
     version: int
     windows: list[Window]
@@ -46,12 +47,12 @@ class VersionRecord:
 
 
 async def lock_baselines(session: AsyncSession) -> None:
-    """Wait until nobody else changes baselines; before anything else of the transaction is locked."""
+    """Wait until nobody else changes baselines; call it before the transaction takes any other lock."""
     await session.execute(select(func.pg_advisory_xact_lock(BASELINES_LOCK)))
 
 
 async def list_versions(session: AsyncSession, baseline_id: int) -> list[VersionRecord]:
-    """Return all versions, the newest first.
+    """Return all versions, newest first.
 
     Raises: NotFound for an unknown baseline
     """
@@ -83,7 +84,7 @@ async def effective_windows(
 ) -> tuple[Window, ...]:
     """Return the windows of that version (None: the newest) without what is excluded today for the host.
 
-    They may reach into the future. Missing: empty when all is excluded, or a rule has made no window yet.
+    They may reach into the future. Missing: empty when everything is excluded, or a rule has no finished window yet.
 
     Raises: NotFound for an unknown baseline or version
     """
@@ -108,7 +109,7 @@ async def effective_windows(
 
 
 async def add_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> None:
-    """Keep what the baseline is now as its version, and ask for profiles of its hosts."""
+    """Store the present baseline as its version, and request profiles of its hosts."""
     rows = (
         await session.execute(
             select(Host.id, Host.name)
@@ -138,12 +139,12 @@ async def add_version(session: AsyncSession, baseline: Baseline, *, reason: str,
 
 
 async def ask_for_profile(session: AsyncSession, baseline_id: int, host_ids: Iterable[int]) -> None:
-    """Have the profiles of the baseline made, or made again, for these hosts; in the transaction of what changed."""
+    """Request that the baseline's profiles for these hosts be built or rebuilt; in the transaction of the change."""
     await _ask(session, [(baseline_id, host_id) for host_id in host_ids])
 
 
 async def ask_for_excluded(session: AsyncSession, window: Window, host_id: int | None) -> int:
-    """Have the profiles made again that an exclusion of this window concerns; how many baselines that are."""
+    """Request that the profiles affected by an exclusion of this window be rebuilt; return the number of baselines."""
     query = (
         select(BaselineHost.baseline_id, BaselineHost.host_id)
         .join(Baseline, Baseline.id == BaselineHost.baseline_id)
@@ -159,7 +160,7 @@ async def ask_for_excluded(session: AsyncSession, window: Window, host_id: int |
 
 
 async def ask_for_what_is_due(session: AsyncSession, now: datetime) -> int:
-    """Have profiles made that nobody asked for yet, or whose windows went on since they were asked for; how many."""
+    """Request missing profiles, and those whose windows have grown since the last request; return their number."""
     asked, end = ProfileJob.asked_at, func.upper(Baseline.windows)
     has_ended = and_(end + SETTLE <= now, asked < end + SETTLE)
     goes_on = and_(asked < now - AGAIN, asked < end, Baseline.windows.op("&&")(func.tstzrange(asked, func.greatest(asked, now))))
@@ -182,7 +183,7 @@ async def ask_for_what_is_due(session: AsyncSession, now: datetime) -> int:
 
 
 async def forget_host(session: AsyncSession, host_id: int, name: str, *, made_by: str) -> None:
-    """Take a host that is being deleted out of baselines, groups, exclusions and mutes; its baselines get a new version."""
+    """Remove a host that is being deleted from baselines, groups, exclusions and mutes; its baselines get a new version."""
     query = (
         select(Baseline)
         .join(BaselineHost, BaselineHost.baseline_id == Baseline.id)
@@ -201,14 +202,14 @@ async def forget_host(session: AsyncSession, host_id: int, name: str, *, made_by
 async def _ask(session: AsyncSession, pairs: Sequence[tuple[int, int]]) -> None:
     if not pairs:
         return
-    # In one order, so that two who ask at once do not wait for each other.
+    # In a fixed order, so that two concurrent requests do not deadlock.
     rows = [{"baseline_id": baseline_id, "host_id": host_id} for baseline_id, host_id in sorted(pairs)]
     fresh = {
         "state": "waiting",
         "n_done": 0,
         "n_total": 0,
         "message": "",
-        # By it whoever makes the profile tells whether it was asked for again meanwhile.
+        # Tells the worker whether the profile was requested again in the meantime.
         "asked_at": func.clock_timestamp(),
         "finished_at": None,
     }

@@ -1,4 +1,4 @@
-"""The raw bytes of streams: compressed in pieces, as they were received, and read back."""
+"""The raw bytes of streams: compressed in chunks as received, and read back."""
 
 import threading
 import zlib
@@ -15,9 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import DamagedChunk
 from normstat.storage.schema.models import Chunk
 
-# Measured on real captures by the MiB: a tenth of them, at 740 MB/s; on numbers without any pattern a third, at 230 MB/s; by 3 kB,
-# as live agents send, a fifth, at 300 MB/s. Level 9 makes 12 % less at a tenth of the speed; zlib 5, which older chunks are packed
-# with, 17 % more at a seventh.
+# Measured on real captures, by the MiB: compressed to a tenth at 740 MB/s; numbers without any pattern to a third at 230 MB/s; by 3
+# kB, as
+# live agents send, to a fifth at 300 MB/s. Level 9 saves 12 % more at a tenth of the speed; zlib 5, which compressed older chunks,
+# takes
+# 17 % more space at a seventh.
 COMPRESSION_LEVEL: Final = 2
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
@@ -27,7 +29,7 @@ _local = threading.local()
 
 @dataclass(frozen=True, slots=True)
 class RawChunk:
-    """Bytes [start, end) of a stream; `body` is them compressed."""
+    """Bytes [start, end) of a stream; `body` holds them compressed."""
 
     start: int
     end: int
@@ -36,7 +38,7 @@ class RawChunk:
 
 def compress_chunk(start: int, data: bytes) -> RawChunk:
     """Return the bytes from `start` on as a chunk."""
-    # Making a compressor takes longer than packing some kB; one must not be used by two threads.
+    # Creating a compressor takes longer than compressing some kB; two threads must not share one.
     compressor = getattr(_local, "compressor", None)
     if compressor is None:
         compressor = _local.compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
@@ -51,11 +53,11 @@ def unpack_body(body: bytes) -> bytes:
     try:
         return zstandard.decompress(body) if body.startswith(ZSTD_MAGIC) else zlib.decompress(body)
     except (zstandard.ZstdError, zlib.error) as error:
-        raise DamagedChunk(f"A piece of a stream's raw bytes is damaged in the database: {error}") from error
+        raise DamagedChunk(f"A chunk of a stream's raw bytes is damaged in the database: {error}") from error
 
 
 async def copy_chunks(connection: psycopg.AsyncConnection, chunks: Sequence[tuple[int, RawChunk]], received_at: datetime) -> None:
-    """Keep chunks of streams (by their ids); the database refuses one that begins where another one does."""
+    """Store chunks of streams (by their ids); the database refuses one that begins where another one does."""
     if not chunks:
         return
     columns = "stream_id, start_offset, end_offset, received_at, body"
@@ -66,7 +68,7 @@ async def copy_chunks(connection: psycopg.AsyncConnection, chunks: Sequence[tupl
 
 
 async def read_chunks(session: AsyncSession, stream_id: int, *, start: int = 0) -> AsyncIterator[tuple[int, bytes]]:
-    """Offset and bytes of each chunk that ends after `start`, in the order of the stream, one at a time.
+    """Yield offset and bytes of each chunk that ends after `start`, in the order of the stream, one at a time.
 
     A gap shows as a chunk that begins later than the one before ended.
     """
@@ -85,8 +87,8 @@ async def read_chunks(session: AsyncSession, stream_id: int, *, start: int = 0) 
 
 
 @dataclass(frozen=True, slots=True)
-class KeptChunk:
-    """Bytes of a stream from `start` on, and when they came."""
+class StoredChunk:
+    """Bytes of a stream from `start` on, and when they arrived."""
 
     start: int
     data: bytes
@@ -94,17 +96,17 @@ class KeptChunk:
 
     @property
     def end(self) -> int:
-        """The offset behind the last byte."""
+        """The offset after the last byte."""
         return self.start + len(self.data)
 
 
-# Of agents' chunks, a few kB each, this many make a few MiB.
+# With agents' chunks of a few kB each, this many make a few MiB.
 MAX_CHUNKS: Final = 2000
 
 
-async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_bytes: int) -> list[KeptChunk]:
-    """Return the chunks from offset `start` on, where one begins or ended: about `most_bytes`, at least one, none behind the
-    last.
+async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_bytes: int) -> list[StoredChunk]:
+    """Return the chunks from offset `start` on, a chunk boundary: about `most_bytes`, at least one; empty at the end of the
+    stream.
     """
     sizes = (
         select(
@@ -123,4 +125,4 @@ async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_
         .where(Chunk.stream_id == stream_id, sizes.c.total - sizes.c.size < most_bytes)
         .order_by(Chunk.start_offset)
     )
-    return [KeptChunk(row.start_offset, unpack_body(row.body), row.received_at) for row in await session.execute(query)]
+    return [StoredChunk(row.start_offset, unpack_body(row.body), row.received_at) for row in await session.execute(query)]

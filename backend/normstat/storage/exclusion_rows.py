@@ -1,4 +1,4 @@
-"""Exclusions: windows that were an incident, which no baseline counts."""
+"""Exclusions: incident windows that baselines leave out."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,7 +32,7 @@ class ExclusionRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExclusionDraft:
-    """An exclusion that does not stand yet."""
+    """An exclusion to create."""
 
     name: str
     note: str
@@ -42,7 +42,7 @@ class ExclusionDraft:
 
 
 async def create_exclusion(session: AsyncSession, draft: ExclusionDraft) -> tuple[ExclusionRecord, int]:
-    """Return the new exclusion, and how many baselines leave something out because of it.
+    """Return the new exclusion, and the number of baselines that it affects.
 
     Raises: NotFound for an unknown host
     """
@@ -67,7 +67,7 @@ async def create_exclusion(session: AsyncSession, draft: ExclusionDraft) -> tupl
 async def list_exclusions(
     session: AsyncSession, *, host: str | None = None, window: Window | None = None
 ) -> list[ExclusionRecord]:  # fmt: skip
-    """Return the exclusions that concern the host (those of all hosts, too) and reach into the window, the newest first.
+    """Return the exclusions that apply to the host (including those of all hosts) and overlap the window, newest first.
 
     Raises: NotFound for an unknown host
     """
@@ -82,7 +82,7 @@ async def list_exclusions(
 
 
 async def delete_exclusion(session: AsyncSession, exclusion_id: int) -> int:
-    """Remove the exclusion: baselines count its window again; how many do.
+    """Delete the exclusion; return the number of baselines that include its window again.
 
     Raises: NotFound
     """
@@ -97,7 +97,7 @@ async def delete_exclusion(session: AsyncSession, exclusion_id: int) -> int:
 
 
 async def find_host(session: AsyncSession, name: str) -> int:
-    """Return the id of a host, which is not deleted before the transaction ends.
+    """Return the id of a host, which cannot be deleted before the transaction ends.
 
     Raises: NotFound
     """

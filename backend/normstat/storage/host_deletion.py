@@ -24,11 +24,11 @@ from normstat.storage.schema.models import (
     Chunk,
     Host,
     Instance,
-    RejectedLine,
     Reparse,
     Rollup,
     RollupMark,
     StatTable,
+    StoredRejectedLine,
     Stream,
 )
 from normstat.storage.schema.retention_models import HostDeletion
@@ -119,7 +119,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], host_id: int) 
     for stream_id in await _stream_ids(sessions, host_id):
         for column, of_stream in (
             (Chunk.start_offset, Chunk.stream_id == stream_id),
-            (RejectedLine.id, RejectedLine.stream_id == stream_id),
+            (StoredRejectedLine.id, StoredRejectedLine.stream_id == stream_id),
         ):
             while await _delete_some(sessions, column, of_stream):
                 pass

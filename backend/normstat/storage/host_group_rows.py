@@ -1,4 +1,4 @@
-"""Groups of hosts. The baselines of a group speak of the hosts that it has now; each change of them makes new versions."""
+"""Host groups. The baselines of a group cover its present hosts; each change of them creates new versions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NAME_CONSTRAINT: Final = "uq_host_groups__name"
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
-    """A group with its hosts, and the names of the baselines that speak of it."""
+    """A group with its hosts, and the names of the baselines that use it."""
 
     id: int
     name: str
@@ -29,7 +29,7 @@ class GroupRecord:
 
 @dataclass(frozen=True, slots=True)
 class GroupChange:
-    """What to change; None stays as it is."""
+    """Changes to a group; None leaves a member unchanged."""
 
     changed_by: str
     name: str | None = None
@@ -68,7 +68,7 @@ async def read_group(session: AsyncSession, group_id: int) -> GroupRecord:
 
 
 async def lock_group(session: AsyncSession, name: str) -> tuple[int, list[int]]:
-    """Return the number and the hosts of the group of that name; it stays as it is until the transaction ends.
+    """Return the id and the hosts of the group of that name, locked until the transaction ends.
 
     Raises: NotFound; BadRequest for a group without hosts
     """
@@ -77,14 +77,14 @@ async def lock_group(session: AsyncSession, name: str) -> tuple[int, list[int]]:
         raise NotFound(f"There is no host group {shorten(name)}; GET /api/v1/host-groups lists them", {"group": name})
     host_ids = (await session.scalars(select(HostGroupHost.host_id).where(HostGroupHost.group_id == group_id))).all()
     if not host_ids:
-        raise BadRequest(f"The host group {shorten(name)} has no hosts; a baseline speaks of at least one", {"group": name})
+        raise BadRequest(f"Host group {shorten(name)} has no hosts; a baseline covers at least one", {"group": name})
     return group_id, sorted(host_ids)
 
 
 async def update_group(session: AsyncSession, group_id: int, change: GroupChange) -> GroupRecord:
-    """Return the group after the change; when its hosts changed, its baselines have a new version.
+    """Return the changed group; other hosts give its baselines a new version.
 
-    Raises: NotFound; Conflict when the name is taken; BadRequest for no hosts
+    Raises: NotFound; Conflict when the name is taken; BadRequest without hosts
     """
     await lock_baselines(session)
     group = await _require(session, group_id, is_locked=True)
@@ -99,7 +99,7 @@ async def update_group(session: AsyncSession, group_id: int, change: GroupChange
 
 
 async def delete_group(session: AsyncSession, group_id: int) -> None:
-    """Remove the group; its baselines go on speaking of the hosts that it had.
+    """Delete the group; its baselines keep covering the hosts that it had.
 
     Raises: NotFound
     """
@@ -147,9 +147,9 @@ async def _require(session: AsyncSession, group_id: int, *, is_locked: bool = Fa
 
 
 async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> dict[str, int]:
-    """Return the hosts by name. A host that is added must not be deleted meanwhile."""
+    """Return the hosts by name, locked so that they cannot be deleted in the meantime."""
     if not names:
-        raise BadRequest("A host group has at least one host; give the names in `hosts`")
+        raise BadRequest("A host group needs at least one host; give the names in `hosts`")
     query = select(Host.name, Host.id).where(Host.name.in_(names)).with_for_update(key_share=True, read=True)
     found = dict((await session.execute(query)).all())
     for name in names:
@@ -176,4 +176,4 @@ async def _flush_name(session: AsyncSession, name: str) -> None:
     except IntegrityError as error:
         if NAME_CONSTRAINT not in str(error.orig):
             raise
-        raise Conflict(f"There is a host group {shorten(name)} already; choose another name", {"name": name}) from None
+        raise Conflict(f"Host group {shorten(name)} already exists; choose another name", {"name": name}) from None

@@ -1,7 +1,8 @@
-"""What TimescaleDB does better than plain PostgreSQL, where it is there: the only file that knows the two apart.
+"""TimescaleDB features, with fallbacks for plain PostgreSQL: the only module that tells the two apart.
 
-Three situations, one schema: TimescaleDB community edition (hypertables and the columnstore), TimescaleDB Apache edition (only
-hypertables; what Debian packages), and plain PostgreSQL (ordinary tables).
+Three cases, one schema: TimescaleDB community edition (hypertables and the columnstore), TimescaleDB Apache edition (only
+hypertables; what
+Debian packages), and plain PostgreSQL (ordinary tables).
 """
 
 from dataclasses import dataclass
@@ -22,12 +23,14 @@ log = structlog.get_logger()
 Storage = Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]
 
 CHUNK_INTERVAL: Final = "1 day"
-# Measured on recorded 1 s output (bench/bench_disk.py): batches of a host's rows by instance and time take 1.4 bytes a value of
-# pidstat; batches of one instance each, which most processes do not fill, take 11, more than no columnstore at all. Where instances
-# stay, as CPUs do, both take the same, and one instance is read as fast: batches keep the least and greatest of what orders them.
+# Measured on recorded 1 s output (bench/bench_disk.py): batches of a host's rows by instance and time take 1.4 bytes per value of
+# pidstat;
+# batches of one instance each, which most processes do not fill, take 11, more than no columnstore at all. For lasting instances,
+# such as
+# CPUs, both take the same, and one instance is read as fast: batches store the minimum and maximum of their ordering columns.
 SEGMENT_BY: Final = "host_id"
 ORDER_BY: Final = "instance_id, time"
-# From a day on that is over for a day, late bytes are few. They are still taken: as rows, which the next run of the job packs, too.
+# A day after its end, a day gets few late bytes. They are stored as rows, and the next run of the job compresses them, too.
 COLUMNSTORE_AFTER: Final = "1 day"
 COLUMNSTORE_EVERY: Final = "1 hour"
 
@@ -51,12 +54,12 @@ def _storage_of(found: list[str | None]) -> Storage:
 
 
 async def read_storage(session: AsyncSession) -> Storage:
-    """Return which of the three situations this database is; "unknown" for an edition of TimescaleDB that did not exist yet."""
+    """Return which of the three cases this database is; "unknown" for a newer edition of TimescaleDB."""
     return _storage_of(list(await session.scalars(text(EDITION))))
 
 
 async def make_hypertable(connection: psycopg.AsyncConnection, table: sql.Identifier) -> None:
-    """Turn a new, empty table with a column `time` into what this database stores best; plain PostgreSQL leaves it as it is."""
+    """Turn a new, empty table with a column `time` into a hypertable; does nothing with plain PostgreSQL."""
     storage = _storage_of([edition for (edition,) in await (await connection.execute(EDITION)).fetchall()])
     if storage == "postgresql":
         return
@@ -71,14 +74,15 @@ async def make_hypertable(connection: psycopg.AsyncConnection, table: sql.Identi
 
 
 async def make_chunks_for(session: AsyncSession, table: sql.Identifier, staged: sql.Identifier) -> None:
-    """Make the chunks that the rows of the staged table will need; plain PostgreSQL has none.
+    """Create the chunks that the rows of the staged table will need; does nothing with plain PostgreSQL.
 
-    A chunk that a transaction makes is locked until its end, for all hosts: so a short one makes them, by rows that it deletes.
+    A transaction locks a chunk that it creates until its end, for all hosts: so a short one creates them, by rows that it deletes
+    again.
     """
     if await read_storage(session) == "postgresql":
         return
     connection = await driver_of(session)
-    # No host has the number 0.
+    # No host has the id 0.
     insert = """
         INSERT INTO {table} (time, host_id, instance_id, stream_id, line_offset)
         SELECT min(time), 0, 0, 0, 0 FROM {staged} GROUP BY floor(extract(epoch FROM time) / 86400)
@@ -91,13 +95,13 @@ async def make_chunks_for(session: AsyncSession, table: sql.Identifier, staged: 
 
 
 async def allow_large_changes(session: AsyncSession) -> None:
-    """Lift TimescaleDB's limit on how many compressed rows this transaction may change; plain PostgreSQL has none."""
+    """Lift TimescaleDB's limit on the compressed rows that this transaction may change; does nothing with plain PostgreSQL."""
     name = "timescaledb.max_tuples_decompressed_per_dml_transaction"
     if await session.scalar(text("SELECT current_setting(:name, true)"), {"name": name}) is not None:
         await session.execute(text("SELECT set_config(:name, '0', true)"), {"name": name})
 
 
-# What TimescaleDB calls it since 2.18, and before.
+# TimescaleDB's names since 2.18, and before.
 COLUMNSTORE: Final = """
     ALTER TABLE {table} SET (
         timescaledb.enable_columnstore, timescaledb.segmentby = {segment_by}, timescaledb.orderby = {order_by}
@@ -108,7 +112,7 @@ COLUMNSTORE_BEFORE: Final = """
         timescaledb.compress, timescaledb.compress_segmentby = {segment_by}, timescaledb.compress_orderby = {order_by}
     )
 """
-# Not at once: the first rows of a new table may be those of a long recording, which is still being loaded.
+# Not at once: the first rows of a new table may belong to a long recording that is still being loaded.
 POLICY: Final = """
     CALL add_columnstore_policy(
         {name}::regclass, {after}::interval, schedule_interval => {every}::interval, initial_start => now() + {every}::interval
@@ -121,7 +125,7 @@ POLICY_BEFORE: Final = """
 """
 REMOVE_POLICY: Final = "CALL remove_columnstore_policy({name}::regclass, if_exists => true)"
 REMOVE_POLICY_BEFORE: Final = "SELECT remove_compression_policy({name}::regclass, if_exists => true)"
-# Tables that were made by an edition without it, or with other settings.
+# Tables created by an edition without it, or with other settings.
 LACKING: Final = text("""
     SELECT h.hypertable_name
     FROM timescaledb_information.hypertables AS h
@@ -149,7 +153,7 @@ async def _add_columnstore(connection: psycopg.AsyncConnection, table: sql.Ident
     }
     has_columnstore = await (await connection.execute(HAS_COLUMNSTORE)).fetchone() == (True,)
     try:
-        # A savepoint: the columnstore saves space, and a table without it is as right as one with it.
+        # In a savepoint: the columnstore saves space, but a table without it is just as correct.
         async with connection.transaction():
             await connection.execute(sql.SQL(COLUMNSTORE if has_columnstore else COLUMNSTORE_BEFORE).format(**parts))
             await connection.execute(sql.SQL(REMOVE_POLICY if has_columnstore else REMOVE_POLICY_BEFORE).format(**parts))
@@ -159,9 +163,9 @@ async def _add_columnstore(connection: psycopg.AsyncConnection, table: sql.Ident
 
 
 async def keep_columnstores(sessions: async_sessionmaker[AsyncSession], schema: str) -> None:
-    """The hourly job: all tables of the schema have the columnstore as new ones get it, wherever the edition has one.
+    """Give all tables of the schema the columnstore settings of new ones, where the edition has a columnstore. An hourly job.
 
-    What is in it already stays as it is until it is packed again.
+    Data already compressed stays as it is until it is compressed again.
     """
     async with open_read_session(sessions) as session:
         is_wanted = await read_storage(session) == "timescaledb-community"
@@ -175,12 +179,12 @@ async def keep_columnstores(sessions: async_sessionmaker[AsyncSession], schema: 
                 await _add_columnstore(await driver_of(session), sql.Identifier(schema, name))
 
 
-# --- the life of the data: removing, measuring, copying ---
+# --- removing, measuring and copying data ---
 
 
 @dataclass(frozen=True, slots=True)
 class TableSize:
-    """What a table takes on disk, with all its parts; `n_rows` is an estimate of the catalogue."""
+    """Disk usage of a table with all its chunks; `n_rows` is an estimate of the catalogue."""
 
     name: str
     table_bytes: int
@@ -202,9 +206,11 @@ PLAIN_SIZES: Final = text("""
     WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema) AND c.relkind = 'r'
     ORDER BY c.relname
 """)
-# A chunk that nobody wrote to since it was analyzed is as large as the catalogue says; asking the file system for the sizes of
-# all files of some thousand chunks takes seconds. What is in the columnstore is as large as it was when it was put there. Rows of
-# tables that nobody has analyzed yet count by what the statistics collector saw.
+# A chunk not written to since it was analyzed is as large as the catalogue says; asking the file system for the sizes of all files
+# of some
+# thousand chunks takes seconds. Compressed data has the size recorded when it was compressed. Rows of tables not analyzed yet are
+# those
+# counted by the statistics collector.
 HYPERTABLE_SIZES: Final = text("""
     WITH parts AS (
         SELECT p.hypertable_name AS name, c.oid, c.reltoastrelid, c.reltuples, p.is_compressed,
@@ -269,7 +275,7 @@ HYPERTABLE_FILES: Final = """
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file with rows of a table, and of which times; another file has other rows, whatever a snapshot says."""
+    """A file with rows of a table, and their time range; another file has other rows, whatever a snapshot says."""
 
     oid: int
     file: int
@@ -283,9 +289,9 @@ class TableFile:
 
 
 async def drop_oldest_part(session: AsyncSession, schema: str, name: str, before: datetime) -> int | None:
-    """Drop the oldest chunk of the hypertable that ends at `before` or earlier, and give how many rows it had.
+    """Drop the oldest chunk of the hypertable that ends at `before` or earlier; return its number of rows.
 
-    Missing: None when there is no such chunk, as always with plain PostgreSQL: rows are deleted there.
+    Missing: None when there is no such chunk, as always with plain PostgreSQL, where rows are deleted.
     """
     if await read_storage(session) == "postgresql":
         return None
@@ -308,29 +314,30 @@ async def drop_oldest_part(session: AsyncSession, schema: str, name: str, before
 
 
 async def read_delete_step(session: AsyncSession) -> timedelta:
-    """Return how long the pieces of time are by which rows of a host are best deleted.
+    """Return the length of the time steps in which rows of a host are best deleted.
 
-    In the columnstore whole batches go without being unpacked when all of a day goes; elsewhere an hour is a short transaction.
+    In the columnstore whole batches are deleted without decompression when a full day goes; elsewhere an hour is a short
+    transaction.
     """
     return timedelta(days=1) if await read_storage(session) == "timescaledb-community" else timedelta(hours=1)
 
 
 async def read_table_sizes(session: AsyncSession, schema: str) -> list[TableSize]:
-    """Return the sizes of all tables of samples, from the catalogue: nothing is counted."""
+    """Return the sizes of all sample tables, from the catalogue: nothing is counted."""
     statement = PLAIN_SIZES if await read_storage(session) == "postgresql" else HYPERTABLE_SIZES
     rows = await session.execute(statement, {"schema": schema})
     return [TableSize(row.name, int(row.table_bytes), int(row.index_bytes), int(row.n_rows or 0)) for row in rows]
 
 
 def read_edition(connection: psycopg.Connection[tuple[object, ...]]) -> Storage:
-    """Return which of the three situations the database of this connection is."""
+    """Return which of the three cases the database of this connection is."""
     return _storage_of([None if edition is None else str(edition) for (edition,) in connection.execute(EDITION).fetchall()])
 
 
 def read_files(connection: psycopg.Connection[tuple[object, ...]], schema: str, name: str) -> frozenset[TableFile]:
-    """Return the files that hold the table's rows, as the connection's snapshot has the catalogue.
+    """Return the files that hold the table's rows, as the connection's snapshot sees the catalogue.
 
-    Dropping, truncating and compressing a chunk do not wait for older snapshots, which see it empty then: the file is another.
+    Dropping, truncating and compressing a chunk do not wait for older snapshots, which then see it empty: the file has changed.
     """
     statement = PLAIN_FILES if read_edition(connection) == "postgresql" else HYPERTABLE_FILES
     rows = connection.execute(statement, {"schema": schema, "name": name}).fetchall()

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.stats.records import Timing
-from normstat.storage.schema.models import Host, Import, ImportedFile, Load, RejectedLine, Stream
+from normstat.storage.schema.models import Host, Import, ImportedFile, Load, StoredRejectedLine, Stream
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window
@@ -100,7 +100,11 @@ async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spe
         stream = await find_stream(session, host, spec, key)
         if stream is None:
             return None
-        reasons = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream.id).group_by(RejectedLine.reason)
+        reasons = (
+            select(StoredRejectedLine.reason, func.count())
+            .where(StoredRejectedLine.stream_id == stream.id)
+            .group_by(StoredRejectedLine.reason)
+        )
         found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MAX_REASONS))]
     counts = [await _count_samples(sessions, stream, name) for name in stream.stat_names]
     return LoadedStream(

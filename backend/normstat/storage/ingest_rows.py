@@ -1,7 +1,8 @@
-"""The rows of hosts and streams that a batch of requests reads and writes: one statement for all of them, however many they are.
+"""Reads and writes the host and stream rows of a batch of requests, with one statement for all of them.
 
-A fleet sends hundreds of small requests a second. What each of them costs in statements decides how many hosts a server carries, so
-these rows are read and written for all requests of a batch at once, and without objects that track changes.
+A fleet sends hundreds of small requests per second. Their cost in statements decides how many hosts a server can serve, so these
+rows
+are read and written for all requests of a batch at once, and without ORM objects.
 """
 
 import json
@@ -19,7 +20,7 @@ from normstat.storage.stream_rows import COUNTERS, LIVE_CHANNEL, StreamName
 MICRO: Final = 1_000_000
 
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
-# In the order of the ids, so that no two batches wait for each other.
+# In the order of the ids, so that two batches cannot deadlock.
 LOCK_HOSTS: Final = """
     SELECT id, name, os, agent_version, clock_offset_s, rolled_until, profiled_until, instance_epoch, now()
     FROM hosts WHERE name = ANY(%(names)s) ORDER BY id FOR NO KEY UPDATE
@@ -42,7 +43,7 @@ FIND_STREAMS: Final = f"""
     SELECT {STREAM_COLUMNS} FROM streams
     WHERE (host_id, spec, key) IN (SELECT * FROM unnest(%(host_ids)s::int8[], %(specs)s::text[], %(keys)s::text[]))
 """  # noqa: S608
-# The key compared as a whole, so that the index over (host_id, spec, key) is read once for a host and not once for each key.
+# The key is compared as a whole, so that the index over (host_id, spec, key) is read once per host and not once per key.
 OTHER_SPECS: Final = """
     SELECT s.host_id, s.key, s.spec
     FROM unnest(%(host_ids)s::int8[]) AS h(id)
@@ -98,7 +99,7 @@ class OpenHost:
     instance_epoch: int
     # When the transaction began, by the clock of the database.
     now: datetime
-    # Whether an agent sent now; an import says nothing of the host as it is.
+    # Whether an agent sent now; an import says nothing about the host's present state.
     is_live: bool = False
 
 
@@ -131,28 +132,28 @@ class OpenStream:
 
     @property
     def timing(self) -> Timing:
-        """What is known of its times from elsewhere."""
+        """The timing given from outside (by an import)."""
         return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
 
     @property
     def n_all_lines(self) -> int:
-        """The lines of the stream so far, of all kinds."""
+        """The number of lines of the stream so far, of all kinds."""
         return sum(self.n_lines.values())
 
 
 async def add_hosts(connection: psycopg.AsyncConnection, names: Iterable[str]) -> None:
-    """Make those of the hosts that are not there; in a short transaction of its own, because others may be making them too."""
+    """Create the missing hosts; in a short transaction of its own, because others may be creating them too."""
     await connection.execute(ADD_HOSTS, {"names": sorted(set(names))})
 
 
 async def lock_hosts(connection: psycopg.AsyncConnection, names: Iterable[str]) -> dict[str, OpenHost]:
-    """Return those of the hosts that are there, by name, locked until the end of the transaction."""
+    """Return the existing hosts by name, locked until the end of the transaction."""
     cursor = await connection.execute(LOCK_HOSTS, {"names": sorted(set(names))})
     return {str(row[1]): OpenHost(*row) for row in await cursor.fetchall()}
 
 
 async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHost]) -> None:
-    """Write what the requests said of their hosts."""
+    """Write what the requests reported about their hosts."""
     arguments: dict[str, object] = {
         "ids": [host.id for host in hosts],
         "is_live": [host.is_live for host in hosts],
@@ -170,7 +171,7 @@ async def find_valid_tokens(connection: psycopg.AsyncConnection, ids: Iterable[i
 
 
 async def count_hosts(connection: psycopg.AsyncConnection) -> int:
-    """Return how many hosts there are, those that are being deleted among them."""
+    """Return the number of hosts, including those being deleted."""
     row = await (await connection.execute(COUNT_HOSTS)).fetchone()
     assert row is not None
     return int(str(row[0]))
@@ -179,7 +180,7 @@ async def count_hosts(connection: psycopg.AsyncConnection) -> int:
 async def find_streams(
     connection: psycopg.AsyncConnection, names: Iterable[tuple[int, StreamName]]
 ) -> dict[tuple[int, StreamName], OpenStream]:
-    """Return those of the streams that are there, by host and (spec, key)."""
+    """Return the existing streams, by host and (spec, key)."""
     return await _read_streams(connection, FIND_STREAMS, sorted(set(names)))
 
 
@@ -188,8 +189,8 @@ async def open_streams(
     names: Iterable[tuple[int, StreamName]],
     known: Mapping[tuple[int, StreamName], OpenStream],
 ) -> dict[tuple[int, StreamName], OpenStream]:
-    """Return the streams by host and (spec, key), made if they are not `known`; the rows of their hosts must be locked."""
-    # Looked for before inserted: an insert that ends in a conflict would use up a number of the sequence every time.
+    """Return the streams by host and (spec, key), created if they are not `known`; the rows of their hosts must be locked."""
+    # Looked up before inserted: an insert that ends in a conflict would use up an id of the sequence every time.
     new = sorted(set(names) - set(known))
     return {**known, **(await _read_streams(connection, ADD_STREAMS, new) if new else {})}
 
@@ -197,9 +198,7 @@ async def open_streams(
 async def find_specs_of_keys(
     connection: psycopg.AsyncConnection, names: Iterable[tuple[int, StreamName]]
 ) -> dict[tuple[int, str], set[str]]:
-    """Return the specs under which these hosts have streams of these keys, by host and key; for streams that are new, as it
-    takes time.
-    """
+    """Return the specs under which these hosts have streams of these keys, by host and key. Slow: call it for new streams only."""
     wanted = sorted(set(names))
     arguments = {"host_ids": sorted({host_id for host_id, _ in wanted}), "keys": sorted({key for _, (_, key) in wanted})}
     specs: dict[tuple[int, str], set[str]] = {}
@@ -230,10 +229,10 @@ async def _read_streams(
 
 
 async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[OpenStream]) -> None:
-    """Write the streams as they are now."""
+    """Write the present state of the streams."""
     arguments: dict[str, object] = {name: [_cell(stream, name) for stream in streams] for name, _ in SAVED}
     arguments["id"] = [stream.id for stream in streams]
-    # Names of stats have no blanks in them.
+    # Names of stats contain no blanks.
     arguments["stat_names"] = [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
     await connection.execute(SAVE_STREAMS, arguments)
 
@@ -249,7 +248,7 @@ def _cell(stream: OpenStream, name: str) -> object:
 
 
 async def announce_all(connection: psycopg.AsyncConnection, news: Mapping[tuple[str, str], datetime]) -> None:
-    """Tell whoever listens up to when a host (by name) has samples of a spec; nobody hears of it when the transaction fails."""
+    """Announce up to when a host (by name) has samples of a spec; nothing is announced if the transaction fails."""
     if news:
         payloads = [json.dumps({"host": host, "spec": spec, "last_sample_at": at.isoformat()}) for (host, spec), at in news.items()]
         await connection.execute(ANNOUNCE, {"channel": LIVE_CHANNEL, "payloads": payloads})

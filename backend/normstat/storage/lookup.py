@@ -1,4 +1,4 @@
-"""What there is to be read: hosts, stats with their fields, and instances, looked up by name."""
+"""Look up hosts, stats with their fields, and instances by name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,22 +13,22 @@ from normstat.errors import NotFound, shorten
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
 from normstat.stats.spec_defaults import usual_semantics
-from normstat.storage.instance_memory import LAST_STEP
+from normstat.storage.instance_cache import LAST_STEP
 from normstat.storage.schema.models import Host, Instance, StatField, StatTable
 from normstat.storage.session import driver_of
 from normstat.window import Window
 
 DIGITS: Final = re.compile(r"(\d+)")
-# Instances that one list has.
+# Maximum number of instances in one list.
 MAX_LISTED: Final = 10_000
 NAMES_AT_ONCE: Final = 10_000
-# Names that an export remembers from page to page.
+# Names that an export caches from page to page.
 MAX_NAMES: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class StatRef:
-    """A stat whose wide table exists, with all its columns: undocumented ones and families of this database too."""
+    """A stat whose wide table exists, with all its columns, including undocumented ones and families of this database."""
 
     id: int
     name: str
@@ -39,7 +39,7 @@ class StatRef:
 
 @dataclass(frozen=True, slots=True)
 class InstanceRef:
-    """What rows of a stat are about on one host."""
+    """An instance of a stat on one host."""
 
     id: int
     name: str
@@ -48,7 +48,7 @@ class InstanceRef:
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort names as people do: texts before numbers (`all` before `0`), and 9 before 10."""
+    """Return a key that sorts names naturally: texts before numbers (`all` before `0`), and 9 before 10."""
     parts = [part for part in DIGITS.split(name) if part]
     return tuple((1, int(part[:18]), part) if part.isascii() and part.isdecimal() else (0, 0, part) for part in parts)
 
@@ -78,20 +78,20 @@ async def find_stat(session: AsyncSession, name: str) -> StatRef | None:
 
 
 async def list_stats(session: AsyncSession) -> list[StatRef]:
-    """Return the stats of which any host has sent a sample, by name."""
+    """Return the stats with samples of any host, by name."""
     return await _read_stats(session, (await session.scalars(select(StatTable.name))).all())
 
 
 async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
-    """Return the stats of which a host has samples, by name."""
-    # One look into the index of instances for each stat, however many instances the host has had.
+    """Return the stats with samples of the host, by name."""
+    # One lookup in the index of instances per stat, however many instances the host has had.
     has_instances = select(Instance.id).where(Instance.host_id == host_id, Instance.stat_id == StatTable.id).exists()
     names = (await session.scalars(select(StatTable.name).where(has_instances))).all()
     return await _read_stats(session, names)
 
 
 async def find_instances(session: AsyncSession, host_id: int, stat_id: int, names: Sequence[str]) -> list[InstanceRef]:
-    """Return the instances of a stat that have these names, in natural order."""
+    """Return the instances of a stat with these names, in natural order."""
     statement = select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at).where(
         Instance.host_id == host_id,
         Instance.stat_id == stat_id,
@@ -113,9 +113,9 @@ async def list_instances_by_id(session: AsyncSession, ids: Sequence[int]) -> lis
 async def list_latest_instances(
     session: AsyncSession, host_id: int, stat_id: int, window: Window, *, limit: int = MAX_LISTED
 ) -> tuple[list[InstanceRef], int]:
-    """Return the instances that were there in the window, in natural order, and how many there are in all.
+    """Return the instances that were present in the window, in natural order, and their total number.
 
-    Of more than `limit` those with the latest samples: a host may have had hundreds of thousands (processes, stacks).
+    Above `limit`, those with the latest samples: a host may have had hundreds of thousands (processes, stacks).
     """
     statement = (
         select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at, func.count().over())
@@ -131,7 +131,7 @@ async def list_latest_instances(
 async def read_instance_span(
     session: AsyncSession, host_id: int, stat_id: int, window: Window
 ) -> tuple[datetime, datetime, int] | None:
-    """Return the first and the last sample of the instances that were there in the window, and how many these are.
+    """Return the first and the last sample of the instances that were present in the window, and their number.
 
     Missing: None when there was none
     """
@@ -146,7 +146,7 @@ async def read_instance_span(
 
 
 async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict[int, str]:
-    """Return the names of instances by id, read in parts: a long list must not hold up the event loop."""
+    """Return the names of instances by id, read in parts so that a long list does not block the event loop."""
     connection = await driver_of(session)
     names: dict[int, str] = {}
     for start in range(0, len(ids), NAMES_AT_ONCE):
@@ -158,7 +158,7 @@ async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict
 
 
 class InstanceNames:
-    """The names of the instances of an export, looked up as they come, and forgotten when they are too many."""
+    """The names of the instances of an export, looked up on demand, and dropped when there are too many."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -175,7 +175,7 @@ class InstanceNames:
 
 
 def _in_window(host_id: int, stat_id: int, window: Window) -> list[ColumnElement[bool]]:
-    # The last sample of an instance that goes on may be LAST_STEP later than its row says.
+    # The last sample of an active instance may be LAST_STEP later than its row says.
     return [
         Instance.host_id == host_id,
         Instance.stat_id == stat_id,
@@ -205,14 +205,12 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
 
 
 def _described(made: Field, today: Field | None) -> Field:
-    """Return the field as today's spec describes it (unit, help, direction), with the type and decimals that its column was
-    made with.
-    """
+    """Return the field as today's spec describes it (unit, help, direction), with the type and decimals of its column."""
     return made if today is None else replace(today, storage=made.storage, decimals=made.decimals)
 
 
 def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field:
-    """Return the field that a column was made for, from its stored definition."""
+    """Return the field of a column, from its stored definition."""
     text = {key: str(value) for key, value in definition.items()}
     return Field(
         key=text["key"],
@@ -227,6 +225,6 @@ def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field
         help=text["help"],
         source=text["source"],
         is_documented=is_documented,
-        # Columns made before fields had semantics.
+        # Columns created before fields had semantics.
         semantics=Semantics(text["semantics"]) if "semantics" in text else usual_semantics(Kind(text["kind"])),
     )

@@ -1,4 +1,4 @@
-"""Muted series: what nobody wants to see among the findings."""
+"""Mutes: series hidden from findings."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ MAX_LISTED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class MuteRecord:
-    """A muted series; host None: of all hosts, instance None: of all instances."""
+    """A muted series; host None: all hosts, instance None: all instances."""
 
     id: int
     host: str | None
@@ -43,11 +43,11 @@ class MuteDraft:
 
 
 async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteRecord:
-    """Return the muted series. A stat or field that nobody has sent yet may be muted, too.
+    """Return the muted series. A stat or field without any samples may be muted, too.
 
-    Raises: NotFound for an unknown host; Conflict when just this is muted already
+    Raises: NotFound for an unknown host; Conflict when it is muted already
     """
-    # Instances may be longer than an entry of an index can be, so no constraint keeps a second one away.
+    # Instance names may be longer than an index entry can be, so no constraint prevents duplicates.
     await lock_baselines(session)
     host_id = None if draft.host is None else await find_host(session, draft.host)
     same = select(MutedSeries.id).where(
@@ -58,7 +58,7 @@ async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteRecord:
     )
     known = await session.scalar(same.limit(1))
     if known is not None:
-        raise Conflict(f"{shorten(draft.field)} of {shorten(draft.stat)} is muted already", {"mute": known})
+        raise Conflict(f"{shorten(draft.field)} of {shorten(draft.stat)} is already muted", {"mute": known})
     mute = MutedSeries(
         host_id=host_id,
         stat=draft.stat,
@@ -74,7 +74,7 @@ async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteRecord:
 
 
 async def list_mutes(session: AsyncSession, host: str | None = None) -> list[MuteRecord]:
-    """Return the muted series of a host (those of all hosts, too), or all, the newest first.
+    """Return the muted series of a host (including those of all hosts), or all, newest first.
 
     Raises: NotFound for an unknown host
     """
@@ -86,7 +86,7 @@ async def list_mutes(session: AsyncSession, host: str | None = None) -> list[Mut
 
 
 async def delete_mute(session: AsyncSession, mute_id: int) -> None:
-    """Show the series among findings again.
+    """Unmute a series.
 
     Raises: NotFound
     """

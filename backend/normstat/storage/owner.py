@@ -1,7 +1,8 @@
-"""The role that owns the database: everything that normstat does works as this role, without a superuser.
+"""The role that owns the database: normstat does everything as this role, never as a superuser.
 
-`normstat up` and `normstat own-database` make it, as the superuser, before the first migration. A cluster of an earlier version
-has one role, which is both: it is renamed and can log in no more, and a new role of its name gets what it had, but not its rights.
+`normstat up` and `normstat own-database` create it, as the superuser, before the first migration. A cluster of an earlier version
+has one
+role, which is both: it is renamed and can no longer log in, and a new role of its name gets what it owned, but not its privileges.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from normstat.errors import NormstatError
 
 ADMIN_ROLE: Final = "normstat_admin"
-# The superuser that initdb made keeps the rights (PostgreSQL insists on it), but nobody can log in as it.
+# The superuser that initdb created keeps its privileges (PostgreSQL insists on it), but nobody can log in as it.
 RETIRED_ROLE: Final = "normstat_bootstrap"
 BOOTSTRAP_OID: Final = 10
 MAINTENANCE_DATABASE: Final = "postgres"
@@ -28,8 +29,9 @@ HAS_TIMESCALEDB: Final = """
     SELECT current_setting('timescaledb.disable_load', true) IS NOT NULL
         AND EXISTS (SELECT FROM pg_available_extensions WHERE name = 'timescaledb')
 """
-# Statements that hand over what the old role has in this database, but for what belongs to extensions or follows a table.
-# TimescaleDB hands over the chunks with their hypertable.
+# Statements that transfer what the old role owns in this database, except what belongs to extensions or follows a table.
+# TimescaleDB
+# transfers the chunks with their hypertable.
 TRANSFERS: Final = """
     WITH mine AS (
         SELECT oid, nspname FROM pg_namespace
@@ -70,14 +72,14 @@ HAS_EXTENSION: Final = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 
 
 
 class OwnerError(NormstatError):
-    """The owner of the database cannot be made; the message says why."""
+    """The owner of the database cannot be created; the message says why."""
 
     code: ClassVar[str] = "database_owner"
 
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """What the URL of the owner says."""
+    """The parts of the owner's URL."""
 
     name: str
     password: str
@@ -85,10 +87,12 @@ class _Owner:
 
 
 def make_owner(admin_url: str, owner_url: str) -> bool:
-    """Make the role, the database and the extension that normstat needs; return whether a role that had more rights was converted.
+    """Create the role, the database and the extension that normstat needs; return whether a role with more privileges was
+    converted.
 
-    `admin_url` names the superuser, as far as it says so with its password; the database is that of `owner_url`. Where there is no
-    such superuser yet, the owner makes it: it is one itself then. An interrupted call is completed by the next one.
+    `admin_url` names the superuser, with its password if there is one; the database is that of `owner_url`. If that superuser does
+    not exist
+    yet, the owner creates it: it is a superuser itself then. An interrupted call is completed by the next one.
     Raises: OwnerError
     """
     parsed = conninfo_to_dict(owner_url)
@@ -103,7 +107,7 @@ def make_owner(admin_url: str, owner_url: str) -> bool:
         with _connect(admin_url, owner.database) as admin:
             _fill_database(admin, owner)
     except psycopg.Error as error:
-        raise OwnerError(f"the owner of the database could not be made: {str(error).strip()}") from error
+        raise OwnerError(f"the owner of the database could not be created: {str(error).strip()}") from error
     return is_converted
 
 
@@ -112,13 +116,13 @@ def _connect(url: str, database: str, **changes: str) -> psycopg.Connection:
 
 
 def _require_admin(admin_url: str, owner: _Owner) -> None:
-    """Make the superuser where it is not there: clusters of an earlier version have none but the owner."""
+    """Create the superuser if it is missing: clusters of an earlier version have only the owner."""
     parsed = conninfo_to_dict(admin_url)
     name, password = str(parsed.get("user") or ADMIN_ROLE), str(parsed.get("password") or "")
     try:
         with _connect(admin_url, MAINTENANCE_DATABASE) as admin:
             if name == ADMIN_ROLE and not password:
-                # Ours, and reached without a password, by a socket: with one, others could try theirs.
+                # Ours, and reached without a password through a socket: with a password, others could guess it.
                 admin.execute(sql.SQL("ALTER ROLE {} PASSWORD NULL").format(sql.Identifier(name)))
     except psycopg.OperationalError as error:
         try:
@@ -134,7 +138,7 @@ def _require_admin(admin_url: str, owner: _Owner) -> None:
 
 
 def _make_role(admin: psycopg.Connection, owner: _Owner) -> bool:
-    """Make the owner's role, or take its rights from it."""
+    """Create the owner's role, or remove its privileges."""
     role = sql.Identifier(owner.name)
     found = admin.execute(ROLE, [owner.name]).fetchone()
     has_rights = found is not None and bool(found[1])
@@ -149,7 +153,7 @@ def _make_role(admin: psycopg.Connection, owner: _Owner) -> bool:
             admin.execute(sql.SQL("ALTER ROLE {} NOSUPERUSER NOCREATEROLE NOCREATEDB NOREPLICATION NOBYPASSRLS").format(role))
         if owner.password:
             admin.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(owner.password)))
-        # Where the database's folder is: how much room its disk has.
+        # Lets it find the database's folder, to measure free disk space.
         admin.execute(sql.SQL("GRANT pg_read_all_settings TO {}").format(role))
     return has_rights
 
@@ -164,7 +168,7 @@ def _make_database(admin: psycopg.Connection, owner: _Owner) -> None:
 
 
 def _fill_database(admin: psycopg.Connection, owner: _Owner) -> None:
-    """Add the extension, and hand over what another role has."""
+    """Add the extension, and transfer what another role owns."""
     if admin.execute(HAS_TIMESCALEDB).fetchone() == (True,):
         admin.execute("CREATE EXTENSION IF NOT EXISTS timescaledb")
     retired = admin.execute("SELECT oid::int8 FROM pg_roles WHERE rolname = %s", [RETIRED_ROLE]).fetchone()
@@ -172,7 +176,7 @@ def _fill_database(admin: psycopg.Connection, owner: _Owner) -> None:
         return
     values = {"owner": owner.name, "old": retired[0]}
     for (statement,) in admin.execute(TRANSFERS, values).fetchall():
-        # Each on its own: a hypertable of years locks all of its chunks.
+        # One at a time: a hypertable of years locks all of its chunks.
         admin.execute(sql.SQL(statement))
     if admin.execute(HAS_EXTENSION).fetchone() == (True,):
         admin.execute(JOBS, values)

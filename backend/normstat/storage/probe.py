@@ -1,4 +1,4 @@
-"""Whether the database answers, asked on a connection of its own and never by more than one question at once."""
+"""Checks whether the database answers, on a connection of its own and with one query at a time."""
 
 import asyncio
 from typing import Final
@@ -9,15 +9,16 @@ from normstat.errors import DatabaseAway
 from normstat.storage.hypertables import Storage, read_storage
 from normstat.storage.session import make_probe_engine, make_sessions
 
-# A question that is not answered for this long is given up, and its connection closed.
+# A query without an answer for this long is abandoned, and its connection closed.
 QUESTION_TIMEOUT_S: Final = 10.0
 
 
 class DatabaseProbe:
-    """Asks the database for its kind of storage; whoever asks meanwhile gets the same answer.
+    """Asks the database for its kind of storage; concurrent callers share one query.
 
-    A database that hangs, or a network that swallows what is sent, leaves a question open; a question that is cancelled waits for
-    the database, too. So the question is a task of its own, and nobody waits for it longer than they want to.
+    A database that hangs, or a network that drops packets, leaves a query open; a cancelled query waits for the database, too. So
+    the query
+    runs in a task of its own, and nobody waits for it longer than they want to.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -28,7 +29,7 @@ class DatabaseProbe:
     async def read_storage(self, max_wait_s: float) -> Storage:
         """Return the kind of storage.
 
-        Raises: DatabaseAway when there is no answer in time; errors of the database as they are
+        Raises: DatabaseAway without an answer in time; errors of the database as they are
         """
         if self._question is None or self._question.done():
             self._question = asyncio.create_task(self._ask(), name="probe")
@@ -46,7 +47,7 @@ class DatabaseProbe:
                 except DBAPIError as error:
                     if not error.connection_invalidated:
                         raise
-                    # The database was restarted since the last question.
+                    # The database was restarted since the last query.
                     return await self._ask_once()
         except TimeoutError:
             raise DatabaseAway(f"The database did not answer within {QUESTION_TIMEOUT_S:g} s") from None
@@ -64,6 +65,6 @@ class DatabaseProbe:
 
 
 def _retrieve(question: asyncio.Task[Storage]) -> None:
-    # Nobody may be waiting for it any more; asyncio would complain of an exception that nobody has seen.
+    # Nobody may be waiting for it any more; asyncio would complain about an unretrieved exception.
     if not question.cancelled():
         question.exception()

@@ -1,13 +1,14 @@
-"""Takes pieces and profiles of baselines back when the samples change that they were made of.
+"""Invalidates pieces and profiles of baselines when the samples change that they were built from.
 
-Whoever calls holds the host's row locked.
+The caller holds the host's row lock.
 
-    hosts.profiled_until   no piece of the host reaches beyond it: samples of later cost nothing
-    profile_pieces         those of a span that changed are deleted, also those that are only claimed: being made
-    profiles               those whose windows hold an instant of it are marked as stale
+- hosts.profiled_until: no piece of the host reaches beyond it, so later samples cost nothing
+- profile_pieces: those of a changed span are deleted, also those only claimed (being built)
+- profiles: those whose windows overlap it are marked as stale
 
-Who makes a piece claims it first, with the host's row locked, and reads the samples afterwards; what is claimed no longer when the
-piece is done is thrown away. So a change either comes before the reading and is in the piece, or takes the piece back.
+A worker claims a piece first, with the host's row locked, and reads the samples afterwards; if the claim is gone when the piece is
+done,
+the piece is discarded. So a change either precedes the reading and is in the piece, or invalidates the piece.
 """
 
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Changed:
 
 
 async def mark_profiles(connection: psycopg.AsyncConnection, changed: Changed, profiled_until: datetime | None) -> None:
-    """Take back what was made of these samples; nothing when nothing reaches so far."""
+    """Invalidate what was built from these samples; does nothing when nothing reaches that far."""
     if profiled_until is None or changed.first >= profiled_until:
         return
     span = {"host_id": changed.host_id, "stat_id": changed.stat_id, "first": changed.first, "last": changed.last}
@@ -55,7 +56,7 @@ async def mark_profiles(connection: psycopg.AsyncConnection, changed: Changed, p
 
 
 async def forget_profiles_before(connection: psycopg.AsyncConnection, host_id: int, stat_id: int, before: datetime) -> None:
-    """Take back what was made of samples older than `before`, which are gone."""
+    """Invalidate what was built from samples older than `before`, which are deleted."""
     of_stat = {"host_id": host_id, "stat_id": stat_id, "before": before}
     gone = [row[0] for row in await (await connection.execute(DELETE_OLD, of_stat)).fetchall()]
     firsts = [start for start in gone if isinstance(start, datetime)]

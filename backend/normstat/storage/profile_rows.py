@@ -1,6 +1,6 @@
-"""The rows of `profile_pieces` and `profiles`; what is in their bodies: profiles/sketch.py and profiles/profile_codec.py.
+"""The rows of `profile_pieces` and `profiles`; profiles/sketch.py and profiles/profile_codec.py define their bodies.
 
-A piece is claimed before its samples are read, and put in place only while the claim stands: see profile_marks.py.
+A piece is claimed before its samples are read, and stored only while the claim stands: see profile_marks.py.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 
-# The slot of all hours; those of hours that are alike are counted from 0.
+# The slot of all hours; seasonal slots are counted from 0.
 WHOLE_SLOT: Final = -1
-# Ingest waits for the host's row no longer than this for us.
+# Maximum time for which we block ingest on the host's row.
 LOCK_WAIT: Final = "SET LOCAL lock_timeout = '5s'"
 READ_PIECES: Final = """
     SELECT start_at, end_at, stat_id, made_at, spec_version, n_rows, length(body) FROM profile_pieces
@@ -39,7 +39,7 @@ READ_BODIES: Final = """
 
 @dataclass(frozen=True, slots=True)
 class PieceKey:
-    """Which piece: a stat of a host in a span."""
+    """Key of a piece: a stat of a host in a span."""
 
     stat_id: int
     start: datetime
@@ -48,7 +48,7 @@ class PieceKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredPiece:
-    """What is known of a piece without its body. One with 0 bytes is claimed: being made, or left by a process that died."""
+    """A piece without its body. One with 0 bytes is claimed: being built, or left by a process that died."""
 
     key: PieceKey
     made_at: datetime
@@ -59,7 +59,7 @@ class StoredPiece:
 
 @dataclass(frozen=True, slots=True)
 class ProfileKey:
-    """Which profile: of a version of a baseline for a host, in hours that are alike (`slot`), by a method."""
+    """Key of a profile: a version of a baseline for a host, in a seasonal slot, by a method."""
 
     baseline_id: int
     version: int
@@ -70,7 +70,7 @@ class ProfileKey:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A stored profile. `effective`: the windows before `until` that it was made from; `sources`: see `hash_sources`."""
+    """A stored profile. `effective`: the windows before `until` that it was built from; `sources`: see `hash_sources`."""
 
     key: ProfileKey
     made_at: datetime
@@ -83,7 +83,7 @@ class ProfileRow:
 
 
 def hash_sources(pieces: Iterable[StoredPiece]) -> str:
-    """Return a text that other pieces, or the same ones made again, would not have."""
+    """Return a hash that changes with the pieces, or when they are rebuilt."""
     parts = sorted(f"{piece.key.stat_id} {piece.key.start.timestamp()} {piece.made_at.timestamp()}" for piece in pieces)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -91,7 +91,7 @@ def hash_sources(pieces: Iterable[StoredPiece]) -> str:
 async def claim_pieces(
     session: WriteSession, host_id: int, span: Window, versions: Mapping[int, int], method: int
 ) -> dict[int, datetime]:
-    """Begin pieces of these stats: by stat, what tells the claim from a later one. Samples are to be read after the commit.
+    """Claim pieces of these stats; return the time of each claim by stat. Read the samples after the commit.
 
     `versions`: stat -> version of its spec. Missing: empty when the host was deleted
     """
@@ -129,7 +129,7 @@ async def claim_pieces(
 async def put_piece(
     session: WriteSession, host_id: int, key: PieceKey, claim: datetime, *, method: int, n_rows: int, body: bytes
 ) -> bool:
-    """Put the body of a piece in place; False when its samples changed since it was claimed, and it is thrown away."""
+    """Store the body of a piece; return False and discard it when its samples changed since it was claimed."""
     done = await session.execute(
         update(ProfilePiece)
         .where(*_is(host_id, key, method), ProfilePiece.made_at == claim, func.length(ProfilePiece.body) == 0)
@@ -140,12 +140,12 @@ async def put_piece(
 
 
 async def delete_piece(session: WriteSession, host_id: int, key: PieceKey, method: int) -> None:
-    """Remove a piece, so that it is made again."""
+    """Delete a piece, so that it is rebuilt."""
     await session.execute(delete(ProfilePiece).where(*_is(host_id, key, method)))
 
 
 async def list_pieces(session: AsyncSession, host_id: int, window: Window, method: int) -> dict[PieceKey, StoredPiece]:
-    """Return what there is of a host's pieces that reach into the window."""
+    """Return the host's pieces that overlap the window."""
     cursor = await (await driver_of(session)).execute(
         READ_PIECES, {"host_id": host_id, "method": method, "start": window.start, "end": window.end}
     )
@@ -160,7 +160,7 @@ async def list_pieces(session: AsyncSession, host_id: int, window: Window, metho
 
 
 async def read_bodies(session: AsyncSession, host_id: int, stat_id: int, spans: Sequence[Window], method: int) -> list[bytes]:
-    """Return the bodies of a stat's pieces of these spans, in the order of time; those that are not there are left out."""
+    """Return the bodies of a stat's pieces of these spans, in order of time, without missing ones."""
     parameters = {
         "host_id": host_id,
         "stat_id": stat_id,
@@ -178,7 +178,7 @@ async def read_bodies(session: AsyncSession, host_id: int, stat_id: int, spans: 
 
 
 async def put_profile(session: WriteSession, row: ProfileRow, pieces: Iterable[StoredPiece], band: bytes) -> bool:
-    """Store a profile; False when one of its pieces was taken back since it was read."""
+    """Store a profile; return False when one of its pieces was invalidated since it was read."""
     if not await _lock_with_pieces(session, row.key, pieces):
         return False
     key = row.key
@@ -196,7 +196,7 @@ async def put_profile(session: WriteSession, row: ProfileRow, pieces: Iterable[S
 
 
 async def confirm_profile(session: WriteSession, row: ProfileRow, pieces: Iterable[StoredPiece]) -> bool:
-    """Say that a stored profile, which was made of these pieces, is still right; False when it is not."""
+    """Mark a stored profile, built from these pieces, as still valid; return False when it is not."""
     if not await _lock_with_pieces(session, row.key, pieces):
         return False
     done = await session.execute(update(Profile).where(*_of(row.key)).values(**_to_values(row)).returning(Profile.slot))
@@ -204,7 +204,7 @@ async def confirm_profile(session: WriteSession, row: ProfileRow, pieces: Iterab
 
 
 async def _lock_with_pieces(session: WriteSession, key: ProfileKey, pieces: Iterable[StoredPiece]) -> bool:
-    """Return whether all these pieces are there; while the host's row is locked nobody takes one back."""
+    """Return whether all these pieces exist; while the host's row is locked nobody invalidates one."""
     await (await driver_of(session)).execute(LOCK_WAIT)
     if await lock_host_by_id(session, key.host_id) is None:
         return False
@@ -227,7 +227,7 @@ def _to_values(row: ProfileRow) -> dict[str, object]:
 
 
 async def delete_profiles(session: WriteSession, baseline_id: int, host_id: int, keep: Sequence[ProfileKey]) -> None:
-    """Remove the profiles of a baseline for a host but these: those of older versions and of hours that it has no longer."""
+    """Delete the profiles of a baseline for a host except `keep`: those of older versions and of former slots."""
     slots = [key.slot for key in keep]
     of_host = (Profile.baseline_id == baseline_id) & (Profile.host_id == host_id)
     stays: ColumnElement[bool] = Profile.slot.in_(slots)
@@ -237,7 +237,7 @@ async def delete_profiles(session: WriteSession, baseline_id: int, host_id: int,
 
 
 async def read_profile(session: AsyncSession, key: ProfileKey) -> ProfileRow | None:
-    """Return a stored profile, stale or not. Missing: None when it was not made."""
+    """Return a stored profile, stale or not. Missing: None when there is none."""
     found = (await session.execute(select(*_COLUMNS, Profile.body).where(*_of(key)))).one_or_none()
     return None if found is None else _to_row(key, found[:-1], found[-1])
 
@@ -267,7 +267,7 @@ async def list_slots(session: AsyncSession, key: ProfileKey) -> dict[int, Profil
 
 
 async def read_spec_versions(session: AsyncSession, specs: Iterable[str]) -> dict[str, int]:
-    """Return the versions by which samples of these specs are read today."""
+    """Return the current versions of these specs."""
     rows = await session.execute(
         select(StatTable.spec, func.max(StatTable.spec_version)).where(StatTable.spec.in_(list(specs))).group_by(StatTable.spec)
     )
@@ -275,7 +275,7 @@ async def read_spec_versions(session: AsyncSession, specs: Iterable[str]) -> dic
 
 
 async def keep_pieces(session: WriteSession, host_id: int, wanted: set[tuple[datetime, datetime]], method: int) -> int:
-    """Remove pieces of a host that no baseline has any longer, and those of other methods; how many."""
+    """Delete pieces of a host that no baseline needs, and those of other methods; return their number."""
     rows = await session.execute(
         select(ProfilePiece.start_at, ProfilePiece.end_at, ProfilePiece.method).where(ProfilePiece.host_id == host_id).distinct()
     )
@@ -291,7 +291,7 @@ async def keep_pieces(session: WriteSession, host_id: int, wanted: set[tuple[dat
 
 
 async def list_baselines_of(session: AsyncSession, host_id: int) -> list[int]:
-    """Return the ids of the baselines that speak of a host, archived ones too."""
+    """Return the ids of the baselines that cover a host, including archived ones."""
     return list(await session.scalars(select(BaselineHost.baseline_id).where(BaselineHost.host_id == host_id)))
 
 

@@ -1,11 +1,13 @@
 """Samples of a wide table as numpy columns, in pages of bounded size, in the order of time.
 
-A page is one row: of each column the bytes of its numbers, one behind the other (string_agg over int4send and its like), so that
-numpy takes them as they are. Measured for an hour of 64 CPUs with 14 fields, CPU of the database per value: array_agg 70 ns, this
-50 ns, and 40 ns with two columns of four bytes in one of eight; COPY BINARY 45 ns, but then 150 ns more in Python, which must be
-called for each row. A send function gives nothing for a NULL: a column without any value costs next to nothing, and one that
-lacks some is seen by its length, and read again with a number that stands for NULL. The next page is asked for while the one
-before is worked on.
+A page is one row: for each column the concatenated bytes of its numbers (string_agg over int4send and the like), which numpy reads
+directly. Measured for an hour of 64 CPUs with 14 fields, CPU of the database per value: array_agg 70 ns, this 50 ns, and 40 ns with
+two
+columns of four bytes in one of eight; COPY BINARY 45 ns, but then 150 ns more in Python, which runs once per row. A send function
+gives
+nothing for a NULL: a column without any value costs next to nothing, and one with some missing is recognised by its length, and
+read again
+with a number that stands for NULL. The next page is requested while the one before is processed.
 
 Pages follow each other by time (keyset), and a page never ends between two rows of one instant.
 """
@@ -30,14 +32,14 @@ from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us
 
-# What keeps a page of any table below 10 MB on the wire; the database is slower with much smaller and with much larger ones.
+# Keeps a page of any table below 10 MB on the wire; the database is slower with much smaller and with much larger ones.
 VALUES_PER_PAGE: Final = 1_000_000
-# Rows of one instant are read together, whatever a page holds; no tool prints so many at once.
+# Rows of one instant are read together, whatever the page size; no tool prints this many at once.
 MAX_VALUES_AT_ONCE: Final = 8_000_000
-# How much time the first statement looks at: a hypertable has a part for each day, and planning costs time for each part.
+# Time span of the first statement: a hypertable has a chunk per day, and planning costs time for each.
 FIRST_SPAN_US: Final = timedelta(days=1) // timedelta(microseconds=1)
 ARRAY_HEADER_BYTES: Final = 20
-# Numbers that are farther apart than this are sorted; ids of one host are not.
+# Ids spread wider than this are sorted; ids of one host are not.
 MAX_TABLE_ENTRIES: Final = 10_000_000
 NO_SHORT_CODE: Final = 65_535
 # PostgreSQL counts from 2000-01-01.
@@ -59,9 +61,9 @@ SENDERS: Final = {
     Storage.FLOAT8: sql.SQL("float8send"),
 }
 SENT: Final = sql.SQL("string_agg({}({}), NULL)")
-# Two numbers of four bytes, one behind the other: half the calls.
+# Two concatenated numbers of four bytes: half the calls.
 PAIR_SENT: Final = sql.SQL("string_agg(int8send(({}::int8 << 32) | ({}::int8 & 4294967295)), NULL)")
-# What stands for NULL on the way.
+# Stands for NULL on the wire.
 NOTHING: Final = {
     Storage.INT4: sql.SQL("'-2147483648'::int4"),
     Storage.INT8: sql.SQL("'-9223372036854775808'::int8"),
@@ -77,7 +79,9 @@ StoredArray = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.flo
 
 @dataclass(frozen=True, slots=True)
 class PageQuery:
-    """Which samples: `instance_ids` None means all. With `has_lines` each row says its raw line and what it printed oddly."""
+    """Which samples to read: `instance_ids` None means all. With `has_lines` each row has its raw line and its unusually printed
+    words.
+    """
 
     table: str
     host_id: int
@@ -89,7 +93,7 @@ class PageQuery:
 
     @property
     def n_rows_per_page(self) -> int:
-        """Rows that make a page of about `values_per_page` values."""
+        """The number of rows in a page of about `values_per_page` values."""
         return max(1000, self.values_per_page // (len(self.fields) + 2 + 3 * self.has_lines))
 
 
@@ -98,9 +102,11 @@ class Page:
     """Rows in the order of time.
 
     Shape: time_us, instance_id (n,) int64; values[i] (n,) int64, int32 or floating, for each field of the query; stream_id,
-    line_offset (n,) int64, empty without `has_lines`. Units: a dec4 is the whole number that it is stored as; `to_floats` gives the
-    field's own. Missing: NaN, or the least number of integer columns; `has_values[i]` is False where all of the column are.
-    `printed`: row -> its tokens as printed.
+    line_offset (n,) int64, empty without `has_lines`. Units: a dec4 is the integer that it is stored as; `to_floats` gives the
+    field's own
+    unit. Missing: NaN, or the least number of integer columns; `has_values[i]` is False where the whole column is missing.
+    `printed`: row ->
+    its tokens as printed.
     """
 
     time_us: Int64Array
@@ -134,17 +140,18 @@ def load_sql(name: str) -> sql.SQL:
 
 
 async def read_page(session: AsyncSession, query: PageQuery) -> Page:
-    """Return the first page alone; it may end between two rows of one instant."""
-    return await _Reader(await driver_of(session), query).fetch(query.window, query.n_rows_per_page)
+    """Return the first page only; it may end between two rows of one instant."""
+    return await _PageReader(await driver_of(session), query).fetch(query.window, query.n_rows_per_page)
 
 
 async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
-    """Yield all samples of the query, page by page; none when there are none.
+    """Yield all samples of the query, page by page; nothing if there are none.
 
-    The session's connection is at work between two pages: whoever does not take all pages closes the iterator (`aclosing`), which
-    cancels the statement that is under way.
+    The session's connection is busy between two pages: a caller that stops early must close the iterator (`aclosing`), which
+    cancels the
+    running statement.
     """
-    steps = _Steps(_Reader(await driver_of(session), query), query)
+    steps = _PageSteps(_PageReader(await driver_of(session), query), query)
     coming: asyncio.Task[Page] | None = asyncio.create_task(steps.take())
     try:
         while coming is not None:
@@ -154,7 +161,7 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[
                 yield page
     finally:
         if coming is not None:
-            # psycopg cancels the statement at the server. Should we be cancelled again meanwhile, the task ends by itself.
+            # psycopg cancels the statement at the server. If we are cancelled again meanwhile, the task ends on its own.
             coming.cancel()
             await asyncio.wait({coming})
 
@@ -183,7 +190,7 @@ def to_missing(column: StoredArray) -> BoolArray:
 
 
 def to_codes(numbers: Int64Array) -> tuple[Int64Array, npt.NDArray[np.integer]]:
-    """Return the different numbers, ascending, and the place of each row's number among them, in two bytes where that is enough."""
+    """Return the distinct numbers, ascending, and for each row the index of its number, in two bytes if that is enough."""
     if len(numbers) == 0:
         return numbers, np.empty(0, dtype=np.uint16)
     least = int(numbers.min())
@@ -202,10 +209,10 @@ def _shorten(codes: npt.NDArray[np.integer], n_distinct: int) -> npt.NDArray[np.
     return codes.astype(np.uint16) if n_distinct <= NO_SHORT_CODE else codes.astype(np.int32)
 
 
-class _Steps:
-    """Where the pages of a query begin, one after the other."""
+class _PageSteps:
+    """Determines where the pages of a query begin."""
 
-    def __init__(self, reader: "_Reader", query: PageQuery) -> None:
+    def __init__(self, reader: "_PageReader", query: PageQuery) -> None:
         self._reader = reader
         self._start_us, self._end_us = query.window.start_us, query.window.end_us
         self._span_us = FIRST_SPAN_US
@@ -217,7 +224,7 @@ class _Steps:
         self.is_done = False
 
     async def take(self) -> Page:
-        """Return the next page, without what it has of an instant that it does not hold whole; empty where nothing was found."""
+        """Return the next page, without the rows of an incomplete last instant; empty at the end."""
         while True:
             page = await self._reader.fetch(Window(from_us(self._start_us), from_us(self._span_end_us)), self._n_rows)
             self._n_in_span += len(page)
@@ -232,8 +239,8 @@ class _Steps:
             # More rows of one instant than a page holds: they must stay together, so the page grows, up to a limit.
             if self._n_rows * self._n_columns > MAX_VALUES_AT_ONCE:
                 raise TooLarge(
-                    f"{self._table} has more than {self._n_rows:,} rows of one instant ({from_us(last_us):%Y-%m-%dT%H:%M:%S.%fZ});"
-                    " so many are not read. Choose a window without it"
+                    f"{self._table} has more than {self._n_rows:,} rows of one instant ({from_us(last_us):%Y-%m-%dT%H:%M:%S.%fZ}),"
+                    " the limit for one instant. Choose a window without it"
                 )
             self._n_rows *= 2
 
@@ -246,8 +253,8 @@ class _Steps:
         self._span_end_us = min(self._start_us + self._span_us, self._end_us)
 
 
-class _Reader:
-    """Fetches pages of one query, and knows by and by which columns have all of their values, and which lack some."""
+class _PageReader:
+    """Fetches pages of one query, and learns which columns are complete, and which have missing values."""
 
     def __init__(self, connection: AsyncConnection[tuple[object, ...]], query: PageQuery) -> None:
         self._connection = connection
@@ -268,7 +275,7 @@ class _Reader:
         while True:
             groups = self._groups()
             async with self._connection.cursor(binary=True) as cursor:
-                # Planned again each time: a plan made for one day is wrong for a year.
+                # Planned again each time: a plan for one day is wrong for a year.
                 await cursor.execute(self._statement(groups), parameters, prepare=False)
                 result = cursor.pgresult
                 assert result is not None
@@ -278,9 +285,9 @@ class _Reader:
                 return self._decode(groups, cells, n_found)
 
     def _groups(self) -> list[tuple[int, ...]]:
-        """Return the fields that go together in eight bytes, two by two, and those that go alone.
+        """Return the fields packed two by two into eight bytes, and those sent alone.
 
-        A pair where one is NULL would be NULL: so only fields go in pairs that had all their values, or get something for NULL.
+        A pair with one NULL would be NULL: so only fields go in pairs that were complete so far, or have a substitute for NULL.
         """
         is_narrow = [field.storage in (Storage.INT4, Storage.DEC4) for field in self._query.fields]
         sure = [number for number in range(len(is_narrow)) if is_narrow[number] and number in self._full | self._partial]
@@ -289,7 +296,7 @@ class _Reader:
         return [*pairs, *((number,) for number in range(len(is_narrow)) if number not in paired)]
 
     def _learn(self, groups: Sequence[tuple[int, ...]], cells: Sequence[bytes | None], n_rows: int) -> bool:
-        """Return whether each column's bytes are those of all rows, or none; remembers what the columns are like."""
+        """Return whether each column's bytes cover all rows, or none; remembers the state of the columns."""
         is_good = True
         for group, cell in zip(groups, cells, strict=False):
             n_bytes = n_rows * sum(np.dtype(NETWORK_TYPES[self._query.fields[number].storage]).itemsize for number in group)
@@ -311,7 +318,7 @@ class _Reader:
             arrays.append(PAIR_SENT.format(sql.Identifier("instance_id"), sql.Identifier("stream_id")))
         else:
             arrays.append(sql.SQL("string_agg(int4send(instance_id), NULL)"))
-        # Aliases of our own: a field may be called like one of the columns above.
+        # Aliases of our own: a field may have the name of one of the columns above.
         aliases = [sql.Identifier(f"v{number}") for number in range(len(self._query.fields))]
         for number, field in enumerate(self._query.fields):
             column: sql.Composable = sql.SQL("t.{}").format(sql.Identifier(field.key))
@@ -322,7 +329,7 @@ class _Reader:
             sent = SENT.format(SENDERS[self._query.fields[group[0]].storage], aliases[group[0]])
             arrays.append(sent if len(group) == 1 else PAIR_SENT.format(*(aliases[number] for number in group)))
         if self._query.has_lines:
-            # In tables from before, `printed` is NULL where there is nothing to say.
+            # In tables of older versions, `printed` is NULL when empty.
             columns += [sql.SQL("stream_id, line_offset, NULLIF(printed, '') AS printed")]
             arrays += [sql.SQL("string_agg(int8send(line_offset), NULL), array_agg(printed)")]
         return load_sql("page").format(
@@ -357,7 +364,7 @@ def _integers(cell: bytes | None, network_type: str) -> Int64Array:
 def _no_values(storage: Storage, n_rows: int) -> StoredArray:
     dtype = np.dtype(NETWORK_TYPES[storage]).newbyteorder("=")
     nothing = np.nan if dtype.kind == "f" else np.iinfo(dtype).min
-    # One number that is seen n times: a table may have many columns that a host's tool never prints.
+    # One number repeated n times as a view: a table may have many columns that a host's tool never prints.
     return cast("StoredArray", np.broadcast_to(np.array(nothing, dtype=dtype), n_rows))
 
 

@@ -1,8 +1,10 @@
-"""Blocks of samples -> rows of the wide tables, by COPY BINARY.
+"""Write blocks of samples to the wide tables, by COPY BINARY.
 
 A row on the wire is a count of columns and then, for each column, its length and its bytes, all big-endian. Rows of a block have
-the same columns, so a structured array of NumPy is the wire format already. Where a value is missing its length is -1 and its bytes
-must not be there: they are cut out of the array's bytes by a mask, for all rows at once. A dec4 is sent as the whole number it is.
+the same
+columns, so a structured NumPy array is the wire format already. A missing value has length -1 and no bytes: a mask removes them
+from the
+array's bytes, for all rows at once. A dec4 is sent as the integer that it is stored as.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +35,7 @@ WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.FLOAT8: ">f8",
 }
 NULL_LENGTH: Final = -1
-# Types that hold all that a type holds, for as many decimals.
+# Types that hold everything that a type holds, with the same number of decimals.
 AT_LEAST: Final[Mapping[Storage, frozenset[Storage]]] = {
     Storage.INT4: frozenset({Storage.INT8}),
     Storage.INT8: frozenset(),
@@ -44,7 +46,7 @@ AT_LEAST: Final[Mapping[Storage, frozenset[Storage]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowTarget:
     """Where the rows of a block belong; `instance_ids` by the names in the block."""
 
     host_id: int
@@ -56,22 +58,24 @@ async def copy_block(
     connection: psycopg.AsyncConnection,
     stored: StoredStat,
     block: SampleBlock,
-    place: Place,
+    place: RowTarget,
     *,
     into: sql.Identifier | None = None,
 ) -> None:
     """Write all rows of the block within the connection's transaction; the table has a column for every field.
 
-    `into` names a table of the same columns to write to in its place.
-    Raises: SpecError when a field's values do not fit the type that its column was made with
+    `into` names a table with the same columns to write to instead.
+    Raises: SpecError when a field's values do not fit the type of its column
     """
     await _copy(connection, into or stored.table, block.fields, [encode_rows(stored, block, place)])
 
 
-async def copy_blocks(connection: psycopg.AsyncConnection, stored: StoredStat, parts: Sequence[tuple[SampleBlock, Place]]) -> None:
+async def copy_blocks(
+    connection: psycopg.AsyncConnection, stored: StoredStat, parts: Sequence[tuple[SampleBlock, RowTarget]]
+) -> None:
     """Write all rows of blocks of one stat, with as few statements as their columns allow.
 
-    Raises: SpecError when a field's values do not fit the type that its column was made with
+    Raises: SpecError when a field's values do not fit the type of its column
     """
     by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes]]] = {}
     for block, place in parts:
@@ -90,10 +94,10 @@ async def _copy(
         await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
 
 
-def encode_rows(stored: StoredStat, block: SampleBlock, place: Place) -> bytes:
-    """Return the block's rows as COPY BINARY has them; the columns are those of BASE_COLUMNS with the fields before `printed`.
+def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> bytes:
+    """Return the block's rows in COPY BINARY format; the columns are BASE_COLUMNS with the fields before `printed`.
 
-    Raises: SpecError when a field's values do not fit the type that its column was made with
+    Raises: SpecError when a field's values do not fit the type of its column
     """
     rows = _fixed_rows(stored, block, place)
     keep = _kept_bytes(rows, block)
@@ -106,15 +110,15 @@ def encode_rows(stored: StoredStat, block: SampleBlock, place: Place) -> bytes:
     plain = row_bytes[is_plain]
     parts = [plain.tobytes() if keep is None else plain[keep[is_plain]].tobytes()]
     for number, words in printed.items():
-        # The row ends with the length of `printed`, four bytes; its text takes their place.
+        # The row ends with the length of `printed`, four bytes, which its text replaces.
         row = row_bytes[number] if keep is None else row_bytes[number][keep[number]]
         encoded = words.encode("utf-8", "backslashreplace").replace(b"\0", b"\\x00")
         parts.append(row[:-4].tobytes() + len(encoded).to_bytes(4, "big") + encoded)
     return b"".join(parts)
 
 
-def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDArray[np.void]:
-    """Shape: (n,) of the wire's row, all columns filled, `printed` empty."""
+def _fixed_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> npt.NDArray[np.void]:
+    """Return the wire rows with all columns filled and `printed` empty. Shape: (n,)."""
     ids = np.fromiter(map(place.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
     columns: list[tuple[str, npt.NDArray[np.generic] | int]] = [
         (">i8", block.time_us - POSTGRES_EPOCH_US),
@@ -127,7 +131,7 @@ def _fixed_rows(stored: StoredStat, block: SampleBlock, place: Place) -> npt.NDA
         storage = stored.columns[field.key].storage
         if storage.is_whole and values.dtype.kind != "i" and (values != np.floor(values)).any():
             raise SpecError(
-                f"{stored.name}.{field.key} was made for whole numbers and now has decimals; give the field another key"
+                f"{stored.name}.{field.key} is a column of whole numbers, but the values have decimals; give the field another key"
             )
         if storage is Storage.DEC4:
             values = np.rint(values * 10.0 ** stored.columns[field.key].decimals)  # noqa: PLW2901
@@ -168,10 +172,11 @@ def _kept_bytes(rows: npt.NDArray[np.void], block: SampleBlock) -> npt.NDArray[n
 
 
 def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
-    """Return the rows with words that do not come back from their columns, with these words; see storage/printed_words.py.
+    """Return the rows with words that their columns cannot reproduce, with these words; see storage/printed_words.py.
 
-    What comes back rests on the type and decimals that a column was made with. Where the block was read with others (a column
-    unknown to the spec whose first number happened to have no decimals, a newer spec) every row is looked at.
+    This depends on the type and decimals of a column. Where the block was read with others (a column unknown to the spec whose
+    first number
+    happened to have no decimals, a newer spec) every row is checked.
     """
     made = [stored.columns[field.key] for field in block.fields]
     fits = all(_fits(field, column, values) for field, column, values in zip(block.fields, made, block.values, strict=True))
@@ -195,18 +200,18 @@ def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
 
 
 def _fits(field: Field, column: Column, values: ValueArray) -> bool:
-    """Return whether what the reader took for canonical comes back from the column, too."""
+    """Return whether the column reproduces what the reader took for canonical."""
     if field.decimals != column.decimals:
         return False
     if field.storage is column.storage or column.storage in AT_LEAST[field.storage]:
         return True
-    # Tables from before: a float4 does for shares, whatever type their fields have now.
+    # In older tables a float4 is enough for percentages, whatever type their fields have now.
     is_float4 = column.storage is Storage.FLOAT4 and not field.storage.is_whole
     return is_float4 and bool(np.abs(values).max(initial=0) * 10.0**column.decimals < EXACT_LIMIT[Storage.FLOAT4])
 
 
 def _as_stored(values: ValueArray, column: Column) -> ValueArray:
-    """Return the values as they come back from that column."""
+    """Return the values as that column returns them."""
     match column.storage:
         case Storage.DEC4:
             power = 10.0**column.decimals

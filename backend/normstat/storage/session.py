@@ -11,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest
 
-# A session of a function that only reads; nobody commits it.
+# The session of a function that only reads; nobody commits it.
 ReadSession = NewType("ReadSession", AsyncSession)
-# A session of a function that writes; whoever opened it commits, never the function.
+# The session of a function that writes; the caller that opened it commits, never the function.
 WriteSession = NewType("WriteSession", AsyncSession)
 
-# libpq parses the address and SQLAlchemy only learns the driver: so every form that psql takes works here too.
+# libpq parses the URL and SQLAlchemy only learns the driver: so every form that psql accepts works here too.
 DRIVER_URL = "postgresql+psycopg://"
 CONNECT_TIMEOUT_S = 10
 # A request that gets no connection within this time is answered 503.
@@ -24,15 +24,15 @@ MAX_POOL_WAIT_S = 10.0
 
 
 def connect_arguments(database_url: str) -> dict[str, str | int]:
-    """Return what libpq must know to connect to that URL, with our defaults for what it does not say.
+    """Return libpq's connection parameters for that URL, with our defaults for what it leaves out.
 
     Raises: BadRequest when it is not a libpq URL
     """
     try:
         parsed = conninfo_to_dict(database_url)
     except ProgrammingError as error:
-        raise BadRequest(f"The database URL is not one that libpq understands: {str(error).strip()}") from None
-    # Text that PostgreSQL prints (and dates that it is given without a zone) must not depend on the server's own zone.
+        raise BadRequest(f"The database URL is not a valid libpq URL: {str(error).strip()}") from None
+    # Text printed by PostgreSQL (and dates without a zone) must not depend on the server's own zone.
     defaults: dict[str, str | int] = {
         "application_name": "normstat",
         "connect_timeout": CONNECT_TIMEOUT_S,
@@ -42,24 +42,24 @@ def connect_arguments(database_url: str) -> dict[str, str | int]:
 
 
 def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
-    """Return an engine for the event loop of one process; it connects when it is first used."""
+    """Return an engine for the event loop of one process; it connects on first use."""
     return create_async_engine(
         DRIVER_URL,
         connect_args=connect_arguments(database_url),
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=MAX_POOL_WAIT_S,
-        # One round trip for each checkout, so that a restarted database costs no request.
+        # One round trip for each checkout, so that a restarted database fails no request.
         pool_pre_ping=True,
-        # Errors end up in the log, and parameters are hashes of tokens and passwords.
+        # Errors end up in the log, and parameters include hashes of tokens and passwords.
         hide_parameters=True,
     )
 
 
 def make_probe_engine(database_url: str) -> AsyncEngine:
-    """Return an engine for single questions: one connection, and one round trip for each of them.
+    """Return an engine for single queries: one connection, and one round trip for each of them.
 
-    The first question after a restart of the database fails, and the connection with it.
+    The first query after a restart of the database fails, and its connection with it.
     """
     return create_async_engine(
         DRIVER_URL,
@@ -77,7 +77,7 @@ def make_sync_engine(database_url: str) -> Engine:
 
 
 def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
-    """Return the maker of the sessions of this engine."""
+    """Return the session factory of this engine."""
     return async_sessionmaker(engine, expire_on_commit=False)
 
 
@@ -85,7 +85,7 @@ def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
 async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
     """Provide a session that ends without a commit, and sees one state of the database from its first statement to its last.
 
-    Pages of samples follow each other in several statements: none may show samples that a reparse replaced since the one before.
+    Samples are read in pages by several statements: none may show samples that a reparse replaced since the one before.
     """
     async with sessions() as session:
         await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -94,7 +94,7 @@ async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> Async
 
 @asynccontextmanager
 async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[WriteSession]:
-    """Provide a session that is committed when the block ends, and rolled back when it raises."""
+    """Provide a session that is committed at the end of the block, and rolled back when it raises."""
     async with sessions() as session, session.begin():
         yield WriteSession(session)
 
@@ -103,7 +103,7 @@ async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> Asyn
 async def open_locked_sessions(database_url: str, lock: int) -> AsyncIterator[async_sessionmaker[AsyncSession] | None]:
     """Provide sessions that share one connection, which holds the advisory lock; None when another process holds it.
 
-    With the connection, at the end of the block or of the process, go the lock and the connection's temporary tables.
+    The lock and the connection's temporary tables go with the connection, at the end of the block or of the process.
     """
     engine = make_engine(database_url, pool_size=1)
     try:
@@ -116,7 +116,7 @@ async def open_locked_sessions(database_url: str, lock: int) -> AsyncIterator[as
 
 
 async def driver_of(session: AsyncSession) -> AsyncConnection[tuple[object, ...]]:
-    """Return the psycopg connection of the session's transaction, for COPY and for statements that are put together from names."""
+    """Return the psycopg connection of the session's transaction, for COPY and for statements composed from names."""
     raw = await (await session.connection()).get_raw_connection()
     connection = raw.driver_connection
     assert isinstance(connection, AsyncConnection)

@@ -1,11 +1,11 @@
-"""The wide tables in schema `samples`: one for each stat, made from its spec when its first sample comes.
+"""The wide tables in schema `samples`: one for each stat, created from its spec when its first sample arrives.
 
     samples."vmstat_linux"  time, line_offset, host_id, instance_id, stream_id, a column for each field, printed
     stat."vmstat_linux"     a view of it for people: with the names of host and instance, and numbers as the tool printed them
 
-The columns of a table stand in the order of their widths, so that no byte is lost to alignment. A dec4 column holds 12.34 as 1234;
-the view divides. (stream_id, line_offset) is the line in the raw bytes that a row was read from. `printed` holds those words of
-the row that its columns would not give back digit for digit (storage/printed_words.py). What `stats` and `stat_fields` say of a
+The columns of a table are ordered by width, so that no byte is lost to alignment. A dec4 column holds 12.34 as 1234;
+the view divides. (stream_id, line_offset) is the line in the raw bytes that a row was read from. `printed` holds the words of
+the row that its columns cannot reproduce digit for digit (storage/printed_words.py). What `stats` and `stat_fields` say of a
 column never changes once it exists: its rows were stored with that type and those decimals.
 """
 
@@ -40,13 +40,15 @@ SQL_TYPES: Final[Mapping[Storage, str]] = {
     Storage.FLOAT4: "real",
     Storage.FLOAT8: "double precision",
 }
-# A stream of garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in
-# twenty years, or any host has disks in one line of Solaris vmstat.
+# Garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in twenty years,
+# or any
+# host has disks in one line of Solaris vmstat.
 MAX_EXTRA_COLUMNS: Final = 200
-# Columns that only the host names but the spec describes, such as one for each CPU, may be as many as fit: a row of PostgreSQL has
+# Columns that the spec describes but only the host names, such as one for each CPU, are limited only by the row: a row of
+# PostgreSQL has
 # 8 kB, a number up to 8 bytes.
 MAX_COLUMNS: Final = 900
-# Numbers from there on do not fit; those below zero of the same size do not either, which costs one number of 2**32.
+# Numbers from here on do not fit; negative ones of the same size do not either, which costs one number of 2**32.
 LIMITS: Final[Mapping[Storage, float]] = {Storage.INT4: 2.0**31, Storage.INT8: 2.0**63, Storage.DEC4: 2.0**31}
 EIGHT_BYTES: Final = frozenset({Storage.INT8, Storage.FLOAT8})
 WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
@@ -54,13 +56,13 @@ WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs anot
 MAX_NAME_LENGTH: Final = 40
 # No end at all: tables of older versions may have rows of the year 9999, and a day more is beyond what datetime can hold.
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
-# Any number that no other advisory lock has.
+# Any number that no other advisory lock uses.
 TABLES_LOCK: Final = 0x6E6F726D_00000002
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as its table has it."""
+    """A column of an existing table."""
 
     key: str
     position: int
@@ -71,7 +73,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class StoredStat:
-    """A wide table that exists: `columns` by key, in the order in which they were made."""
+    """An existing wide table: `columns` by key, in the order in which they were created."""
 
     id: int
     name: str
@@ -83,12 +85,12 @@ class StoredStat:
         return table_of(self.name)
 
     def lacks(self, fields: Iterable[Field]) -> list[Field]:
-        """Return those of the fields that have no column yet."""
+        """Return the fields that have no column yet."""
         return [field for field in fields if field.key not in self.columns]
 
 
 @dataclass(frozen=True, slots=True)
-class WantedTable:
+class RequiredTable:
     """A wide table that must exist, with at least these columns."""
 
     spec: Spec
@@ -97,7 +99,7 @@ class WantedTable:
 
 
 class TablePlan:
-    """Which columns the blocks of a request need, and which of them must be made first."""
+    """The columns that the blocks of a request need, and which of them must be created first."""
 
     def __init__(self, specs: Iterable[Spec], stored: Mapping[str, StoredStat]) -> None:
         self._stored = stored
@@ -107,7 +109,7 @@ class TablePlan:
                 self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
 
     def admit(self, block: SampleBlock) -> str | None:
-        """Plan the block's columns, or say why the table cannot have them."""
+        """Plan the block's columns; return why the table cannot have them, or None."""
         _, stat, wanted = self._wanted[block.stat.name]
         stored = self._stored.get(stat.name)
         known = wanted.keys() | (stored.columns.keys() if stored else set())
@@ -116,19 +118,19 @@ class TablePlan:
             return None
         reserved = RESERVED_KEYS & extra.keys()
         if reserved:
-            return f"a column unknown to the spec is called like one that every table has: {', '.join(sorted(reserved))}"
+            return f"a column unknown to the spec has a reserved name: {', '.join(sorted(reserved))}"
         planned = [*extra.values(), *wanted.values(), *(stored.columns.values() if stored else ())]
         if len({column.key for column in planned if not column.is_documented}) > MAX_EXTRA_COLUMNS:
             return f"more than {MAX_EXTRA_COLUMNS} columns unknown to the spec: not the text of this tool"
         if len(known) + len(extra) > MAX_COLUMNS:
-            return f"more than {MAX_COLUMNS} columns, which is more than a table can have"
+            return f"more than {MAX_COLUMNS} columns, the maximum of a table"
         wanted |= extra
         return None
 
     def misfits(self, block: SampleBlock) -> list[tuple[npt.NDArray[np.bool_], str]]:
-        """Return which rows of an admitted block have a number that its column cannot hold, with the reason, column by column.
+        """Return which rows of an admitted block have a number that does not fit its column, with the reason, column by column.
 
-        Shape: (n,) each. Missing: nothing when all rows fit.
+        Shape: (n,) each. Missing: empty when all rows fit.
         """
         _, stat, wanted = self._wanted[block.stat.name]
         stored = self._stored.get(stat.name)
@@ -147,14 +149,14 @@ class TablePlan:
                     refused.append((rows, reason))
         return refused
 
-    def lacking(self, names: Iterable[str]) -> list[WantedTable]:
-        """Return the tables of these stats that do not exist yet, or not with all columns."""
+    def lacking(self, names: Iterable[str]) -> list[RequiredTable]:
+        """Return the tables of these stats that do not exist yet, or lack columns."""
         found = []
         for name in sorted(set(names)):
             spec, stat, wanted = self._wanted[name]
             stored = self._stored.get(name)
             if stored is None or stored.lacks(wanted.values()):
-                found.append(WantedTable(spec, stat, tuple(wanted.values())))
+                found.append(RequiredTable(spec, stat, tuple(wanted.values())))
         return found
 
     def require(self, name: str) -> StoredStat:
@@ -172,17 +174,17 @@ def _misfits_of(column: Column | Field, values: ValueArray) -> Iterator[tuple[np
         limit = LIMITS[storage]
         if values.dtype.kind == "f":
             yield values != np.floor(values), f"decimals in {column.key}: {WHOLE_REASON}"
-    # The two ends first: hardly ever is there more to look at.
+    # Minimum and maximum first: hardly ever is more needed.
     is_open = storage is not Storage.INT8 or values.dtype.kind == "f"
     if is_open and len(values) and not -limit < values.min() <= values.max() < limit:
         yield (
             np.abs(values) >= limit,
-            f"a number in {column.key} that its column cannot hold (it has {8 if storage in EIGHT_BYTES else 4} bytes)",
+            f"a number in {column.key} too large for its column ({8 if storage in EIGHT_BYTES else 4} bytes)",
         )
 
 
 def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
-    """Return the keys of those fields whose columns were made for whole numbers, which theirs are not any more.
+    """Return the keys of those fields that now need decimals, but whose columns hold whole numbers.
 
     A column's type never changes (ADR 7): the field needs another key.
     """
@@ -198,12 +200,12 @@ def table_of(name: str) -> sql.Identifier:
 
 
 def time_bound(end: datetime) -> sql.Composable:
-    """Return the end of a half-open stretch of time in SQL; END_OF_TIME leaves out nothing."""
+    """Return the end of a half-open time span in SQL; END_OF_TIME excludes nothing."""
     return sql.SQL("'infinity'::timestamptz") if end >= END_OF_TIME else sql.Literal(end)
 
 
 async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
-    """Return those of the stats whose tables exist, by name."""
+    """Return the existing tables of these stats, by name."""
     rows = await session.execute(
         select(StatTable.id, StatTable.name, StatField.key, StatField.position, StatField.definition, StatField.is_documented)
         .join(StatField, StatField.stat_id == StatTable.id)
@@ -224,18 +226,18 @@ async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict
     return {name: StoredStat(ids[name], name, columns[name]) for name in ids}
 
 
-class StatMemory:
-    """The tables of stats as a process remembers them. They only ever gain columns, so that what is remembered stays true."""
+class StatTableCache:
+    """Cache of the stat tables in one process. Tables only gain columns, so cached entries stay valid."""
 
     def __init__(self) -> None:
         self._stats: dict[str, StoredStat] = {}
 
     def clear(self) -> None:
-        """Forget them, to see what was added."""
+        """Clear the cache, to see new columns."""
         self._stats.clear()
 
     async def read(self, session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
-        """Return those of the stats whose tables exist, by name."""
+        """Return the existing tables of these stats, by name."""
         wanted = set(names)
         unknown = wanted - self._stats.keys()
         if unknown:
@@ -243,10 +245,10 @@ class StatMemory:
         return {name: self._stats[name] for name in wanted if name in self._stats}
 
 
-async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable]) -> None:
-    """Make the tables and columns that are not there yet; concurrent callers wait for each other.
+async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable]) -> None:
+    """Create the missing tables and columns; concurrent callers wait for each other.
 
-    Call it in a short transaction of its own, that holds no other lock: a new column waits for all who read or write the table.
+    Call it in a short transaction of its own that holds no other lock: a new column waits for all who read or write the table.
     Raises: SpecError for a name that cannot be a table's or a column's
     """
     connection = await driver_of(session)
@@ -272,7 +274,7 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[WantedTable])
 
 
 def require_names(spec: Spec) -> None:
-    """Nothing, when all stats and fields of the spec can have tables and columns.
+    """Check that all stats and fields of the spec can have tables and columns.
 
     Raises: SpecError
     """
@@ -289,7 +291,7 @@ def _require_names(spec: Spec, stat: Stat, fields: Iterable[Field]) -> None:
 
 
 async def make_missing_tables(session: WriteSession) -> None:
-    """Make the tables and views of all stats that are known and have none: a restore brings their rows next."""
+    """Create the missing tables and views of all known stats: a restore brings their rows next."""
     connection = await driver_of(session)
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
     there = text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
@@ -304,7 +306,7 @@ async def make_missing_tables(session: WriteSession) -> None:
             await _comment_column(connection, name, key, help_=str(definition["help"]), unit=str(definition["unit"]))
 
 
-async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: WantedTable) -> int:
+async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: RequiredTable) -> int:
     name = want.stat.name
     await _create_table(connection, name, want.fields)
     await _comment(connection, sql.SQL("TABLE {}").format(table_of(name)), f"{want.stat.title} (spec {want.spec.name})")
@@ -317,13 +319,14 @@ async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: 
     parts += [_column_sql(field) for field in fields if field.storage in EIGHT_BYTES]
     parts += [sql.SQL("host_id int4 NOT NULL, instance_id int4 NOT NULL, stream_id int4 NOT NULL")]
     parts += [_column_sql(field) for field in fields if field.storage not in EIGHT_BYTES]
-    # Empty, not NULL, where there is nothing to say: a row without a NULL needs no bitmap, which would be eight bytes.
+    # Empty, not NULL: a row without a NULL needs no bitmap, which would be eight bytes.
     parts += [sql.SQL("printed text NOT NULL DEFAULT ''")]
     create = sql.SQL("CREATE TABLE {table} ({parts})").format(table=table_of(name), parts=sql.SQL(", ").join(parts))
     await connection.execute(create)
     await make_hypertable(connection, table_of(name))
-    # One index only. A second one, by instance, cost as much of ingest as all else, and each instance of each host would keep a
-    # page of it in memory; a report's rows lie side by side, so that reading past the other instances costs little.
+    # One index only. A second one, by instance, cost as much of ingest as everything else, and each instance of each host would
+    # keep a page of
+    # it in memory; a report's rows lie side by side, so skipping the other instances costs little.
     await connection.execute(
         sql.SQL("CREATE INDEX {index} ON {table} (host_id, time) WITH (fillfactor = 100)").format(
             index=sql.Identifier(f"ix_{name}__host_time"), table=table_of(name)
@@ -370,12 +373,12 @@ async def _write_fields(session: WriteSession, stat_id: int, fields: Sequence[Fi
 
 
 def definition_of(field: Field) -> dict[str, object]:
-    """Return all of a field as JSON values; `Field(**definition)` with its enums made again is the field."""
+    """Return all of a field as JSON values; `Field(**definition)` with its enums restored is the field."""
     return asdict(field)
 
 
 async def _make_view(connection: psycopg.AsyncConnection, name: str, columns: Sequence[Column | Field]) -> None:
-    """Make the view for people, or add the newest columns to it."""
+    """Create the view for people, or add the newest columns to it."""
     shown = sql.SQL(", ").join(_shown(column) for column in columns)
     await connection.execute(
         sql.SQL(

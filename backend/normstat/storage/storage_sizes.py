@@ -1,6 +1,6 @@
-"""How much disk the database takes, by what it holds: from the catalogue and from the streams' own counts, nothing is counted.
+"""Disk usage of the database by content: from the catalogue and from the streams' own counts, nothing is counted.
 
-What a host takes is an estimate: of each stat the part that its streams brought, of the raw bytes the part that it sent.
+A host's share is an estimate: of each stat in proportion to its samples, of the raw bytes in proportion to what it sent.
 """
 
 import os
@@ -44,14 +44,14 @@ HOSTS: Final = text("""
     GROUP BY h.id, h.name, d.host_id
     ORDER BY h.name
 """)
-# Only those who may see it have the row.
+# Only privileged roles see the row.
 DATA_DIRECTORY: Final = text("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
 LOCAL_HOSTS: Final = frozenset({"", "localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
 class HostSize:
-    """What is kept of a host; bytes and samples are estimates."""
+    """Size of a host's data; bytes and samples are estimates."""
 
     id: int
     name: str
@@ -77,12 +77,12 @@ class Sizes:
 
     @property
     def sample_bytes(self) -> int:
-        """What all tables of samples take, with their indexes."""
+        """The size of all sample tables, with their indexes."""
         return sum(stat.table_bytes + stat.index_bytes for stat in self.stats)
 
 
 async def measure_sizes(session: AsyncSession) -> Sizes:
-    """Return the sizes as they are now."""
+    """Return the current sizes."""
     stats = await read_table_sizes(session, SCHEMA)
     parts = (await session.execute(PART_BYTES)).one()
     return Sizes(
@@ -138,7 +138,7 @@ class DaySizes:
 
 
 async def note_sizes(sessions: async_sessionmaker[AsyncSession]) -> None:
-    """The hourly job: keeps the sizes of today."""
+    """Store the sizes of today. An hourly job."""
     async with open_write_session(sessions) as session:
         sizes = await measure_sizes(session)
         known = await session.get(StorageDay, sizes.measured_at.date())
@@ -157,7 +157,7 @@ async def note_sizes(sessions: async_sessionmaker[AsyncSession]) -> None:
 
 
 async def read_days(session: AsyncSession, *, most: int) -> list[DaySizes]:
-    """Return the sizes of the last days, the newest first."""
+    """Return the sizes of the last days, newest first."""
     rows = await session.scalars(
         select(StorageDay).order_by(StorageDay.day.desc()).limit(most), execution_options={"populate_existing": True}
     )
@@ -187,9 +187,9 @@ class DiskSpace:
 
 
 async def read_disk(session: AsyncSession, database_url: str, folder: Path | None) -> DiskSpace | None:
-    """Return the space of the disk with that folder, else with the database's own folder if that is on this machine.
+    """Return the space of the disk with that folder, or with the database's own folder if that is on this machine.
 
-    Missing: None when it is not, or when nobody says where it is
+    Missing: None when it is not, or its location is unknown
     """
     if folder is None:
         if not _is_local(database_url):

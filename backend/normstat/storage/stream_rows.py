@@ -1,7 +1,8 @@
 """Rows of rejected lines and gaps, and locks on hosts, as ingest and reparse write them.
 
-Whoever writes for a host holds its row locked (`lock_host_by_id` here, `lock_hosts` in ingest_rows): requests of one host follow
-each other, those of different hosts do not wait, and no two ever want the same rows in a different order.
+A writer holds the host's row lock (`lock_host_by_id` here, `lock_hosts` in ingest_rows): requests of one host are serialised, those
+of
+different hosts run in parallel, and no two lock the same rows in a different order.
 """
 
 import json
@@ -13,15 +14,14 @@ from typing import Final
 
 from sqlalchemy import delete, func, insert, select, text
 
-from normstat.stats.records import LineKind
-from normstat.stats.records import RejectedLine as ReadRejectedLine
-from normstat.storage.schema.models import Gap, Host, RejectedLine
+from normstat.stats.records import LineKind, RejectedLine
+from normstat.storage.schema.models import Gap, Host, StoredRejectedLine
 from normstat.storage.session import WriteSession
 
 # The columns of a stream that count lines, by kind.
 COUNTERS: Final[Mapping[LineKind, str]] = {kind: f"n_{kind.value}" for kind in LineKind}
 LIVE_CHANNEL: Final = "normstat_live"
-# Texts of rejected lines that are kept one by one; the others are counted, and the raw chunk has them all.
+# Limits of stored texts of rejected lines; the others are counted, and the raw chunk has them all.
 MAX_KEPT_PER_REASON: Final = 1000
 MAX_KEPT_PER_STREAM: Final = 10_000
 
@@ -37,7 +37,7 @@ class LostBytes:
 
 
 async def set_time_limits(session: WriteSession, *, lock_s: int, statement_s: int) -> None:
-    """From here to the end of the transaction, waiting for a lock and running a statement take no longer than this."""
+    """Limit lock waits and statements from here to the end of the transaction."""
     await session.execute(text(f"SET LOCAL lock_timeout = '{lock_s}s'"))
     await session.execute(text(f"SET LOCAL statement_timeout = '{statement_s}s'"))
 
@@ -47,11 +47,15 @@ async def lock_host_by_id(session: WriteSession, host_id: int) -> Host | None:
     return await session.scalar(select(Host).where(Host.id == host_id).with_for_update(key_share=True))
 
 
-async def keep_rejected(session: WriteSession, stream_id: int, lines: Sequence[ReadRejectedLine]) -> set[str]:
-    """Keep the texts of rejected lines up to the limits; give the reasons that this stream never had before."""
+async def keep_rejected(session: WriteSession, stream_id: int, lines: Sequence[RejectedLine]) -> set[str]:
+    """Store the texts of rejected lines up to the limits; return the reasons that are new for this stream."""
     if not lines:
         return set()
-    query = select(RejectedLine.reason, func.count()).where(RejectedLine.stream_id == stream_id).group_by(RejectedLine.reason)
+    query = (
+        select(StoredRejectedLine.reason, func.count())
+        .where(StoredRejectedLine.stream_id == stream_id)
+        .group_by(StoredRejectedLine.reason)
+    )
     kept = Counter[str]()
     for reason, n in await session.execute(query):
         kept[reason] = n
@@ -65,19 +69,19 @@ async def keep_rejected(session: WriteSession, stream_id: int, lines: Sequence[R
             n_kept += 1
             rows.append(_rejected_row(stream_id, line))
     if rows:
-        await session.execute(insert(RejectedLine), rows)
+        await session.execute(insert(StoredRejectedLine), rows)
     return set(kept) - known
 
 
-async def replace_rejected(session: WriteSession, stream_id: int, lines: Sequence[tuple[ReadRejectedLine, datetime]]) -> None:
-    """Keep these lines, each with the time at which it came, in the place of those that were kept."""
-    await session.execute(delete(RejectedLine).where(RejectedLine.stream_id == stream_id))
+async def replace_rejected(session: WriteSession, stream_id: int, lines: Sequence[tuple[RejectedLine, datetime]]) -> None:
+    """Replace the stored rejected lines by these, each with its time of arrival."""
+    await session.execute(delete(StoredRejectedLine).where(StoredRejectedLine.stream_id == stream_id))
     rows = [_rejected_row(stream_id, line) | {"received_at": received_at} for line, received_at in lines]
     if rows:
-        await session.execute(insert(RejectedLine), rows)
+        await session.execute(insert(StoredRejectedLine), rows)
 
 
-def _rejected_row(stream_id: int, line: ReadRejectedLine) -> dict[str, object]:
+def _rejected_row(stream_id: int, line: RejectedLine) -> dict[str, object]:
     return {
         "stream_id": stream_id,
         "line_offset": line.offset,
@@ -89,18 +93,18 @@ def _rejected_row(stream_id: int, line: ReadRejectedLine) -> dict[str, object]:
 
 
 async def add_gaps(session: WriteSession, stream_id: int, gaps: Sequence[LostBytes]) -> None:
-    """Note lost bytes."""
+    """Store lost bytes."""
     if gaps:
         rows = [{"stream_id": stream_id, "start_offset": gap.start, "end_offset": gap.end} for gap in gaps]
         await session.execute(insert(Gap), rows)
 
 
 async def announce(session: WriteSession, *, host: str, spec: str, last_sample_at: datetime) -> None:
-    """Tell whoever listens that there are new samples; nobody hears of it when the transaction fails."""
+    """Announce new samples to listeners; nothing is announced if the transaction fails."""
     payload = json.dumps({"host": host, "spec": spec, "last_sample_at": last_sample_at.isoformat()})
     await session.execute(text("SELECT pg_notify(:channel, :payload)"), {"channel": LIVE_CHANNEL, "payload": payload})
 
 
 def clean_text(value: str) -> str:
-    """Return the text with what PostgreSQL cannot store written out: NUL, and halves of surrogate pairs."""
+    """Return the text with what PostgreSQL cannot store escaped: NUL, and halves of surrogate pairs."""
     return value.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

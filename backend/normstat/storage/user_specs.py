@@ -1,7 +1,8 @@
-"""The specs that users added, and the catalogue of this process kept equal to them.
+"""User specs, and keeping the catalogue of this process in sync with them.
 
 Several server processes share the table. Each compares a short revision with what it has installed, at every request of an agent
-and whenever the database announces a change; so no sample is ever read with a spec that was replaced.
+and
+whenever the database announces a change; so no sample is ever read with a replaced spec.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ MAX_TOTAL_BYTES: Final = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class SpecStreams:
-    """How many streams name a spec, and how many of them were read with another version of it than today's."""
+    """How many streams name a spec, and how many of them were read with another version of it."""
 
     n_streams: int
     n_streams_outdated: int
@@ -44,7 +45,7 @@ NO_STREAMS: Final = SpecStreams(0, 0)
 
 
 async def read_revision(session: AsyncSession) -> str:
-    """Return what changes whenever a user spec is added, changed or removed; "" when there is none."""
+    """Return a text that changes whenever a user spec is added, changed or removed; "" when there is none."""
     count, versions, last = (
         await session.execute(select(func.count(), func.sum(UserSpec.version), func.max(UserSpec.updated_at)))
     ).one()
@@ -52,13 +53,13 @@ async def read_revision(session: AsyncSession) -> str:
 
 
 async def refresh_catalogue(session: AsyncSession) -> bool:
-    """Install the user specs of the database in this process, unless they are installed already; whether it did."""
+    """Install the user specs of the database in this process; return False if they were installed already."""
     revision = await read_revision(session)
     if revision == load_catalogue().revision:
         return False
     rows = (await session.scalars(select(UserSpec))).all()
     texts = [UserSpecText(row.name, row.toml, row.version) for row in rows]
-    # Many take a while, and the event loop has others to serve.
+    # Many take a while, and must not block the event loop.
     troubles = await anyio.to_thread.run_sync(install_user_specs, texts, revision)
     for name, trouble in troubles.items():
         log.error("user_spec_unreadable", spec=name, error=trouble)
@@ -66,7 +67,7 @@ async def refresh_catalogue(session: AsyncSession) -> bool:
 
 
 async def reload_user_specs(sessions: async_sessionmaker[AsyncSession]) -> None:
-    """refresh_catalogue in a session of its own; with the database away the catalogue stays as it is until somebody asks again."""
+    """Call refresh_catalogue in a session of its own; if the database is away, the catalogue stays as it is until the next call."""
     try:
         async with open_read_session(sessions) as session:
             await refresh_catalogue(session)
@@ -85,9 +86,9 @@ async def list_user_specs(session: AsyncSession) -> list[UserSpec]:
 
 
 async def put_user_spec(session: AsyncSession, *, name: str, toml: str, created_by: str) -> UserSpec:
-    """Return the spec as it stands now: added, or changed with the next version, or left alone where the text is the same.
+    """Return the present spec: added, or changed with the next version, or unchanged if the text is the same.
 
-    Raises: BadRequest for a spec that is not right, saying where, or one whose columns do not fit those of its tables
+    Raises: BadRequest for an invalid spec, saying where, or one whose columns do not fit those of its tables
     """
     await _lock(session)
     await refresh_catalogue(session)
@@ -95,10 +96,10 @@ async def put_user_spec(session: AsyncSession, *, name: str, toml: str, created_
     if known is not None and known.toml == toml:
         return known
     if known is None and len(load_catalogue().user_specs) >= MAX_USER_SPECS:
-        raise BadRequest(f"There are {MAX_USER_SPECS} user specs already; remove some that nobody sends")
+        raise BadRequest(f"There are already {MAX_USER_SPECS} user specs, the maximum; remove unused ones")
     others = await session.scalar(select(func.sum(func.octet_length(UserSpec.toml))).where(UserSpec.name != name)) or 0
     if others + len(toml.encode("utf-8", "surrogatepass")) > MAX_TOTAL_BYTES:
-        raise BadRequest(f"All user specs together may have {MAX_TOTAL_BYTES >> 20} MiB; remove some that nobody sends")
+        raise BadRequest(f"All user specs together may have {MAX_TOTAL_BYTES >> 20} MiB; remove unused ones")
     version = 1 if known is None else known.version + 1
     await _require_right(session, UserSpecText(name, toml, version))
     values = {"toml": toml, "version": version, "updated_at": func.clock_timestamp()}
@@ -114,7 +115,7 @@ async def put_user_spec(session: AsyncSession, *, name: str, toml: str, created_
 
 
 async def check_text(session: AsyncSession, toml: str) -> str:
-    """Return the name of the spec that the text could be added as.
+    """Return the name of the spec in the text, if it could be added.
 
     Raises: BadRequest as put_user_spec
     """
@@ -128,13 +129,13 @@ async def check_text(session: AsyncSession, toml: str) -> str:
 
 
 async def delete_user_spec(session: AsyncSession, name: str) -> None:
-    """Remove the spec.
+    """Delete a user spec.
 
-    Raises: NotFound for a name that is none; Conflict for a built-in spec, and while streams name it
+    Raises: NotFound for an unknown name; Conflict for a built-in spec, and while streams name it
     """
     await _lock(session)
     if name in built_in_catalogue().specs:
-        raise Conflict(f"{shorten(name)} is built in; only specs that were added can be removed")
+        raise Conflict(f"{shorten(name)} is built in; only user specs can be removed")
     if await find_user_spec(session, name) is None:
         raise NotFound(f"There is no spec {shorten(name)}", {"spec": name})
     n_streams = await session.scalar(select(func.count()).where(Stream.spec == name))
@@ -163,7 +164,7 @@ async def count_streams(session: AsyncSession) -> dict[str, SpecStreams]:
 
 
 async def count_streams_of(session: AsyncSession, spec: Spec) -> SpecStreams:
-    """Return the streams of one spec, whether it is in the catalogue already or not."""
+    """Return the streams of one spec, whether it is in the catalogue or not."""
     is_outdated = (Stream.acked_offset > Stream.n_gap_bytes) & (Stream.spec_version != spec.version)
     query = select(func.count(), func.count().filter(is_outdated)).where(Stream.spec == spec.name)
     n_streams, n_outdated = (await session.execute(query)).one()
@@ -171,7 +172,7 @@ async def count_streams_of(session: AsyncSession, spec: Spec) -> SpecStreams:
 
 
 async def _lock(session: AsyncSession) -> None:
-    # Changes follow each other: each counts on from the version before, and its instant is the latest.
+    # Changes are serialised: each increments the previous version, and its instant is the latest.
     await session.execute(text("LOCK TABLE user_specs IN SHARE ROW EXCLUSIVE MODE"))
 
 
@@ -181,7 +182,9 @@ async def _announce(session: AsyncSession) -> None:
 
 async def _require_right(session: AsyncSession, item: UserSpecText) -> Spec:
     if clean_text(item.toml) != item.toml:
-        raise BadRequest(f"{item.name}.toml: holds NUL or halves of surrogate pairs, which are no text", {"spec": item.name})
+        raise BadRequest(
+            f"{item.name}.toml: contains NUL or halves of surrogate pairs, which are not valid text", {"spec": item.name}
+        )
     try:
         spec = await anyio.to_thread.run_sync(require_user_spec, item, _without(load_catalogue(), item.name))
         require_names(spec)

@@ -50,7 +50,7 @@ async def test_by_windows_and_all_of_its_versions(operator: httpx.AsyncClient) -
         (1, "made", "operator", [HOST]),
     ]
     health = baseline_schemas.BaselineHealth.model_validate((await operator.get(f"{path}/health")).json())
-    assert (health.version, health.hosts[0].host, health.hosts[0].state) == (2, HOST, "thin")
+    assert (health.version, health.hosts[0].host, health.hosts[0].state) == (2, HOST, "insufficient_data")
     assert health.hosts[0].stats[0].n_samples == 60
     copy = await operator.post(f"{path}/copy", json={"name": "again"})
     assert (copy.status_code, copy.json()["windows"], copy.json()["version"]) == (201, changed.json()["windows"], 1)
@@ -93,9 +93,9 @@ async def test_by_a_rule(operator: httpx.AsyncClient) -> None:
 
 async def test_bad_wishes_are_answered(operator: httpx.AsyncClient) -> None:
     wrong: tuple[tuple[dict[str, object], int, str], ...] = (
-        ({}, 400, "give one of windows, record_hours and rule"),
-        ({"windows": [WINDOW], "record_hours": 1}, 400, "give one of"),
-        ({"rule": RULE | {"rrule": "FREQ=SECONDLY"}}, 400, "FREQ=SECONDLY is not possible"),
+        ({}, 400, "exactly one of windows, record_hours and rule"),
+        ({"windows": [WINDOW], "record_hours": 1}, 400, "exactly one of"),
+        ({"rule": RULE | {"rrule": "FREQ=SECONDLY"}}, 400, "Invalid FREQ=SECONDLY"),
         ({"rule": RULE | {"rrule": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"}}, 400, "never comes"),
         ({"rule": RULE | {"start": "nine"}}, 400, "cannot be read"),
         ({"rule": RULE | {"duration_s": 10**12}}, 422, "duration_s"),

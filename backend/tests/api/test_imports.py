@@ -336,7 +336,7 @@ async def test_a_defect_ends_the_import_and_not_the_queue(
     monkeypatch.setattr(import_queue, "run_import", broken)
     assert await state.imports._run_next()
     failed = (await operator.get(f"/api/v1/imports/{handed['id']}")).json()
-    assert (failed["state"], failed["message"]) == ("failed", "The server failed; its log has the details")
+    assert (failed["state"], failed["message"]) == ("failed", "Internal server error; the server's log has the details")
     assert waiting_files(settings) == []
 
 

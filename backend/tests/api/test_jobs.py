@@ -61,7 +61,7 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "delete_expired_logins",
         "retention",
         "rollups",
-        "keep_baselines",
+        "update_baselines",
         "profiles",
         "note_sizes",
         "keep_columnstores",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normstat.api import schemas
 from normstat.api.series_body import encode, make_response, to_axis
-from normstat.query.line_points import Series
+from normstat.query.line_points import GraphLine
 from normstat.query.series_points import SeriesResult
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -37,16 +37,16 @@ def test_no_times_are_an_axis_too() -> None:
     assert times_of(to_axis(np.empty(0, np.int64))) == []
 
 
-def block_of(*series: Series) -> SeriesResult:
+def block_of(*series: GraphLine) -> SeriesResult:
     return SeriesResult("web1", "vmstat_linux", START, START, "envelope", "mixed", 60_000, 7, 5, 0, list(series))
 
 
 def test_an_answer_fits_the_schema_and_series_share_their_times() -> None:
     times = np.arange(4) * 1000
     result = block_of(
-        Series("", "r", "", times, np.array([1.0, 2.0, -3.0, 2.0**40]), 4),
-        Series("", "us", "%", times.copy(), np.array([0.1, np.nan, 1e300, 3.0]), 3),
-        Series("", "sy", "%", np.array([5, 6, 90]), np.array([0.0, 2.0**60, 5.0]), 3),
+        GraphLine("", "r", "", times, np.array([1.0, 2.0, -3.0, 2.0**40]), 4),
+        GraphLine("", "us", "%", times.copy(), np.array([0.1, np.nan, 1e300, 3.0]), 3),
+        GraphLine("", "sy", "%", np.array([5, 6, 90]), np.array([0.0, 2.0**60, 5.0]), 3),
     )
     body = encode(result)
     block = schemas.SeriesBlock.model_validate_json(body)
@@ -61,7 +61,7 @@ def test_an_answer_fits_the_schema_and_series_share_their_times() -> None:
 
 def test_large_answers_are_compressed_for_those_who_take_that() -> None:
     rng = np.random.default_rng(1)
-    result = block_of(Series("", "r", "", np.arange(5000), rng.normal(size=5000), 5000))
+    result = block_of(GraphLine("", "r", "", np.arange(5000), rng.normal(size=5000), 5000))
     packed = make_response(result, takes_gzip=True)
     assert packed.headers["content-encoding"] == "gzip"
     plain = make_response(result, takes_gzip=False)

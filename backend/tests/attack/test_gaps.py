@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import BadFrame
 from normstat.ingest.protocol import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
 from normstat.storage.backup import backup_plan
-from normstat.storage.backup.backup_plan import Plan
+from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.storage.host_deletion import request_deletion
 from normstat.storage.schema.models import Chunk
 from normstat.storage.session import make_sessions, open_write_session
@@ -33,7 +33,7 @@ HANG_S = 240
 def chunk_pieces(url: str) -> list[str]:
     """The pieces of raw bytes that a backup would have."""
     with psycopg.connect(url) as connection:
-        return [wish.key for wish in Plan(connection).wishes() if wish.table == Chunk.__tablename__]
+        return [piece.key for piece in BackupPlan(connection).pieces() if piece.table == Chunk.__tablename__]
 
 
 def back_up_in_little_memory(url: str, folder: Path) -> None:

@@ -11,7 +11,7 @@ from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.ingest.stream_samples import TOO_MANY_INSTANCES_REASON
 from normstat.ingest_limits import MAX_NEW_INSTANCES, IngestLimits
 from normstat.query.line_accounts import read_host_accounts
-from normstat.storage import instance_memory
+from normstat.storage import instance_cache
 from normstat.storage.session import open_read_session
 from tests.ingest.rereading import export, look, wish
 from tests.ingest.sending import Agent
@@ -107,7 +107,7 @@ async def test_counts_survive_what_a_process_forgets(agent: Agent, engine: Async
     assert len(names_of(database_url)) == 5
 
 
-def instance_memories(engine: AsyncEngine) -> list[tuple[AsyncEngine, instance_memory.InstanceMemory]]:
+def instance_memories(engine: AsyncEngine) -> list[tuple[AsyncEngine, instance_cache.InstanceCache]]:
     from normstat.ingest import batching
 
     return [(engine, batching._memories[engine].instances)]

@@ -23,7 +23,7 @@ from normstat.retention.retention_rules import RuleWish, RunState
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
 from normstat.storage import chunks, host_deletion
-from normstat.storage.backup.backup_plan import Plan
+from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import EPOCH, LATEST, Window, to_us
@@ -294,17 +294,17 @@ async def test_backup_looks_up_the_days_of_a_host_once_for_all_streams_of_decade
     for number in range(30):
         await fill_old(sessions, "mallory", [days[number % 3], days[-1 - number % 2]], key=f"k{number}")
     n_asked = 0
-    find_days = Plan._find_days
+    find_days = BackupPlan._find_days
 
-    def count(self: Plan, name: str, host_id: int, first: datetime, last: datetime) -> list[dt.date]:
+    def count(self: BackupPlan, name: str, host_id: int, first: datetime, last: datetime) -> list[dt.date]:
         nonlocal n_asked
         found = list(find_days(self, name, host_id, first, last))
         n_asked += len(found)
         return found
 
-    monkeypatch.setattr(Plan, "_find_days", count)
+    monkeypatch.setattr(BackupPlan, "_find_days", count)
     with psycopg.connect(database_url) as connection:
-        found = {wish.key for wish in Plan(connection).wishes() if wish.schema == "samples"}
+        found = {piece.key for piece in BackupPlan(connection).pieces() if piece.schema == "samples"}
     expected = {days[number].date() for number in (0, 1, 2, 8, 9)}
     assert found == {f"samples/vmstat_linux/{day:%Y}/{day.isoformat()}-0" for day in expected}
     assert n_asked == len(expected)

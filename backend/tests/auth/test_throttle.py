@@ -110,8 +110,8 @@ def test_a_name_is_guessed_slowly_however_many_addresses_guess() -> None:
         clock.now += 1
     assert n_tries == pytest.approx(FREE_TRIES_OF_NAME + day_s / NAME_PAUSE_S, abs=1)
     try_n(throttle, 1, address="192.0.2.1")
-    assert throttle.is_name_crowded("ann")
-    assert not throttle.is_name_crowded("bob")
+    assert throttle.is_name_throttled("ann")
+    assert not throttle.is_name_throttled("bob")
 
 
 def test_a_known_visitor_gets_in_whatever_others_try() -> None:
@@ -121,7 +121,7 @@ def test_a_known_visitor_gets_in_whatever_others_try() -> None:
         throttle.attempt(f"name{number}", "10.0.0.1")
     for number in range(FREE_TRIES_OF_NAME - FREE_TRIES):
         throttle.attempt("ann", f"10.0.1.{number}")
-    assert throttle.is_name_crowded("ann")
+    assert throttle.is_name_throttled("ann")
     wait_of(throttle)
     throttle.attempt_known("ann", BROWSER).succeed()
 

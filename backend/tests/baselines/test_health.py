@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.baseline_health import HostHealth, read_health
-from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished
+from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
 from normstat.errors import NotFound
 from normstat.query import baseline_contents
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
@@ -48,7 +48,7 @@ async def make(sessions: Sessions, *windows: Window, hosts: tuple[str, ...] = ("
         "time_zone": "UTC", "created_by": "ann",
     }  # fmt: skip
     async with open_write_session(sessions) as session:
-        return (await create_wished(session, BaselineWish(**(known | more)), START)).id  # type: ignore[arg-type]
+        return (await create_requested(session, BaselineRequest(**(known | more)), START)).id  # type: ignore[arg-type]
 
 
 async def exclude(sessions: Sessions, window: Window) -> None:
@@ -87,14 +87,14 @@ async def test_windows_without_samples_make_it_thin(sessions: Sessions) -> None:
     await send(sessions, 0, 20)
     baseline_id = await make(sessions, minutes(0, 20), minutes(30, 80))
     (host,) = await health_of(sessions, baseline_id, 200)
-    assert (host.state, host.reasons) == ("thin", ["Only 29 % of its windows have samples."])
+    assert (host.state, host.reasons) == ("insufficient_data", ["Only 29 % of the windows have samples."])
     assert host.coverage == pytest.approx(20 / 70, abs=0.01)
     # Where they are an incident they are not missed.
     await exclude(sessions, minutes(30, 80))
     (host,) = await health_of(sessions, baseline_id, 200)
     assert (host.state, host.coverage, host.windows) == ("good", 1.0, [minutes(0, 20)])
     (host,) = await health_of(sessions, await make(sessions, minutes(0, 5), name="short"), 200)
-    assert (host.state, host.reasons) == ("thin", ["It has samples of 5 minutes only; from 10 minutes on it says something."])
+    assert (host.state, host.reasons) == ("insufficient_data", ["Only 5 minutes of data; use at least 10 minutes."])
 
 
 async def test_why_it_is_empty(sessions: Sessions) -> None:
@@ -104,18 +104,18 @@ async def test_why_it_is_empty(sessions: Sessions) -> None:
     one, two = await health_of(sessions, await make(sessions, minutes(0, 20), hosts=("web1", "web2")), 30)
     assert (one.host, one.state) == ("web1", "good")
     assert (two.host, two.state, two.coverage, two.newest_at, two.age_days, two.n_samples) == ("web2", "empty", 0, None, None, 0)
-    assert two.reasons == ["Its windows have no samples of this host."]
+    assert two.reasons == ["The windows have no samples of this host."]
     (host,) = await health_of(sessions, await make(sessions, minutes(100, 120), name="later"), 30)
-    assert (host.state, host.reasons) == ("empty", ["Its first window begins at 2026-11-02 10:40 UTC."])
-    rule = RuleWish("daily", "2026-12-01T09:00", 3600, 7)
+    assert (host.state, host.reasons) == ("empty", ["The first window begins at 2026-11-02 10:40 UTC."])
+    rule = RuleRequest("daily", "2026-12-01T09:00", 3600, 7)
     (host,) = await health_of(sessions, await make(sessions, name="rule", rule=rule), 30)
     assert (host.state, host.reasons) == (
         "empty",
-        ["Its rule has made no window yet; the first one ends at 2026-12-01 10:00 UTC."],
+        ["The rule has no finished window yet; the first one ends at 2026-12-01 10:00 UTC."],
     )
     await exclude(sessions, minutes(0, 20))
     (host,) = await health_of(sessions, await make(sessions, minutes(0, 20), name="out"), 30)
-    assert (host.state, host.reasons) == ("empty", ["All of its windows are excluded as incidents."])
+    assert (host.state, host.reasons) == ("empty", ["All windows are excluded as incidents."])
 
 
 async def test_while_it_is_recorded_only_the_past_counts(sessions: Sessions) -> None:
@@ -123,10 +123,10 @@ async def test_while_it_is_recorded_only_the_past_counts(sessions: Sessions) -> 
     baseline_id = await make(sessions, record_hours=10)
     (host,) = await health_of(sessions, baseline_id, 60)
     assert (host.state, host.coverage, host.n_samples) == ("good", 1.0, 360)
-    assert host.reasons == ["It is being recorded until 2026-11-02 19:00 UTC."]
+    assert host.reasons == ["Recording until 2026-11-02 19:00 UTC."]
     assert host.windows == [minutes(0, 600)]
     (host,) = await health_of(sessions, baseline_id, 5)
-    assert host.state == "thin"
+    assert host.state == "insufficient_data"
     (host,) = await health_of(sessions, baseline_id, -5)
     assert host.state == "empty"
 
@@ -139,9 +139,9 @@ async def test_age_and_what_came_or_went(sessions: Sessions) -> None:
     (host,) = await health_of(sessions, await make(sessions, minutes(0, 60)), days + 30)
     assert host.state == "stale"
     assert host.reasons == [
-        "Its newest sample is 40 days old; what is normal may have changed since.",
+        "The newest sample is 40 days old; normal behaviour may have changed since.",
         "No samples in the last day of data: vmstat_linux.",
-        "iostat_linux: went since: sda; came since: sdd, sde.",
+        "iostat_linux: disappeared since: sda; appeared since: sdd, sde.",
     ]
     iostat = host.stats[0]
     assert (iostat.instances_gone, iostat.n_instances_gone, iostat.instances_new, iostat.n_instances_new) == (
@@ -149,7 +149,7 @@ async def test_age_and_what_came_or_went(sessions: Sessions) -> None:
     )  # fmt: skip
     await send(sessions, days + 40, days + 60)
     (host,) = await health_of(sessions, await make(sessions, minutes(days, days + 30), name="new"), days + 60)
-    assert host.reasons == ["Samples today, but none in the baseline: vmstat_linux; they cannot be compared with it."]
+    assert host.reasons == ["Samples today, but none in the baseline: vmstat_linux; these cannot be compared."]
 
 
 async def test_short_lived_instances_do_not_make_it_stale(sessions: Sessions) -> None:
@@ -158,7 +158,7 @@ async def test_short_lived_instances_do_not_make_it_stale(sessions: Sessions) ->
     (host,) = await health_of(sessions, await make(sessions, minutes(0, 30)), 5020)
     # All went, so it looks like a stat that ended; what came is all new.
     assert host.state == "good"
-    assert host.reasons == ["iostat_linux: 30 instances went and 30 came since, as short-lived ones do."]
+    assert host.reasons == ["iostat_linux: 30 short-lived instances disappeared and 30 appeared since."]
     assert (len(host.stats[0].instances_gone), host.stats[0].n_instances_gone) == (20, 30)
     assert host.stats[0].instances_gone[:3] == ["p0", "p1", "p2"]
 

@@ -8,7 +8,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from structlog.testing import capture_logs
 
-from normstat.baselines.lifecycle import BaselineWish, RuleWish, create_wished, keep_baselines, update_wished
+from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_baselines, update_requested
 from normstat.errors import BadRequest, NotFound
 from normstat.storage import baseline_rows
 from normstat.storage.baseline_records import BaselineRecord
@@ -22,10 +22,10 @@ from normstat.window import Window
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
-WEEKDAYS = RuleWish("weekdays", "09:00", 8 * 3600, 28)
+WEEKDAYS = RuleRequest("weekdays", "09:00", 8 * 3600, 28)
 
 
-def wish(**what: object) -> BaselineWish:
+def request(**what: object) -> BaselineRequest:
     known: dict[str, object] = {
         "name": "normal",
         "note": "",
@@ -37,7 +37,7 @@ def wish(**what: object) -> BaselineWish:
         "time_zone": "Europe/Berlin",
         "created_by": "ann",
     }
-    return BaselineWish(**(known | what))  # type: ignore[arg-type]
+    return BaselineRequest(**(known | what))  # type: ignore[arg-type]
 
 
 async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> BaselineRecord:
@@ -45,7 +45,7 @@ async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> Basel
         if await session.scalar(select(Host.id).where(Host.name == "web1")) is None:
             session.add(Host(name="web1"))
             await session.flush()
-        return await create_wished(session, wish(**what), now)
+        return await create_requested(session, request(**what), now)
 
 
 async def look(sessions: Sessions, baseline_id: int) -> BaselineRecord:
@@ -63,19 +63,19 @@ async def test_a_rule_is_followed_and_only_windows_that_end_are_versions(session
     assert (len(made.windows), made.windows[-1].end.astimezone(BERLIN).hour) == (20, 17)
     # Every two hours, from Friday evening over the weekend to Tuesday noon.
     for number in range(45):
-        await keep_baselines(sessions, NOW + timedelta(hours=2 * number))
+        await update_baselines(sessions, NOW + timedelta(hours=2 * number))
     kept = await look(sessions, made.id)
     assert (kept.version, len(kept.windows)) == (2, 20)
     assert kept.windows[:-1] == made.windows[1:]
     assert kept.windows[-1].start.astimezone(BERLIN) == datetime(2026, 11, 23, 9, tzinfo=BERLIN)
-    assert await reasons(sessions, made.id) == ["another window of its rule is over", "made by its rule"]
+    assert await reasons(sessions, made.id) == ["another window of the rule has ended", "created by its rule"]
 
 
 async def test_after_half_a_year_of_downtime_it_is_as_if_it_had_run(sessions: Sessions) -> None:
     made = await make(sessions, rule=WEEKDAYS)
     later = NOW + timedelta(days=182)
-    await keep_baselines(sessions, later)
-    await keep_baselines(sessions, later + timedelta(minutes=1))
+    await update_baselines(sessions, later)
+    await update_baselines(sessions, later + timedelta(minutes=1))
     kept = await look(sessions, made.id)
     assert (kept.version, len(kept.windows)) == (2, 20)
     assert later - timedelta(days=1) < kept.windows[-1].end <= later
@@ -87,18 +87,18 @@ async def test_after_half_a_year_of_downtime_it_is_as_if_it_had_run(sessions: Se
 async def test_a_window_counts_when_its_last_samples_are_there(sessions: Sessions) -> None:
     end = datetime(2026, 11, 20, 16, 0, tzinfo=UTC)
     made = await make(sessions, end - timedelta(hours=1), rule=WEEKDAYS)
-    await keep_baselines(sessions, end + SETTLE - timedelta(seconds=1))
+    await update_baselines(sessions, end + SETTLE - timedelta(seconds=1))
     assert (await look(sessions, made.id)).version == 1
-    await keep_baselines(sessions, end + SETTLE)
+    await update_baselines(sessions, end + SETTLE)
     assert (await look(sessions, made.id)).windows[-1].end == end
 
 
 async def test_a_rule_that_begins_later_has_no_window_until_then(sessions: Sessions) -> None:
-    made = await make(sessions, rule=RuleWish("daily", "2026-12-01T09:00", 3600, 7))
+    made = await make(sessions, rule=RuleRequest("daily", "2026-12-01T09:00", 3600, 7))
     assert made.windows == []
-    await keep_baselines(sessions, NOW + timedelta(days=1))
+    await update_baselines(sessions, NOW + timedelta(days=1))
     assert (await look(sessions, made.id)).version == 1
-    await keep_baselines(sessions, datetime(2026, 12, 1, 12, tzinfo=UTC))
+    await update_baselines(sessions, datetime(2026, 12, 1, 12, tzinfo=UTC))
     assert len((await look(sessions, made.id)).windows) == 1
 
 
@@ -107,7 +107,7 @@ async def test_a_recording_goes_on_until_it_is_over(sessions: Sessions) -> None:
     assert made.windows == [Window(NOW, NOW + timedelta(hours=2.5))]
     assert made.recording_until == NOW + timedelta(hours=2.5)
     for at, is_recording in ((1, True), (2.49, True), (2.5, False), (1000, False)):
-        await keep_baselines(sessions, NOW + timedelta(hours=at))
+        await update_baselines(sessions, NOW + timedelta(hours=at))
         kept = await look(sessions, made.id)
         assert (kept.recording_until is not None, kept.version, kept.windows) == (is_recording, 1, made.windows)
 
@@ -115,25 +115,25 @@ async def test_a_recording_goes_on_until_it_is_over(sessions: Sessions) -> None:
 async def test_changes_of_rule_and_zone(sessions: Sessions) -> None:
     made = await make(sessions, rule=WEEKDAYS)
 
-    async def change(rule: RuleWish | None = None, **what: object) -> BaselineRecord:
+    async def change(rule: RuleRequest | None = None, **what: object) -> BaselineRecord:
         async with open_write_session(sessions) as session:
             asked = BaselineChange(changed_by="bob", **what)  # type: ignore[arg-type]
-            return await update_wished(session, made.id, asked, rule, NOW)
+            return await update_requested(session, made.id, asked, rule, NOW)
 
     moved = await change(time_zone="America/New_York")
     assert moved.rule is not None
     assert (moved.version, moved.rule.start.hour, moved.windows[-1].start.hour) == (2, 9, 14)
-    shorter = await change(RuleWish("mondays", "10:00", 3600, 28))
+    shorter = await change(RuleRequest("mondays", "10:00", 3600, 28))
     assert (shorter.version, len(shorter.windows), shorter.windows[-1].start.hour) == (3, 4, 15)
     # What is kept is shorter by nothing that there is.
-    same = await change(RuleWish("mondays", "10:00", 3600, 27))
+    same = await change(RuleRequest("mondays", "10:00", 3600, 27))
     assert same.rule is not None
     assert (same.version, same.rule.keep_days) == (3, 27)
     with pytest.raises(BadRequest, match="not both"):
         await change(WEEKDAYS, windows=(Window(NOW, NOW + timedelta(hours=1)),))
     freed = await change(removes_rule=True)
     assert (freed.rule, freed.version, freed.windows) == (None, 3, same.windows)
-    await keep_baselines(sessions, NOW + timedelta(days=30))
+    await update_baselines(sessions, NOW + timedelta(days=30))
     assert (await look(sessions, made.id)).windows == same.windows
 
 
@@ -141,11 +141,11 @@ async def test_an_archived_baseline_stands_still(sessions: Sessions) -> None:
     made = await make(sessions, rule=WEEKDAYS)
     async with open_write_session(sessions) as session:
         await baseline_rows.archive_baseline(session, made.id, is_archived=True)
-    await keep_baselines(sessions, NOW + timedelta(days=10))
+    await update_baselines(sessions, NOW + timedelta(days=10))
     assert (await look(sessions, made.id)).version == 1
     async with open_write_session(sessions) as session:
         await baseline_rows.archive_baseline(session, made.id, is_archived=False)
-    await keep_baselines(sessions, NOW + timedelta(days=10))
+    await update_baselines(sessions, NOW + timedelta(days=10))
     assert (await look(sessions, made.id)).version == 2
 
 
@@ -156,9 +156,9 @@ async def test_one_that_cannot_be_kept_does_not_keep_others_from_it(sessions: Se
         await session.execute(update(Baseline).where(Baseline.id == broken.id).values(time_zone="Nowhere/Else"))
         await session.execute(text("DELETE FROM profile_jobs"))
     with capture_logs() as logs:
-        await keep_baselines(sessions, NOW + timedelta(days=5))
+        await update_baselines(sessions, NOW + timedelta(days=5))
     assert [(entry["event"], entry.get("baseline")) for entry in logs if entry["log_level"] == "warning"] == [
-        ("baseline_not_kept", broken.id)
+        ("baseline_update_failed", broken.id)
     ]
     assert (await look(sessions, good.id)).version == 2
     async with open_read_session(sessions) as session:
@@ -167,12 +167,12 @@ async def test_one_that_cannot_be_kept_does_not_keep_others_from_it(sessions: Se
 
 async def test_what_cannot_be(sessions: Sessions) -> None:
     wrong: tuple[tuple[dict[str, object], str], ...] = (
-        ({}, "give one of"),
-        ({"record_hours": 1, "rule": WEEKDAYS}, "give one of"),
-        ({"record_hours": 0}, "from a minute to 744 hours"),
-        ({"record_hours": 1e9}, "from a minute to 744 hours"),
-        ({"record_hours": float("nan")}, "from a minute to 744 hours"),
-        ({"rule": RuleWish("FREQ=SECONDLY", "09:00", 60, 1)}, "FREQ=SECONDLY"),
+        ({}, "exactly one of"),
+        ({"record_hours": 1, "rule": WEEKDAYS}, "exactly one of"),
+        ({"record_hours": 0}, "from one minute to 744 hours"),
+        ({"record_hours": 1e9}, "from one minute to 744 hours"),
+        ({"record_hours": float("nan")}, "from one minute to 744 hours"),
+        ({"rule": RuleRequest("FREQ=SECONDLY", "09:00", 60, 1)}, "FREQ=SECONDLY"),
         ({"record_hours": 1, "time_zone": "Nowhere"}, "no time zone"),
         ({"record_hours": 1, "hosts": ()}, "at least one host"),
     )
@@ -185,4 +185,4 @@ async def test_an_unknown_baseline_is_said(sessions: Sessions) -> None:
     async with open_write_session(sessions) as session:
         for rule in (WEEKDAYS, None):
             with pytest.raises(NotFound, match="no baseline 4711"):
-                await update_wished(session, 4711, BaselineChange(changed_by="bob", time_zone="UTC"), rule, NOW)
+                await update_requested(session, 4711, BaselineChange(changed_by="bob", time_zone="UTC"), rule, NOW)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.baselines import recurrence
-from normstat.baselines.recurrence import Rule, next_window, parse_rule, windows_of
+from normstat.baselines.recurrence import RecurrenceRule, next_window, parse_rule, windows_of
 from normstat.errors import BadRequest
 from normstat.window import Window
 
@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 WEEKDAYS = "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"
 
 
-def rule(text: str = WEEKDAYS, start: str = "09:00", hours: float = 8, days: int = 28, zone: str = BERLIN) -> Rule:
+def rule(text: str = WEEKDAYS, start: str = "09:00", hours: float = 8, days: int = 28, zone: str = BERLIN) -> RecurrenceRule:
     return parse_rule(text, start, round(hours * HOUR), days, zone, now=NOW)
 
 
@@ -163,14 +163,14 @@ def test_what_people_write(said: str, read: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("FREQ=SECONDLY", "FREQ=SECONDLY is not possible"),
-        ("FREQ=MINUTELY", "FREQ=MINUTELY is not possible"),
+        ("FREQ=SECONDLY", "Invalid FREQ=SECONDLY"),
+        ("FREQ=MINUTELY", "Invalid FREQ=MINUTELY"),
         ("FREQ=HOURLY;INTERVAL=2", "add BYHOUR"),
-        ("FREQ=DAILY;BYSECOND=1", "BYSECOND is not part of a rule"),
-        ("", "cannot be read"),
-        ("now and then", "cannot be read"),
-        ("BYDAY=MO", "does not say FREQ"),
-        ("FREQ=WEEKLY;BYDAY=MO;BYDAY=TU", "says BYDAY twice"),
+        ("FREQ=DAILY;BYSECOND=1", "Unsupported rule part BYSECOND"),
+        ("", "Invalid"),
+        ("now and then", "Invalid"),
+        ("BYDAY=MO", "has no FREQ"),
+        ("FREQ=WEEKLY;BYDAY=MO;BYDAY=TU", "has BYDAY twice"),
         ("FREQ=WEEKLY;BYDAY=XX", "expected days"),
         ("FREQ=WEEKLY;BYDAY=1MO", "Numbered days"),
         ("FREQ=WEEKLY;BYDAY=MO;WKST=ZZ", "WKST=ZZ"),
@@ -181,18 +181,18 @@ def test_what_people_write(said: str, read: str) -> None:
         ("FREQ=DAILY;UNTIL=20271301", "UNTIL=20271301"),
         ("FREQ=DAILY;UNTIL=tomorrow", "UNTIL=TOMORROW"),
         ("FREQ=DAILY;BYHOUR=24", "from 0 to 23"),
-        ("FREQ=MONTHLY;BYMONTHDAY=0", "counted from 1"),
+        ("FREQ=MONTHLY;BYMONTHDAY=0", "count from 1"),
         ("FREQ=MONTHLY;BYMONTHDAY=1;BYMONTH=13", "from 1 to 12"),
-        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "never comes"),
-        ("FREQ=MONTHLY;BYDAY=6MO", "never comes"),
-        ("FREQ=DAILY;UNTIL=20200101", "never comes"),
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "never occurs"),
+        ("FREQ=MONTHLY;BYDAY=6MO", "never occurs"),
+        ("FREQ=DAILY;UNTIL=20200101", "never occurs"),
         ("FREQ=DAILY;BYHOUR=" + ",".join(map(str, range(24))) + ";BYMINUTE=0,20,40", "more than 1000 windows"),
-        ("FREQ=DAILY\nDTSTART:20200101T000000", "cannot be read"),
-        ("FREQ=DAILY\x00", "cannot be read|not possible"),
+        ("FREQ=DAILY\nDTSTART:20200101T000000", "Invalid"),
+        ("FREQ=DAILY\x00", "Invalid"),
         ("FREQ=DAILY;" + "BYDAY=MO," * 100, "at most 500 characters"),
-        ("FREQ=WEEKLY", "which day is the first"),
-        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "which day is the first"),
-        ("FREQ=MONTHLY", "which day is the first"),
+        ("FREQ=WEEKLY", "depends on its first day"),
+        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "depends on its first day"),
+        ("FREQ=MONTHLY", "depends on its first day"),
     ],
 )
 def test_bad_rules_are_refused(text: str, message: str) -> None:
@@ -203,15 +203,15 @@ def test_bad_rules_are_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"start": "25:00"}, "cannot be read"),
-        ({"start": "9 o'clock"}, "cannot be read"),
-        ({"start": ""}, "cannot be read"),
+        ({"start": "25:00"}, "Invalid"),
+        ({"start": "9 o'clock"}, "Invalid"),
+        ({"start": ""}, "Invalid"),
         ({"start": "09:00Z"}, "has a zone"),
         ({"start": "0001-01-01T00:00"}, "1970 to 2199"),
         ({"start": "2026-03-29T02:30"}, "set forward"),
-        ({"hours": 0}, "from a minute to 31 days"),
-        ({"hours": -1}, "from a minute to 31 days"),
-        ({"hours": 24 * 40}, "from a minute to 31 days"),
+        ({"hours": 0}, "from one minute to 31 days"),
+        ({"hours": -1}, "from one minute to 31 days"),
+        ({"hours": 24 * 40}, "from one minute to 31 days"),
         ({"hours": 48, "days": 1}, "longer than the 1 days"),
         ({"days": 0}, "1 to 800 days"),
         ({"days": 10_000}, "1 to 800 days"),

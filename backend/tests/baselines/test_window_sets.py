@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.baselines.window_sets import intersect, length_s, merge, subtract, thin_out
+from normstat.baselines.window_sets import intersect, length_s, merge, sample_evenly, subtract
 from normstat.window import Window
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
@@ -44,7 +44,7 @@ def test_windows_that_touch_are_one() -> None:
 
 
 def test_thinning_keeps_a_share_of_every_part() -> None:
-    kept = thin_out([window(0, 1000), window(5000, 6000)], 0.25, 20)
+    kept = sample_evenly([window(0, 1000), window(5000, 6000)], 0.25, 20)
     assert len(kept) == 20
     assert abs(length_s(kept) - 500) < 1e-3
     assert kept[0] == window(0, 25)
@@ -53,5 +53,5 @@ def test_thinning_keeps_a_share_of_every_part() -> None:
 
 
 def test_a_short_window_among_long_ones_is_not_forgotten() -> None:
-    kept = thin_out([window(0, 100_000), window(200_000, 200_010)], 0.5, 20)
+    kept = sample_evenly([window(0, 100_000), window(200_000, 200_010)], 0.5, 20)
     assert kept[-1] == window(200_000, 200_005)

@@ -7,7 +7,7 @@ from typing import Any
 
 import uvicorn
 
-from normstat.cli.connections import Book, Limits
+from normstat.cli.connections import ConnectionLimits, ConnectionTable
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
 
 HEAD_S, STALL_S = 10.0, 20.0
@@ -53,8 +53,8 @@ class Rig:
     """A server without sockets. The application answers when `answers` is set, and notes what it was sent."""
 
     def __init__(self, n_connections: int = 10) -> None:
-        self.book = Book(Limits(n_connections, n_connections, HEAD_S, STALL_S))
-        self.state = GuardedState(self.book)
+        self.connection_table = ConnectionTable(ConnectionLimits(n_connections, n_connections, HEAD_S, STALL_S))
+        self.state = GuardedState(self.connection_table)
         self.answers = asyncio.Event()
         self.reads = asyncio.Event()
         self.scopes: list[dict[str, Any]] = []
@@ -83,7 +83,7 @@ class Rig:
 
     def tick(self, seconds: float) -> None:
         for _ in range(int(seconds)):
-            self.book.tick(1)
+            self.connection_table.tick(1)
 
 
 async def settle() -> None:

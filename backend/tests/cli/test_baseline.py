@@ -45,7 +45,7 @@ async def do(database_url: str, *arguments: str) -> str:
 @pytest.mark.usefixtures("_filled")
 async def test_windows_from_beginning_to_end(database_url: str) -> None:
     url = database_url
-    assert "calm is there (no 1): web1, 2 windows" in await do(
+    assert "Created baseline calm (id 1): web1, 2 windows" in await do(
         url,
         "add",
         "calm",
@@ -59,11 +59,11 @@ async def test_windows_from_beginning_to_end(database_url: str) -> None:
         "why not",
     )
     assert await do(url, "exclude", "disk full", "--window", "2026-11-21T10:00Z/2026-11-21T11:00Z", "--host", "web1") == (
-        "exclusion 1: 1 baselines leave it out; `normstat baseline include 1` undoes that\n"
+        "Created exclusion 1; it affects 1 baseline; `normstat baseline include 1` undoes it\n"
     )
     shown = await do(url, "show", "calm")
     for line in (
-        "calm (no 1, version 1): web1; windows",
+        "calm (id 1, version 1): web1; windows",
         "why not",
         "  2026-11-21 00:00:00Z - 2026-11-22 00:00:00Z",
         "  without 2026-11-21 10:00:00Z - 2026-11-21 11:00:00Z (web1): disk full",
@@ -72,13 +72,13 @@ async def test_windows_from_beginning_to_end(database_url: str) -> None:
         assert line in shown
     assert "web1: " in shown
     assert "disk full" in await do(url, "exclusions")
-    assert await do(url, "include", "1") == "1 baselines count it again\n"
-    assert await do(url, "copy", "calm", "calmer") == "calmer is there (no 2)\n"
+    assert await do(url, "include", "1") == "1 baseline includes the window again\n"
+    assert await do(url, "copy", "calm", "calmer") == "Created baseline calmer (id 2)\n"
     assert "archived" in await do(url, "archive", "1")
     assert "calm " not in await do(url, "list")
     assert "calm " in await do(url, "list", "--archived", "--host", "web1")
-    assert await do(url, "archive", "calm", "--undo") == "calm is in the lists\n"
-    assert await do(url, "delete", "calm", "--yes") == "calm is deleted\n"
+    assert await do(url, "archive", "calm", "--undo") == "Baseline calm is listed again\n"
+    assert await do(url, "delete", "calm", "--yes") == "Deleted baseline calm\n"
     assert await run(url, "show", "calm") == (1, "", "normstat: There is no baseline 'calm'; `normstat baseline list` shows them\n")
 
 
@@ -86,7 +86,7 @@ async def test_windows_from_beginning_to_end(database_url: str) -> None:
 async def test_recordings_and_rules(sessions: Sessions, database_url: str) -> None:
     await do(database_url, "add", "now", "--host", "web1", "--record", "1h30m")
     rule = ("--rule", "weekdays", "--at", "09:00", "--for", "8h", "--keep", "14d", "--zone", "Europe/Berlin")
-    assert "ruled is there (no 2): web1, 10 windows" in await do(database_url, "add", "ruled", "--host", "web1", *rule)
+    assert "Created baseline ruled (id 2): web1, 10 windows" in await do(database_url, "add", "ruled", "--host", "web1", *rule)
     listed = await do(database_url, "list")
     assert "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR at 09:00 Europe/Berlin for 8:00:00, 14 days kept" in listed
     assert "recorded until" in listed
@@ -101,16 +101,16 @@ async def test_recordings_and_rules(sessions: Sessions, database_url: str) -> No
 
 
 WRONG: tuple[tuple[tuple[str, ...], int, str], ...] = (
-    (("add", "x", "--host", "web1"), 1, "give one of windows, record_hours and rule"),
+    (("add", "x", "--host", "web1"), 1, "exactly one of windows, record_hours and rule"),
     (("add", "x", "--host", "web9", "--window", DAY), 1, "no host 'web9'"),
     (("add", "x", "--window", DAY), 1, "at least one host"),
-    (("add", "x", "--host", "web1", "--rule", "FREQ=SECONDLY"), 1, "FREQ=SECONDLY is not possible"),
+    (("add", "x", "--host", "web1", "--rule", "FREQ=SECONDLY"), 1, "Invalid FREQ=SECONDLY"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--zone", "Nowhere"), 1, "no time zone"),
-    (("add", "x", "--host", "web1", "--rule", "daily", "--keep", "8h"), 2, "no number of days"),
-    (("add", "x", "--host", "web1", "--rule", "daily", "--for", "long"), 2, "is no duration"),
-    (("add", "x", "--host", "web1", "--record", "1y"), 2, "is no duration"),
+    (("add", "x", "--host", "web1", "--rule", "daily", "--keep", "8h"), 2, "not a number of days"),
+    (("add", "x", "--host", "web1", "--rule", "daily", "--for", "long"), 2, "is not a duration"),
+    (("add", "x", "--host", "web1", "--record", "1y"), 2, "is not a duration"),
     (("add", "x", "--host", "web1", "--record", "0h"), 1, "from a minute"),
-    (("add", "x", "--host", "web1", "--window", "today"), 2, "is no window"),
+    (("add", "x", "--host", "web1", "--window", "today"), 2, "is not a window"),
     (("add", "x", "--host", "web1", "--window", "2026-11-21T10:00/2026-11-21T11:00"), 2, "without a zone"),
     (("add", "x", "--host", "web1", "--window", "2026-11-21T10:00Z/2026-11-21T10:00Z"), 2, "is empty"),
     (("include", "4711"), 1, "no exclusion 4711"),

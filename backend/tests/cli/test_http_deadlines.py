@@ -21,7 +21,7 @@ async def test_no_head(rig: Rig) -> None:
     rig.tick(1)
     assert transport.end == "closed"
     protocol.connection_lost(None)
-    assert len(rig.book) == 0
+    assert len(rig.connection_table) == 0
 
 
 async def test_a_head_that_trickles_in_ends_in_time(rig: Rig) -> None:

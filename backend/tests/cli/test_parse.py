@@ -67,7 +67,7 @@ def test_spec_can_be_named() -> None:
     [
         (["/no/such/file"], 1, "No such file"),
         (["--spec", "nonsense", str(AGENT)], 1, "there is no spec 'nonsense'"),
-        (["--date", "yesterday", str(AGENT)], 2, "'yesterday' is no day"),
+        (["--date", "yesterday", str(AGENT)], 2, "'yesterday' is not a date"),
         (["--zone", "Mars/Olympus", str(AGENT)], 1, "no time zone 'Mars/Olympus'"),
         (["-"], 1, "no header of a known tool found"),
         ([str(GOLDEN)], 1, "directory"),

@@ -29,16 +29,16 @@ def test_a_spec_is_added_changed_shown_listed_and_removed(tmp_path: Path) -> Non
     file = tmp_path / "any name.toml"
     file.write_text(app_time_spec())
     assert (added := run("add", str(file))).exit_code == 0, added.stderr
-    assert added.stdout == "app_time is there in version 1: app_time\n"
-    assert run("add", str(file)).stdout == "app_time is there in version 1: app_time\n"
+    assert added.stdout == "Added app_time, version 1: app_time\n"
+    assert run("add", str(file)).stdout == "Added app_time, version 1: app_time\n"
     file.write_text(app_time_spec().replace("Response times", "Times"))
-    assert run("add", str(file)).stdout == "app_time is there in version 2: app_time\n"
+    assert run("add", str(file)).stdout == "Added app_time, version 2: app_time\n"
     assert run("show", "app_time").stdout == app_time_spec().replace("Response times", "Times")
     listed = run("list").stdout.splitlines()
     assert listed[0].split() == ["spec", "version", "streams", "outdated", "title", "stats"]
     assert [line.split() for line in listed[1:]] == [["app_time", "2", "0", "0", "Times", "app_time"]]
     assert len(run("list", "--all").stdout.splitlines()) == 2 + len(built_in_catalogue().specs)
-    assert run("remove", "app_time").stdout == "app_time is removed\n"
+    assert run("remove", "app_time").stdout == "Deleted spec app_time\n"
     assert run("list").stdout.splitlines()[1:] == []
 
 
@@ -71,7 +71,7 @@ async def test_streams_that_came_before_are_outdated(tmp_path: Path, engine: Asy
     file.write_text(APP_USER)
     added = await _in_thread("add", str(file))
     assert added.stdout.splitlines() == [
-        "app_user is there in version 1: app_user",
+        "Added app_user, version 1: app_user",
         "1 stream was read with another version; `normstat reparse --spec app_user` reads it again",
     ]
     assert "needs" not in (await _in_thread("list")).stdout

@@ -9,7 +9,7 @@ import pytest
 from normstat import work_budget
 from normstat.errors import Overloaded, TooLarge
 from normstat.profiles.adhoc_profile import Block, compare_blocks
-from normstat.work_budget import MIB, MemoryPool, Stopped, host_memory, run_in_thread, working
+from normstat.work_budget import MIB, ComparisonStopped, MemoryPool, host_memory, run_in_thread, working
 
 
 def test_memory_is_counted_and_given_back() -> None:
@@ -130,5 +130,5 @@ def test_work_that_is_stopped_takes_nothing_more() -> None:
     with working(MemoryPool(MIB)) as own:
         own.stop()
         for call in (work_budget.check, lambda: work_budget.keep(1), lambda: work_budget.use(1)):
-            with pytest.raises(Stopped):
+            with pytest.raises(ComparisonStopped):
                 call()

@@ -148,7 +148,7 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
             assert_nothing_is_roots(up)
         time.sleep(3)
     before_stop = up.out_path.read_text()
-    assert ("now it owns its database and no more" in before_stop) == (place == "old_data_dir")
+    assert ("now it only owns its database" in before_stop) == (place == "old_data_dir")
     assert up.process.returncode == 0, before_stop
     assert "stopped" in before_stop
     assert processes_naming(str(data_dir)) == []
@@ -183,7 +183,7 @@ def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Pa
         assert set(fleet.answers) <= {200, 503, 0}, fleet.answers
         fleet.assert_stored_once(url)
         for name in ("database", "server", "agent"):
-            assert up.said().count(f"the {name} ended (killed by SIGKILL); starting it again") == 1, up.said()
+            assert up.said().count(f"the {name} ended (killed by SIGKILL); restarting it") == 1, up.said()
         logs = sorted(path.name for path in (data_dir / "log").iterdir())
         assert "server.log.1" in logs
         assert max(path.stat().st_size for path in (data_dir / "log").iterdir()) < 3 * 4096

@@ -4,7 +4,7 @@ import dataclasses
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.ingest.batching import AgentIdentity, take_request
+from normstat.ingest.batching import AgentIdentity, ingest_request
 from normstat.ingest.protocol import Frame, FrameKind
 
 ANY_HOST = AgentIdentity(host_id=None, token_id=1)
@@ -20,7 +20,7 @@ class Agent:
 
     async def send(self, *frames: Frame) -> dict[str, int]:
         """The acknowledged offsets by key."""
-        acks = await take_request(
+        acks = await ingest_request(
             self.engine,
             agent=self.identity,
             host_name=self.host,

@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DatabaseAway, NotAllowed, NotAuthenticated, TooLarge
 from normstat.ingest import batching, transaction
-from normstat.ingest.batching import AgentIdentity, Intake, Job
+from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
-from normstat.storage import ingest_rows, instance_memory
+from normstat.storage import ingest_rows, instance_cache
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -21,30 +21,30 @@ HOSTS = [f"host{number}" for number in range(12)]
 TEXT = vmstat_text(vmstat_times(10))
 
 
-def job_of(host: str, *frames: Frame, identity: AgentIdentity = ANY_HOST) -> Job:
-    return Job(identity, host, "Linux", "1.0", None, frames)
+def job_of(host: str, *frames: Frame, identity: AgentIdentity = ANY_HOST) -> IngestRequest:
+    return IngestRequest(identity, host, "Linux", "1.0", None, frames)
 
 
-async def take_all(queue: Intake, jobs: list[Job]) -> list[list[Ack] | BaseException]:
-    return await asyncio.gather(*(queue.take(job, longest_wait_s=WAIT_S) for job in jobs), return_exceptions=True)
+async def take_all(queue: IngestQueue, jobs: list[IngestRequest]) -> list[list[Ack] | BaseException]:
+    return await asyncio.gather(*(queue.submit(job, longest_wait_s=WAIT_S) for job in jobs), return_exceptions=True)
 
 
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The hosts of each batch that is taken."""
+    """The hosts of each batch that is stored."""
     seen: list[list[str]] = []
-    take = transaction.Batch.take
+    store = transaction.Batch.store
 
     async def note(self: transaction.Batch) -> None:
         seen.append([job.host_name for job in self._jobs])
-        await take(self)
+        await store(self)
 
-    monkeypatch.setattr(transaction.Batch, "take", note)
+    monkeypatch.setattr(transaction.Batch, "store", note)
     return seen
 
 
 async def test_requests_that_wait_are_taken_together(engine: AsyncEngine, database_url: str, batches: list[list[str]]) -> None:
-    queue = Intake(engine)
+    queue = IngestQueue(engine)
     texts = {host: vmstat_text(vmstat_times(10), seed=number) for number, host in enumerate(HOSTS)}
     answers = await take_all(queue, [job_of(host, stream(text)) for host, text in texts.items()])
     assert answers == [[Ack("k", len(text))] for text in texts.values()]
@@ -56,8 +56,8 @@ async def test_requests_that_wait_are_taken_together(engine: AsyncEngine, databa
 
 
 async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, database_url: str) -> None:
-    queue = Intake(engine)
-    await queue.take(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
+    queue = IngestQueue(engine)
+    await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
     bound = AgentIdentity(host_id=999, token_id=1)
     revoked = dataclasses.replace(ANY_HOST, token_id=999, is_remembered=True)
     answers = await take_all(
@@ -87,7 +87,9 @@ async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_u
         return await find_streams(connection, wanted)
 
     monkeypatch.setattr(ingest_rows, "find_streams", fail_for_one)
-    answers = await take_all(Intake(engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS])
+    answers = await take_all(
+        IngestQueue(engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS]
+    )
     refused = [host for host, answer in zip(HOSTS, answers, strict=True) if isinstance(answer, TooLarge)]
     assert refused == ["host3"]
     assert [answer for answer in answers if not isinstance(answer, BaseException)] == [[Ack("k", len(TEXT))]] * 11
@@ -95,7 +97,7 @@ async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_u
 
 
 async def test_requests_of_one_host_follow_each_other(engine: AsyncEngine, database_url: str, batches: list[list[str]]) -> None:
-    queue = Intake(engine)
+    queue = IngestQueue(engine)
     cut = TEXT.index(b"\n", 700) + 1
     jobs = [job_of("alpha", stream(TEXT[:cut])), job_of("alpha", stream(TEXT[cut:], offset=cut)), job_of("beta", stream(TEXT))]
     assert await take_all(queue, jobs) == [[Ack("k", cut)], [Ack("k", len(TEXT))], [Ack("k", len(TEXT))]]
@@ -104,25 +106,25 @@ async def test_requests_of_one_host_follow_each_other(engine: AsyncEngine, datab
 
 
 async def test_whose_turn_does_not_come_is_sent_away(engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    queue = Intake(engine)
+    queue = IngestQueue(engine)
     monkeypatch.setattr(batching, "BATCHES_AT_ONCE", 0)
     with pytest.raises(TimeoutError):
-        await queue.take(job_of("alpha", stream(TEXT)), longest_wait_s=0.01)
+        await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=0.01)
     monkeypatch.setattr(batching, "BATCHES_AT_ONCE", 1)
     # It is not taken later either: its agent was told so, and sends it again.
-    assert await queue.take(job_of("alpha", stream(TEXT[:700])), longest_wait_s=WAIT_S) == [
+    assert await queue.submit(job_of("alpha", stream(TEXT[:700])), longest_wait_s=WAIT_S) == [
         Ack("k", TEXT.rindex(b"\n", 0, 700) + 1)
     ]
 
 
 async def test_tables_that_are_gone_are_made_again(engine: AsyncEngine, database_url: str) -> None:
-    queue = Intake(engine)
-    await queue.take(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
+    queue = IngestQueue(engine)
+    await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
     with psycopg.connect(database_url) as connection:
         # As if an older state of the database had been put back.
         connection.execute("DROP TABLE samples.vmstat_linux CASCADE")
         connection.execute("TRUNCATE hosts, stats CASCADE")
-    assert await queue.take(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
     assert query(database_url, "SELECT count(*) FROM stat.vmstat_linux") == [(9,)]
 
 
@@ -130,8 +132,8 @@ async def test_tables_that_are_gone_are_made_again(engine: AsyncEngine, database
 async def test_instances_are_written_now_and_then_and_when_they_end(
     engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instance_memory, "LAST_STEP_US", 300 * 1_000_000)
-    queue = Intake(engine)
+    monkeypatch.setattr(instance_cache, "LAST_STEP_US", 300 * 1_000_000)
+    queue = IngestQueue(engine)
     two, one = mpstat_text(10, 2), mpstat_text(10, 1, start=START.replace(minute=1))
     rows = one[one.index(b"\n\n") :]
 
@@ -141,7 +143,7 @@ async def test_instances_are_written_now_and_then_and_when_they_end(
 
     async def send(text: bytes, offset: int) -> None:
         frame = stream(text, "mpstat_linux", offset=offset, command="mpstat -P ALL 1")
-        await queue.take(job_of("alpha", frame), longest_wait_s=WAIT_S)
+        await queue.submit(job_of("alpha", frame), longest_wait_s=WAIT_S)
 
     cut = two.index(b"\n\n", len(two) // 2) + 1
     await send(two[:cut], 0)
@@ -158,15 +160,15 @@ async def test_instances_are_written_now_and_then_and_when_they_end(
 
 
 async def test_ids_are_not_remembered_beyond_their_epoch(engine: AsyncEngine, database_url: str) -> None:
-    queue = Intake(engine)
+    queue = IngestQueue(engine)
     later = vmstat_text(vmstat_times(10, START.replace(hour=13)))
-    await queue.take(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
+    await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
     with psycopg.connect(database_url) as connection:
         # What a reparse or retention does, with the host locked.
         connection.execute("DELETE FROM instances")
         connection.execute("UPDATE hosts SET instance_epoch = instance_epoch + 1")
     more = later[later.index(b"\n", 300) + 1 :]
-    await queue.take(job_of("alpha", stream(more, offset=len(TEXT))), longest_wait_s=WAIT_S)
+    await queue.submit(job_of("alpha", stream(more, offset=len(TEXT))), longest_wait_s=WAIT_S)
     orphans = (
         "SELECT count(*) FROM samples.vmstat_linux"
         " WHERE time > '2026-11-21 13:00Z' AND instance_id NOT IN (SELECT id FROM instances)"
@@ -178,7 +180,7 @@ async def test_ids_are_not_remembered_beyond_their_epoch(engine: AsyncEngine, da
 async def test_a_locked_host_holds_up_itself_alone(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transaction, "BATCH_LOCK_TIMEOUT_S", 1)
     monkeypatch.setattr(transaction, "LOCK_TIMEOUT_S", 1)
-    queue = Intake(engine)
+    queue = IngestQueue(engine)
     await take_all(queue, [job_of(host, stream(TEXT[:700])) for host in ("alpha", "beta", "gamma")])
     offset = TEXT.rindex(b"\n", 0, 700) + 1
     with psycopg.connect(database_url) as connection:
@@ -187,5 +189,5 @@ async def test_a_locked_host_holds_up_itself_alone(engine: AsyncEngine, database
         alpha, beta, gamma = await take_all(queue, jobs)
     assert alpha == gamma == [Ack("k", len(TEXT))]
     assert isinstance(beta, DatabaseAway)
-    assert await queue.take(job_of("beta", stream(TEXT[offset:], offset=offset)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert await queue.submit(job_of("beta", stream(TEXT[offset:], offset=offset)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
     assert query(database_url, "SELECT count(*) FROM samples.vmstat_linux") == [(27,)]

@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotFound
-from normstat.ingest.batching import Recording, take_request
+from normstat.ingest.batching import Recording, ingest_request
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
 from normstat.ingest.imports.import_run import Job, run_import
@@ -143,7 +143,7 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
             # Its reader waits for more before it gives the last sample; a file ends, and a live stream does not.
             recording = Recording(NO_TIMING, is_final=True)
             last = stream(b"", spec, f"{spec}.1", offset=at, command="")
-            await take_request(
+            await ingest_request(
                 engine,
                 agent=ANY_HOST,
                 host_name="live",

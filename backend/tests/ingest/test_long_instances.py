@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.stream_samples import LONG_INSTANCE_REASON, MAX_INSTANCE_LENGTH
-from normstat.storage.instance_memory import FIND
+from normstat.storage.instance_cache import FIND
 from normstat.storage.lookup import find_instances
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import assert_books_balance, query

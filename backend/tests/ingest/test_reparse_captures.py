@@ -6,7 +6,7 @@ import random
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.batching import Recording, take_request
+from normstat.ingest.batching import Recording, ingest_request
 from normstat.stats.records import Timing
 from normstat.storage.reparse_rows import JobState
 from tests.golden_captures import Capture, captures
@@ -37,7 +37,7 @@ async def load(engine: AsyncEngine, capture: Capture, numbers: random.Random, *,
     recording = Recording(TIMING) if is_timed else None
     while at < len(data):
         is_last = at + size >= len(data)
-        (ack,) = await take_request(
+        (ack,) = await ingest_request(
             engine,
             agent=ANY_HOST,
             host_name="alpha",

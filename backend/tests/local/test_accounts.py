@@ -15,11 +15,11 @@ from normstat.local import os_accounts
 from normstat.local.os_accounts import (
     FIRST_NUMBER,
     LAST_NUMBER,
-    Account,
-    become,
+    OsAccount,
     can_reach,
+    chown_tree,
     database_account,
-    give_tree,
+    drop_privileges,
     make_view,
     numbered_account,
     reachable,
@@ -49,7 +49,7 @@ def test_without_root_everything_runs_as_ourselves(tmp_path: Path, monkeypatch: 
 
 @as_root
 def test_nobody_never_owns_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"nobody": Account("nobody", 65534, 65534), "postgres": Account("postgres", 101, 104)}
+    known = {"nobody": OsAccount("nobody", 65534, 65534), "postgres": OsAccount("postgres", 101, 104)}
     monkeypatch.setattr(os_accounts, "find_account", known.get)
     cluster = tmp_path / "postgres"
     assert database_account(tmp_path, cluster) == known["postgres"]
@@ -77,13 +77,13 @@ def test_a_folder_is_handed_over_with_all_that_is_in_it_but_other_peoples_files(
     outside.write_text("")
     (folder / "link").symlink_to(outside)
     (folder / "hard").hardlink_to(outside)
-    give_tree(folder, NUMBER)
+    chown_tree(folder, NUMBER)
     owners = {path.name: path.lstat().st_uid for path in (folder, *folder.rglob("*"))}
     assert owners == {"imports": NUMBER.uid, "below": NUMBER.uid, "file": NUMBER.uid, "link": NUMBER.uid, "hard": 0}
     assert outside.stat().st_uid == 0
     # Its own by now: what the account puts there is not touched again.
     (folder / "below/root").write_text("")
-    give_tree(folder, NUMBER)
+    chown_tree(folder, NUMBER)
     assert (folder / "below/root").stat().st_uid == 0
 
 
@@ -93,7 +93,7 @@ def test_a_child_has_no_privileges_left() -> None:
         ["/usr/bin/env", "cat", "/proc/self/status"],
         capture_output=True,
         text=True,
-        preexec_fn=become(NUMBER, is_final=True),
+        preexec_fn=drop_privileges(NUMBER, is_final=True),
         check=True,
     )
     status = dict(line.split(":", 1) for line in done.stdout.splitlines())
@@ -141,7 +141,7 @@ def test_a_view_shows_what_is_needed_of_a_closed_folder_and_no_more(closed: Path
         ["/usr/bin/env", "sh", "-c", f"cat '{closed}/project/sub/file'; ls -a '{closed}' 2>&1; umask 022; touch '{closed}/x' 2>&1"],
         capture_output=True,
         text=True,
-        preexec_fn=become(NUMBER, view=view),
+        preexec_fn=drop_privileges(NUMBER, view=view),
         check=False,
     )
     assert done.stdout.startswith("needed")

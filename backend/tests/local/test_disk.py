@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from normstat.local.disk import DiskWatch, measure_free
+from normstat.local.disk import DiskMonitor, measure_free
 
 MIB = 1 << 20
 
@@ -11,8 +11,8 @@ def test_each_change_is_said_once() -> None:
     said: list[str] = []
     sizes = (500, 33, 31, 5, 0, 40, 31, 47, 900, 900, 31, 48, 48, 48, 48, 33, 20)
     free, now = iter([n * MIB for n in sizes]), iter(range(1000))
-    watch = DiskWatch(Path("/data"), said.append, measure=lambda _: next(free), clock=lambda: next(now))
-    has_room = [watch.look() for _ in sizes]
+    watch = DiskMonitor(Path("/data"), said.append, measure=lambda _: next(free), clock=lambda: next(now))
+    has_room = [watch.check() for _ in sizes]
     # Two looks at a disk with much room, between others without, are no end of it.
     assert [number for number, is_new in enumerate(has_room) if is_new] == [13]
     assert [line.split(";")[0] for line in said] == [
@@ -25,7 +25,7 @@ def test_each_change_is_said_once() -> None:
 
 def test_a_folder_that_cannot_be_asked_is_no_full_disk(tmp_path: Path) -> None:
     said: list[str] = []
-    watch = DiskWatch(tmp_path / "gone", said.append)
-    assert not watch.look()
+    watch = DiskMonitor(tmp_path / "gone", said.append)
+    assert not watch.check()
     assert said == []
     assert measure_free(tmp_path) > 0

@@ -11,7 +11,7 @@ import pytest
 
 from normstat.local.log_files import LogFiles
 from normstat.local.log_writer import RotatingFile
-from normstat.local.processes import Child
+from normstat.local.processes import ChildProcess
 from tests.e2e.product import wait_until
 
 PRINT = "import sys\nfor n in range(int(sys.argv[1]), int(sys.argv[2])): print(f'line {n} ' + 'x' * (n % 97))"
@@ -79,7 +79,7 @@ def test_what_a_full_disk_did_not_take_is_counted(tmp_path: Path, monkeypatch: p
     log.write(b"after\n")
     assert lines_of(tmp_path / "server.log") == [
         "before",
-        "log_writer: 14 bytes are missing here, they could not be written",
+        "log_writer: 14 bytes are missing here; they could not be written",
         "after",
     ]
 
@@ -110,12 +110,12 @@ def test_no_line_is_lost_and_nobody_waits_when_the_writer_is_stopped_or_killed(t
     os.kill(logs._writer.pid, signal.SIGKILL)
     logs._writer.wait()
     assert print_lines(logs, 5000, 10_000).wait(60) == 0, "without a reader it is not ended by SIGPIPE either"
-    logs.look(said.append)
+    logs.check(said.append)
     assert print_lines(logs, 10_000, 30_000).wait(60) == 0
     wait_until(lambda: logs.tail("server", 2) == expected(29_998, 30_000), "the last lines")
     logs.write("up", "a line of our own")
     logs.close()
-    assert said == ["the writer of the log files ended and was started again"]
+    assert said == ["the log writer ended and was restarted"]
     assert lines_of(tmp_path / "log/server.log") == expected(0, 30_000)
     assert (tmp_path / "log/up.log").read_text() == "a line of our own\n"
 
@@ -151,7 +151,7 @@ def test_last_words_are_kept_and_nothing_is_left_when_the_owner_is_killed(tmp_pa
 def test_a_child_prints_into_its_log(tmp_path: Path) -> None:
     logs = LogFiles(tmp_path / "log", ["server"], max_bytes=5000, n_files=3)
     logs.start()
-    child = Child([sys.executable, "-c", PRINT, "0", "3"], output=logs.output("server"), environment={})
+    child = ChildProcess([sys.executable, "-c", PRINT, "0", "3"], output=logs.output("server"), environment={})
     wait_until(lambda: child.poll() == 0, "the child ends")
     logs.close()
     assert logs.path("server").read_text().splitlines() == expected(0, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from normstat.local.processes import MAX_PAUSE_S, STEADY_S, Backoff, Child, Keeper, describe_end, processes_in
+from normstat.local.processes import MAX_PAUSE_S, STEADY_S, Backoff, ChildProcess, Supervisor, describe_exit, processes_in
 
 
 class FakePart:
@@ -30,10 +30,10 @@ class FakePart:
     def is_ready(self) -> bool:
         return self.ready
 
-    def may_launch(self) -> bool:
+    def can_launch(self) -> bool:
         return self.may
 
-    def last_words(self) -> str:
+    def last_message(self) -> str:
         return self.words
 
 
@@ -44,13 +44,13 @@ class Scene:
         self.now = 1000.0
         self.said: list[str] = []
         self.part = FakePart()
-        self.keeper = Keeper(self.part, self.said.append, clock=lambda: self.now)
+        self.keeper = Supervisor(self.part, self.said.append, clock=lambda: self.now)
 
     def launched_within(self, seconds: float) -> float | None:
         """Looks ten times a second; after how long it was started, None when it was not."""
         before, start = self.part.n_launched, self.now
         for _ in range(round(seconds * 10) + 1):
-            self.keeper.look()
+            self.keeper.check()
             if self.part.n_launched > before:
                 return self.now - start
             self.now += 0.1
@@ -68,7 +68,7 @@ def test_pauses_grow_and_never_end() -> None:
         pauses.append(pause)
     assert pauses[:8] == pytest.approx([0.5, 1, 2, 4, 8, 16, 30, 30], abs=0.15)
     assert max(pauses) <= MAX_PAUSE_S + 0.15
-    assert [line.split(" (")[0] for line in scene.said] == ["the server ended", "the server keeps ending, it is tried every 30 s"]
+    assert [line.split(" (")[0] for line in scene.said] == ["the server ended", "the server keeps ending; retrying every 30 s"]
 
 
 def test_what_ran_well_for_a_while_is_started_at_once_again() -> None:
@@ -77,7 +77,7 @@ def test_what_ran_well_for_a_while_is_started_at_once_again() -> None:
         scene.part.status = 1
         assert scene.launched_within(60) is not None
     scene.part.ready = True
-    scene.keeper.look()
+    scene.keeper.check()
     scene.now += STEADY_S
     scene.part.status = -9
     assert scene.launched_within(60) == pytest.approx(0.5, abs=0.15)
@@ -95,13 +95,13 @@ def test_each_change_is_said_once() -> None:
     assert scene.launched_within(5) is not None
     scene.part.ready = True
     for _ in range(5):
-        scene.keeper.look()
+        scene.keeper.check()
     assert scene.keeper.is_up
     scene.part.status = -signal.SIGKILL
-    scene.keeper.look()
-    assert scene.said[0] == "the server ended (exit status 3: it is too dark); starting it again"
+    scene.keeper.check()
+    assert scene.said[0] == "the server ended (exit status 3: it is too dark); restarting it"
     assert scene.said[1].startswith("the server is running again, after ")
-    assert scene.said[2] == "the server ended (killed by SIGKILL); starting it again", "a log's end is no reason of a kill"
+    assert scene.said[2] == "the server ended (killed by SIGKILL); restarting it", "a log's end is no reason of a kill"
     assert len(scene.said) == 3
 
 
@@ -113,7 +113,7 @@ def test_it_waits_for_what_it_needs_and_hurries_when_told_to() -> None:
     scene.part.status = 1
     assert scene.launched_within(5) is None, "the pause is 30 s"
     scene.part.may = False
-    scene.keeper.hurry()
+    scene.keeper.retry_now()
     assert scene.launched_within(5) is None
     scene.part.may = True
     assert scene.launched_within(0) == 0
@@ -128,7 +128,7 @@ def test_backoff_is_reset() -> None:
 
 
 def test_how_a_process_ended_is_said() -> None:
-    assert [describe_end(status) for status in (0, 3, -9, -15, -250)] == [
+    assert [describe_exit(status) for status in (0, 3, -9, -15, -250)] == [
         "exit status 0",
         "exit status 3",
         "killed by SIGKILL",
@@ -140,7 +140,7 @@ def test_how_a_process_ended_is_said() -> None:
 def test_a_child_that_ignores_the_signals_is_killed(tmp_path: Path) -> None:
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(600)"
     reader, writer = os.pipe()
-    child = Child([sys.executable, "-c", code], output=writer, environment={})
+    child = ChildProcess([sys.executable, "-c", code], output=writer, environment={})
     os.close(writer)
     assert os.read(reader, 2) == b"on"
     os.close(reader)
@@ -152,7 +152,7 @@ def test_processes_are_found_by_their_working_folder(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     reader, writer = os.pipe()
     code = f"import os, time; os.chdir({str(tmp_path)!r}); print('on', flush=True); time.sleep(600)"
-    child = Child([sys.executable, "-c", code], output=writer, environment={})
+    child = ChildProcess([sys.executable, "-c", code], output=writer, environment={})
     os.close(writer)
     try:
         assert os.read(reader, 2) == b"on"

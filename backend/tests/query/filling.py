@@ -12,11 +12,11 @@ from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec
 from normstat.storage.ingest_rows import add_hosts, lock_hosts
-from normstat.storage.instance_memory import InstanceMemory
-from normstat.storage.samples import Place, copy_block, instance_spans
+from normstat.storage.instance_cache import InstanceCache
+from normstat.storage.samples import RowTarget, copy_block, instance_spans
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.stat_tables import WantedTable, make_stat_tables, read_stored_stats
+from normstat.storage.stat_tables import RequiredTable, make_stat_tables, read_stored_stats
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -65,7 +65,7 @@ async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequenc
     stats = {block.stat.name: block.stat for block in blocks}
     async with sessions() as session, session.begin():
         wanted = [
-            WantedTable(
+            RequiredTable(
                 spec,
                 stat,
                 tuple(
@@ -88,10 +88,10 @@ async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequenc
         for name in stats:
             own = [block for block in blocks if block.stat.name == name]
             place = (owner.id, stored[name].id)
-            ids = (await InstanceMemory().see(connection, {owner.id: owner.instance_epoch}, {place: instance_spans(own)})).ids(
+            ids = (await InstanceCache().resolve(connection, {owner.id: owner.instance_epoch}, {place: instance_spans(own)})).ids(
                 place
             )
             for block in own:
-                await copy_block(connection, stored[name], block, Place(owner.id, stream.id, ids))
+                await copy_block(connection, stored[name], block, RowTarget(owner.id, stream.id, ids))
         times = np.concatenate([block.time_us for block in blocks])
         stream.first_sample_at, stream.last_sample_at = from_us(int(times.min())), from_us(int(times.max()))

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
-from normstat.query.context import Context, Run, find_lines, read_context
+from normstat.query.context import ByteRun, Context, find_lines, read_context
 from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
-from normstat.storage.schema.models import Host, RejectedLine, Stream
+from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.storage.session import driver_of
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -31,7 +31,7 @@ async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: di
         chunks = [(stream.id, compress_chunk(start, data)) for start, data in pieces]
         await copy_chunks(await driver_of(session), chunks, datetime.now(UTC))
         session.add_all(
-            RejectedLine(stream_id=stream.id, line_offset=offset, line_no=no, n_bytes=1, line_text="", reason="odd")
+            StoredRejectedLine(stream_id=stream.id, line_offset=offset, line_no=no, n_bytes=1, line_text="", reason="odd")
             for offset, no in (rejected or {}).items()
         )
         return stream.id
@@ -148,7 +148,7 @@ async def test_numbers_that_contradict_each_other_are_left_out(sessions: Session
 def test_every_byte_belongs_to_one_line(lines: list[bytes], last: bool) -> None:
     data = b"\n".join(lines) + (b"\n" if last else b"")
     for offset in range(len(data)):
-        found = find_lines([Run(0, data, is_after_gap=False)], offset, 100, 100)
+        found = find_lines([ByteRun(0, data, is_after_gap=False)], offset, 100, 100)
         assert found is not None
         starts = [line.offset for line in found]
         assert starts == [0, *(place + 1 for place, byte in enumerate(data) if byte == 10 and place + 1 < len(data))]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.query.envelope import GapFinder, Trace, choose_m4
+from normstat.query.envelope import GapFinder, SeriesEnvelope, choose_m4
 from normstat.rollups.rollup_codec import gather
 
 SECOND = 1_000_000
@@ -37,7 +37,7 @@ def test_an_envelope_has_every_extreme_and_nothing_else_however_the_pages_are_cu
     times = np.cumsum([distance for distance, _ in rows]).astype(np.int64) * SECOND
     values = np.array([value for _, value in rows])
     column_us = -(-int(times[-1] + 1) // n_columns)
-    trace = Trace(0, column_us, n_columns)
+    trace = SeriesEnvelope(0, column_us, n_columns)
     edges = sorted({0, len(rows), *(min(cut, len(rows)) for cut in cuts)})
     for start, end in itertools.pairwise(edges):
         trace.add(times[start:end], values[start:end], no_gaps(end - start))
@@ -64,7 +64,7 @@ def test_an_envelope_of_buckets_has_every_extreme_of_the_samples(
     bucket_us = bucket_s * SECOND
     edge_us = int(times[min(n_first, len(rows) - 1)]) // bucket_us * bucket_us
     column_us = -(-int(times[-1] + 1) // (n_columns * bucket_us)) * bucket_us
-    trace = Trace(0, column_us, n_columns, bucket_us)
+    trace = SeriesEnvelope(0, column_us, n_columns, bucket_us)
     n = int((times < edge_us).sum())
     trace.add_buckets(gather(np.full(n, 7), times[:n] // bucket_us, values[:n], times[:n]), bucket_us)
     if n < len(rows):
@@ -88,7 +88,7 @@ def test_an_envelope_of_buckets_has_every_extreme_of_the_samples(
 def test_missing_minutes_are_a_gap_where_more_samples_were_to_be_expected(column_minutes: int) -> None:
     minutes = np.array([*range(30), *range(32, 60)])
     for n_each, n_gaps in ((1, 0), (60, 1)):
-        trace = Trace(0, column_minutes * 60 * SECOND, 60, 60 * SECOND)
+        trace = SeriesEnvelope(0, column_minutes * 60 * SECOND, 60, 60 * SECOND)
         own = np.repeat(minutes, n_each)
         trace.add_buckets(gather(np.zeros(len(own), np.int64), own, np.ones(len(own)), own * 60 * SECOND), 60 * SECOND)
         trace.thin()
@@ -96,7 +96,7 @@ def test_missing_minutes_are_a_gap_where_more_samples_were_to_be_expected(column
 
 
 def test_samples_far_from_the_last_bucket_come_after_a_gap() -> None:
-    trace = Trace(0, 60 * SECOND, 60, 60 * SECOND)
+    trace = SeriesEnvelope(0, 60 * SECOND, 60, 60 * SECOND)
     minutes = np.repeat(np.arange(5), 60)
     trace.add_buckets(gather(np.zeros(300, np.int64), minutes, np.ones(300), np.arange(300) * SECOND), 60 * SECOND)
     finder = GapFinder()
@@ -141,7 +141,7 @@ def test_one_sample_alone_is_no_gap() -> None:
 
 def test_a_gap_is_a_point_without_a_value_between_its_ends() -> None:
     times = seconds(*range(10), *range(30, 40))
-    trace = Trace(0, SECOND, 100)
+    trace = SeriesEnvelope(0, SECOND, 100)
     trace.add(times, np.arange(20.0), GapFinder().find(times))
     points_at, points, n_points = trace.points()
     assert n_points == 20
@@ -154,7 +154,7 @@ def test_a_gap_that_is_narrower_than_a_column_is_not_drawn_in_an_envelope() -> N
     times = seconds(*range(100), *range(110, 1000))
     gaps = GapFinder().find(times)
     for column_s, n_gaps in ((50, 0), (5, 1)):
-        trace = Trace(0, column_s * SECOND, 1000 // column_s)
+        trace = SeriesEnvelope(0, column_s * SECOND, 1000 // column_s)
         trace.add(times, np.arange(len(times), dtype=np.float64), gaps)
         trace.thin()
         assert np.isnan(trace.points()[1]).sum() == n_gaps
@@ -162,7 +162,7 @@ def test_a_gap_that_is_narrower_than_a_column_is_not_drawn_in_an_envelope() -> N
 
 def test_a_missing_value_breaks_the_line_and_is_never_a_number() -> None:
     times = seconds(*range(6))
-    trace = Trace(0, SECOND, 10)
+    trace = SeriesEnvelope(0, SECOND, 10)
     trace.add(times, np.array([1.0, np.nan, np.nan, 4.0, 5.0, np.nan]), no_gaps(6))
     assert np.array_equal(trace.points()[1], [1.0, np.nan, 4.0, 5.0], equal_nan=True)
     assert trace.n_raw == 3

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import NotFound
 from normstat.query.host_lists import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
 from normstat.storage.lookup import natural_key
-from normstat.storage.schema.models import Host, RejectedLine, Stream
+from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.window import Window, to_us
 from tests.query.filling import fill_values
 
@@ -101,7 +101,7 @@ async def test_rejected_lines_are_listed_the_newest_first(sessions: Sessions) ->
         session.add_all(streams)
         await session.flush()
         session.add_all(
-            RejectedLine(stream_id=owner.id, line_offset=10, line_no=no, n_bytes=4, line_text=f"line {no}", reason="odd")
+            StoredRejectedLine(stream_id=owner.id, line_offset=10, line_no=no, n_bytes=4, line_text=f"line {no}", reason="odd")
             for no, owner in enumerate([streams[0], streams[1], streams[0], streams[2]])
         )
         first, second, foreign = (item.id for item in streams)

@@ -110,13 +110,13 @@ async def test_pages_hold_what_the_table_holds(
 async def test_long_empty_times_are_passed_over(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(sessions)
     asked: list[Window] = []
-    fetch = sample_pages._Reader.fetch
+    fetch = sample_pages._PageReader.fetch
 
-    async def counted(self: sample_pages._Reader, window: Window, n_rows: int) -> Page:
+    async def counted(self: sample_pages._PageReader, window: Window, n_rows: int) -> Page:
         asked.append(window)
         return await fetch(self, window, n_rows)
 
-    monkeypatch.setattr(sample_pages._Reader, "fetch", counted)
+    monkeypatch.setattr(sample_pages._PageReader, "fetch", counted)
     async with sessions() as session:
         host_id, stat = await require_host(session, "web1"), await find_stat(session, "pidstat_linux")
         assert stat is not None

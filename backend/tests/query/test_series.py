@@ -157,7 +157,7 @@ async def test_nothing_in_the_window_is_an_empty_answer(sessions: Sessions) -> N
         ({"host": "web9"}, "no host 'web9'"),
         ({"stat": "no_stat"}, "no stat 'no_stat'"),
         ({"fields": ("usr_pct", "nothing")}, "no field 'nothing'; it has"),
-        ({"instances": ("all", "cpu9")}, "never had 'cpu9'"),
+        ({"instances": ("all", "cpu9")}, "no instance 'cpu9'"),
     ],
 )
 async def test_unknown_names_are_said(sessions: Sessions, wish: dict[str, object], message: str) -> None:

@@ -7,10 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query.host_lists import list_hosts, list_rejected, read_host
-from normstat.query.line_accounts import MAX_REASONS, HostAccounts, Only, ReasonCount, read_host_accounts
+from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.models import Gap, Host, RejectedLine, Stream
+from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
 
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -30,8 +30,8 @@ async def add_hosts(session: AsyncSession, *names: str) -> list[Host]:
     return hosts
 
 
-def rejected(owner: Stream, reason: str, ago_s: float = 0, offset: int = 0) -> RejectedLine:
-    return RejectedLine(
+def rejected(owner: Stream, reason: str, ago_s: float = 0, offset: int = 0) -> StoredRejectedLine:
+    return StoredRejectedLine(
         stream_id=owner.id,
         line_offset=offset,
         line_no=1,
@@ -43,7 +43,7 @@ def rejected(owner: Stream, reason: str, ago_s: float = 0, offset: int = 0) -> R
 
 
 async def read(
-    sessions: Sessions, name: str = "web1", *, only: Only | None = None, stream_id: int | None = None, limit: int = 100
+    sessions: Sessions, name: str = "web1", *, only: StreamFilter | None = None, stream_id: int | None = None, limit: int = 100
 ) -> HostAccounts:
     async with sessions() as session:
         return await read_host_accounts(session, name, only=only, stream_id=stream_id, limit=limit, now=NOW)
@@ -98,7 +98,7 @@ async def test_a_host_is_summed_up_and_its_streams_are_listed_the_last_heard_of_
         "unknown": (0, None, False),
         "empty": (0, VERSION, False),
     }
-    for only, keys in {Only.REJECTED: ["first"], Only.OUTDATED: ["old"], Only.LOST: ["lossy"]}.items():
+    for only, keys in {StreamFilter.REJECTED: ["first"], StreamFilter.OUTDATED: ["old"], StreamFilter.LOST: ["lossy"]}.items():
         found = await read(sessions, only=only)
         assert [account.stream.key for account in found.streams] == keys
         assert (found.n_matching, found.n_streams) == (1, 5)
@@ -111,7 +111,7 @@ async def test_a_spec_that_came_later_makes_a_stream_outdated(sessions: Sessions
     async with sessions() as session, session.begin():
         (host,) = await add_hosts(session, "web1")
         session.add(stream(host, "waited", spec_version=0, n_ignored=9))
-    (account,) = (await read(sessions, only=Only.OUTDATED)).streams
+    (account,) = (await read(sessions, only=StreamFilter.OUTDATED)).streams
     assert (account.spec_version, account.is_outdated) == (0, True)
 
 

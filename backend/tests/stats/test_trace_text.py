@@ -8,11 +8,12 @@ from normstat.errors import SpecError
 from normstat.stats.catalogue import parse_spec, require_spec
 from normstat.stats.engine.trace.column_names import split_headers
 from normstat.stats.engine.trace.stacks import MAX_FRAMES, fold_lines, fold_stack, is_frame
-from normstat.stats.engine.trace.trace_layout import begin_tables
+from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
 from normstat.stats.engine.trace.trace_lines import Pairs, parse_pairs, says_nothing, split_stamp, tells_of_losses, tidy
 from normstat.stats.engine.trace.trace_table import TableRow, cut_row
 
 LAYOUT = require_spec("bcc").layout
+assert isinstance(LAYOUT, TraceLayout)
 
 
 def names(header: str, row: str = "") -> list[list[str]]:

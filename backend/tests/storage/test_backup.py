@@ -20,11 +20,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import BadRequest, Conflict, MigrationError
 from normstat.storage.backup import dump
 from normstat.storage.backup.backup_files import Connection
-from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, Wish, read_fingerprint
+from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, PieceRequest, read_fingerprint
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest, read_manifest
 from normstat.storage.backup.restore_tables import check_backup, restore
-from normstat.storage.baseline_records import RuleRecord
+from normstat.storage.baseline_records import RecurrenceRecord
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.host_group_rows import create_group
@@ -90,7 +90,7 @@ async def fill(engine: AsyncEngine) -> Agent:
 async def mark_what_is_normal(engine: AsyncEngine) -> None:
     """A row in each table of baselines that a backup has; profiles are made again."""
     day = Window(START, START + timedelta(days=1))
-    rule = RuleRecord("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
+    rule = RecurrenceRecord("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
     async with open_write_session(make_sessions(engine)) as session:
         await create_group(session, "all", "", ["alpha", "beta"])
         draft = BaselineDraft("normal", "quiet", (), (day,), "ann", group="all", time_zone="Pacific/Chatham", rule=rule)
@@ -323,7 +323,7 @@ async def test_damage_is_named_before_anything_is_restored(
 async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url: str, server: TestServer, tmp_path: Path) -> None:
     await Agent(engine).send_file(vmstat_text(vmstat_times(5)))
     await save(database_url, tmp_path / "a")
-    with pytest.raises(Conflict, match="not empty: there are rows in"):
+    with pytest.raises(Conflict, match="The database is not empty"):
         await bring(database_url, tmp_path / "a")
     with server.fresh_database() as url:
         with psycopg.connect(url) as connection:
@@ -333,7 +333,7 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
             await save(url, tmp_path / "a")
     (tmp_path / "b").mkdir()
     (tmp_path / "b/thesis.txt").write_text("mine")
-    with pytest.raises(BadRequest, match="not empty and holds no backup"):
+    with pytest.raises(BadRequest, match="not empty and is not a backup"):
         await save(database_url, tmp_path / "b")
     with pytest.raises(BadRequest, match="it is no backup"):
         await bring(other_url, tmp_path / "b")
@@ -352,14 +352,14 @@ async def test_chunks_that_go_under_the_snapshot_are_noticed(
 ) -> None:
     """TRUNCATE, as dropping and compressing a chunk do it, does not wait for snapshots: they see an empty table then."""
     await fill(engine)
-    truncated: list[Wish] = []
+    truncated: list[PieceRequest] = []
 
-    def read_behind_truncate(connection: Connection, wish: Wish) -> tuple[int, str]:
-        if wish.table == "vmstat_linux" and not truncated:
-            truncated.append(wish)
+    def read_behind_truncate(connection: Connection, request: PieceRequest) -> tuple[int, str]:
+        if request.table == "vmstat_linux" and not truncated:
+            truncated.append(request)
             with psycopg.connect(database_url) as other:
                 other.execute("TRUNCATE samples.vmstat_linux")
-        return read_fingerprint(connection, wish)
+        return read_fingerprint(connection, request)
 
     monkeypatch.setattr(dump, "read_fingerprint", read_behind_truncate)
     manifest, progress = await save(database_url, tmp_path)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import baseline_rows, exclusion_rows, host_deletion, host_group_rows, mute_rows
-from normstat.storage.baseline_records import RuleRecord
+from normstat.storage.baseline_records import RecurrenceRecord
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import (
     AGAIN,
@@ -228,7 +228,7 @@ async def test_a_deleted_host_leaves_its_name_in_old_versions(session: AsyncSess
 
 
 async def test_copy_and_archive(session: AsyncSession) -> None:
-    rule = RuleRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
+    rule = RecurrenceRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
     first = replace(draft("first", hours(1, 2)), rule=rule, time_zone="Europe/Berlin", note="why")
     made = await baseline_rows.create_baseline(session, first)
     assert made.rule == rule
@@ -244,14 +244,14 @@ async def test_copy_and_archive(session: AsyncSession) -> None:
     assert [item.name for item in await baseline_rows.list_baselines(session, "web1")] == ["second"]
     assert [item.name for item in await baseline_rows.list_baselines(session, is_archived=True)] == ["first"]
     assert await effective_windows(session, made.id, await host_id(session)) == (hours(1, 2),)
-    assert [moving.id for moving in await baseline_rows.list_moving(session)] == [copied.id]
+    assert [moving.id for moving in await baseline_rows.list_scheduled(session)] == [copied.id]
     await finish_jobs(session)
     back = await baseline_rows.archive_baseline(session, made.id, is_archived=False)
     assert (back.archived_at, back.profile and back.profile.state) == (None, "waiting")
 
 
 async def test_windows_of_a_rule_and_of_a_recording_are_not_changed_by_hand(session: AsyncSession) -> None:
-    rule = RuleRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
+    rule = RecurrenceRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
     ruled = await baseline_rows.create_baseline(session, replace(draft("ruled"), rule=rule))
     assert ruled.windows == []
     with pytest.raises(Conflict, match="those of its rule"):

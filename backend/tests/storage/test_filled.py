@@ -24,7 +24,7 @@ INCIDENT = {"host": "web1", "start": "2026-11-20T10:30:00Z", "end": "2026-11-20T
 
 
 @pytest.fixture(params=[path.name for path in sorted(FILLED.glob("schema_*.sql.gz"))])
-def filled_url(request: pytest.FixtureRequest, server: TestServer, empty_database_url: str) -> Iterator[str]:
+def filled_url(request: pytest.FixtureRequest, server: TestServer, empty_database_url: str) -> str:
     """A database as the earlier version left it."""
     if server.name != "postgresql":
         pytest.skip("a dump of plain PostgreSQL; what the migrations do with hypertables is in test_migrations.py")

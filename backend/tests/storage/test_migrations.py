@@ -97,7 +97,7 @@ def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     status, said = run(empty_database_url)
     assert status == 1
-    assert said.startswith("normstat: The database is at version '9999'")
+    assert said.startswith("normstat: The database has schema version '9999'")
 
 
 def test_tables_of_before_go_on_with_their_columns(empty_database_url: str, server: TestServer) -> None:

@@ -10,16 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import SpecError
 from normstat.stats.records import SampleBlock, ValueArray
-from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
+from normstat.stats.spec import Field, Kind, Layout, Spec, Stat, Storage, Worse
 from normstat.storage.hypertables import read_storage
 from normstat.storage.printed_words import format_printed, parse_printed
-from normstat.storage.samples import Place, copy_block, instance_spans
+from normstat.storage.samples import RowTarget, copy_block, instance_spans
 from normstat.storage.session import driver_of, make_sessions, open_read_session, open_write_session
 from normstat.storage.stat_tables import (
     MAX_COLUMNS,
     MAX_EXTRA_COLUMNS,
+    RequiredTable,
     TablePlan,
-    WantedTable,
     make_stat_tables,
     read_stored_stats,
 )
@@ -50,7 +50,9 @@ COUNT = make_field("n", Storage.INT8, 0)
 SHARE = make_field("share_pct", Storage.FLOAT4, 2)
 RATE = make_field("order", Storage.FLOAT8, 3)  # a word of SQL
 STAT = Stat(name="teststat", title="Test", instance_title="thing", fields=(COUNT, SHARE, RATE), panels=())
-SPEC = Spec(name="teststat", tool="t", os="linux", title="Test", version=1, commands=(), reader="columns", layout={}, stats=(STAT,))
+SPEC = Spec(
+    name="teststat", tool="t", os="linux", title="Test", version=1, commands=(), reader="columns", layout=Layout(), stats=(STAT,)
+)
 
 
 def make_block(
@@ -77,11 +79,11 @@ async def store(engine: AsyncEngine, *blocks: SampleBlock) -> None:
     sessions = make_sessions(engine)
     fields = dict.fromkeys((*STAT.fields, *(field for block in blocks for field in block.fields)))
     async with open_write_session(sessions) as session:
-        await make_stat_tables(session, [WantedTable(SPEC, STAT, tuple({f.key: f for f in fields}.values()))])
+        await make_stat_tables(session, [RequiredTable(SPEC, STAT, tuple({f.key: f for f in fields}.values()))])
     async with open_write_session(sessions) as session:
         stored = (await read_stored_stats(session, [STAT.name]))[STAT.name]
         for block in blocks:
-            await copy_block(await driver_of(session), stored, block, Place(7, 9, {"a": 1, "b": 2, "c": 3}))
+            await copy_block(await driver_of(session), stored, block, RowTarget(7, 9, {"a": 1, "b": 2, "c": 3}))
 
 
 def rows(url: str, columns: str) -> list[tuple[object, ...]]:

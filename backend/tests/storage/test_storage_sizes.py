@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.query.disk_usage import StorageRecord, StorageWatch, build_record, read_storage_record
+from normstat.query.disk_usage import StorageMonitor, StorageRecord, build_record, read_storage_record
 from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
@@ -176,7 +176,7 @@ async def test_the_day_is_kept_and_compared_with(
 
 
 async def test_it_is_measured_once_a_minute(sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch = StorageWatch(database_url, None)
+    watch = StorageMonitor(database_url, None)
     async with open_read_session(sessions) as session:
         first = await watch.read(session)
         assert await watch.read(session) is first

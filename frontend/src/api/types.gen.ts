@@ -14,7 +14,7 @@ export interface paths {
     put?: never;
     /**
      * Create Agent Token
-     * @description Make a token for one host (which is made if it is new), or for any host.
+     * @description Create an agent token for one host (created if new), or for any host.
      */
     post: operations["createAgentToken"];
     delete?: never;
@@ -30,7 +30,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke Agent Token
-     * @description Revoke an agent token; its agent keeps its data and is answered 401 from now on.
+     * @description Revoke an agent token; its agent keeps its data and gets 401 from now on.
      */
     delete: operations["revokeAgentToken"];
     options?: never;
@@ -42,7 +42,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Agent File
-     * @description Hand out the agent script, its installer or a list of commands; open to everybody, it holds no secret.
+     * @description Download the agent script, its installer or a list of commands. Public: these files contain no secrets.
      */
     get: operations["getAgentFile"];
     put?: never;
@@ -63,7 +63,7 @@ export interface paths {
     put?: never;
     /**
      * Create Api Token
-     * @description Make a token that acts for one's account, with this role or the account's where that becomes lower.
+     * @description Create a token that acts for one's account, with this role or the account's role, whichever is lower.
      */
     post: operations["createApiToken"];
     delete?: never;
@@ -93,7 +93,7 @@ export interface paths {
     put?: never;
     /**
      * Use Link
-     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or is too old.
+     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or has expired.
      */
     post: operations["useLink"];
     delete?: never;
@@ -123,7 +123,7 @@ export interface paths {
     put?: never;
     /**
      * Log Out
-     * @description End this session.
+     * @description Log out: end this session.
      */
     post: operations["logOut"];
     delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Me
-     * @description Say who is logged in.
+     * @description Return who is logged in.
      */
     get: operations["getMe"];
     put?: never;
@@ -152,7 +152,7 @@ export interface paths {
     get?: never;
     /**
      * Change Password
-     * @description Set one's own password; end all other sessions of the account and, unless told otherwise, revokes its API tokens.
+     * @description Set one's own password; end all other sessions of the account and, by default, revoke its API tokens.
      */
     put: operations["changePassword"];
     post?: never;
@@ -181,13 +181,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, the newest first.
+     * @description List baselines, newest first.
      */
     get: operations["listBaselines"];
     put?: never;
     /**
      * Create Baseline
-     * @description Mark windows of hosts as normal: given ones, one that begins now, or those of a rule.
+     * @description Create a baseline: from given windows, a recording that begins now, or a rule.
      */
     post: operations["createBaseline"];
     delete?: never;
@@ -200,21 +200,21 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline
-     * @description Show a baseline, also one that is archived.
+     * @description Return a baseline, archived or not.
      */
     get: operations["getBaseline"];
     put?: never;
     post?: never;
     /**
      * Delete Baseline
-     * @description Remove a baseline with all of its versions; samples stay.
+     * @description Delete a baseline with all its versions; samples stay.
      */
     delete: operations["deleteBaseline"];
     options?: never;
     head?: never;
     /**
      * Update Baseline
-     * @description Change a baseline; other windows, hosts or another time zone are a new version.
+     * @description Change a baseline; other windows, hosts or another time zone create a new version.
      */
     patch: operations["updateBaseline"];
     trace?: never;
@@ -225,7 +225,8 @@ export interface paths {
     put?: never;
     /**
      * Archive Baseline
-     * @description Hide a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with.
+     * @description Hide a baseline from lists, or show it again. An archived baseline stops following its rule; it can still be read and
+     *     compared with.
      */
     post: operations["archiveBaseline"];
     delete?: never;
@@ -240,7 +241,7 @@ export interface paths {
     put?: never;
     /**
      * Copy Baseline
-     * @description Make another baseline like this one, with its rule.
+     * @description Copy a baseline, with its rule.
      */
     post: operations["copyBaseline"];
     delete?: never;
@@ -253,7 +254,8 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline Health
-     * @description Say how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since.
+     * @description Return the health of the baseline for each of its hosts: coverage, age, and which instances appeared and disappeared
+     *     since.
      */
     get: operations["getBaselineHealth"];
     put?: never;
@@ -271,7 +273,7 @@ export interface paths {
     post?: never;
     /**
      * Stop Baseline Recording
-     * @description End a recording now: what was recorded so far is the baseline.
+     * @description End a recording now; what was recorded so far is the baseline.
      */
     delete: operations["stopBaselineRecording"];
     options?: never;
@@ -283,7 +285,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baseline Versions
-     * @description List what the baseline ever was, the newest first.
+     * @description List all versions of a baseline, newest first.
      */
     get: operations["listBaselineVersions"];
     put?: never;
@@ -400,13 +402,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Exclusions
-     * @description List windows that no baseline counts.
+     * @description List the windows excluded from all baselines.
      */
     get: operations["listExclusions"];
     put?: never;
     /**
      * Create Exclusion
-     * @description Mark a window as an incident: every baseline that holds it leaves it out, and is computed again.
+     * @description Mark a window as an incident: every baseline that contains it excludes it and is recomputed.
      */
     post: operations["createExclusion"];
     delete?: never;
@@ -422,7 +424,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Exclusion
-     * @description Let baselines count the window again.
+     * @description Delete an exclusion: baselines include the window again.
      */
     delete: operations["deleteExclusion"];
     options?: never;
@@ -437,7 +439,7 @@ export interface paths {
      * @description Export every raw sample of the window, digit for digit as the tool printed it.
      *
      *     With `stat`: time, epoch, instance and a column for each field. Without: time, epoch, stat, instance, field, value, unit.
-     *     Packed with zstd or gzip, quickly rather than well, for clients that accept it.
+     *     Compressed with zstd or gzip, fast rather than small, for clients that accept it.
      */
     get: operations["exportCsv"];
     put?: never;
@@ -454,7 +456,7 @@ export interface paths {
      * Export Parquet
      * @description Export every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
      *
-     *     Decimals are doubles; the metadata say how many digits the tool printed behind the point.
+     *     Decimals are doubles; the metadata give the number of decimal places that the tool printed.
      */
     get: operations["exportParquet"];
     put?: never;
@@ -469,7 +471,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Health
-     * @description Say that the database answers, and what it is; 503 when it does not.
+     * @description Report that the database answers, and its version; 503 when it does not.
      */
     get: operations["getHealth"];
     put?: never;
@@ -499,13 +501,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Host Groups
-     * @description List groups of hosts, by name.
+     * @description List host groups, by name.
      */
     get: operations["listHostGroups"];
     put?: never;
     /**
      * Create Host Group
-     * @description Make a group of hosts.
+     * @description Create a host group.
      */
     post: operations["createHostGroup"];
     delete?: never;
@@ -521,14 +523,14 @@ export interface paths {
     post?: never;
     /**
      * Delete Host Group
-     * @description Remove a group; its baselines go on speaking of the hosts that it had.
+     * @description Delete a group; its baselines keep covering the hosts that it had.
      */
     delete: operations["deleteHostGroup"];
     options?: never;
     head?: never;
     /**
      * Update Host Group
-     * @description Change a group; with other hosts, its baselines get a new version.
+     * @description Change a group; other hosts give its baselines a new version.
      */
     patch: operations["updateHostGroup"];
     trace?: never;
@@ -552,7 +554,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Host
-     * @description Show a host and its streams.
+     * @description Return a host and its streams.
      */
     get: operations["getHost"];
     put?: never;
@@ -571,7 +573,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Accounts
-     * @description Tell what became of every line and byte that a host sent: in all, and stream by stream.
+     * @description Return how every line and byte of a host was classified: in total, and stream by stream.
      */
     get: operations["readAccounts"];
     put?: never;
@@ -586,7 +588,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Coverage
-     * @description Say when each stat of the host has samples inside the window, and which bytes were dropped.
+     * @description Return when each stat of the host has samples inside the window, and which bytes were dropped.
      */
     get: operations["readCoverage"];
     put?: never;
@@ -601,7 +603,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Rejected Lines
-     * @description List lines of the host that could not be read, the newest first.
+     * @description List rejected lines of the host, newest first.
      */
     get: operations["listRejectedLines"];
     put?: never;
@@ -616,7 +618,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Instances
-     * @description List the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples.
+     * @description List the instances of a stat that have samples in the window; above 10,000, those with the latest samples.
      */
     get: operations["listInstances"];
     put?: never;
@@ -671,7 +673,7 @@ export interface paths {
     put?: never;
     /**
      * Ingest
-     * @description Take frames of raw tool output (docs/wire-format.md); the answer means that they are committed.
+     * @description Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed.
      */
     post: operations["ingest"];
     delete?: never;
@@ -684,7 +686,8 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Follow
-     * @description Say, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec.
+     * @description Notify the client by server-sent events that a host has data up to an instant; a slow reader gets the newest event of each
+     *     spec.
      */
     get: operations["follow"];
     put?: never;
@@ -705,7 +708,7 @@ export interface paths {
     put?: never;
     /**
      * Create Mute
-     * @description Mute a series: of a host or of all, one instance or all of them.
+     * @description Mute a series: of one host or all, one instance or all.
      */
     post: operations["createMute"];
     delete?: never;
@@ -721,7 +724,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Mute
-     * @description Show the series among the findings again.
+     * @description Unmute a series: it appears among the findings again.
      */
     delete: operations["deleteMute"];
     options?: never;
@@ -733,7 +736,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Document
-     * @description Give this OpenAPI document.
+     * @description Return this OpenAPI document.
      */
     get: operations["getDocument"];
     put?: never;
@@ -820,9 +823,10 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Series
-     * @description Read the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+     * @description Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
      *
-     *     The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
+     *     The body is built from the arrays (series_body.py): validating a hundred thousand numbers one by one takes longer than reading
+     *     them.
      */
     get: operations["readSeries"];
     put?: never;
@@ -854,7 +858,7 @@ export interface paths {
     put?: never;
     /**
      * Draft Spec
-     * @description Draft a spec from a sample of what a tool prints, to be corrected.
+     * @description Draft a spec from a sample of a tool's output, to be corrected.
      */
     post: operations["draftSpec"];
     delete?: never;
@@ -869,7 +873,7 @@ export interface paths {
     put?: never;
     /**
      * Preview Spec
-     * @description Show what a spec makes of a sample; nothing is kept.
+     * @description Preview how a spec reads a sample; nothing is stored.
      */
     post: operations["previewSpec"];
     delete?: never;
@@ -882,18 +886,18 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Spec
-     * @description Show a spec with its text.
+     * @description Return a spec with its text.
      */
     get: operations["getSpec"];
     /**
      * Put Spec
-     * @description Add a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then.
+     * @description Add a spec, or change a user spec; a changed text gets the next version, and its streams become outdated.
      */
     put: operations["putSpec"];
     post?: never;
     /**
      * Delete Spec
-     * @description Remove a spec that was added and that no stream needs.
+     * @description Delete a user spec that no stream uses.
      */
     delete: operations["deleteSpec"];
     options?: never;
@@ -905,7 +909,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Stats
-     * @description List every stat that can be read, with the columns that hosts have sent and no spec describes.
+     * @description List every stat, including columns that hosts have sent and no spec describes.
      */
     get: operations["listStats"];
     put?: never;
@@ -935,7 +939,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Context
-     * @description Show a line of a stream's raw output among the lines around it, as the tool printed them.
+     * @description Return a line of a stream's raw output and the lines around it, as the tool printed them.
      */
     get: operations["readContext"];
     put?: never;
@@ -956,7 +960,7 @@ export interface paths {
     put?: never;
     /**
      * Create User
-     * @description Make an account. An API token cannot make an administrator.
+     * @description Create an account. An API token cannot create an administrator.
      */
     post: operations["createUser"];
     delete?: never;
@@ -972,17 +976,17 @@ export interface paths {
     post?: never;
     /**
      * Delete User
-     * @description Remove an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator.
+     * @description Delete an account, its sessions and its API tokens; what it created stays. An API token cannot delete an administrator.
      */
     delete: operations["deleteUser"];
     options?: never;
     head?: never;
     /**
      * Update User
-     * @description Change role or password of an account, or disables it; a new password or disabling ends its sessions.
+     * @description Change role or password of an account, or disable it; a new password or disabling ends its sessions.
      *
-     *     A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
-     *     administrator nor make one.
+     *     A new password also revokes the account's API tokens, unless `revoke_api_tokens` is false. An API token can neither change an
+     *     administrator nor create one.
      */
     patch: operations["updateUser"];
     trace?: never;
@@ -1014,7 +1018,7 @@ export interface components {
     };
     /**
      * AgentTokenCreate
-     * @description A new token for an agent; without a host it may send for any host, and each host it names is made.
+     * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
     AgentTokenCreate: {
       /** Host */
@@ -1033,7 +1037,7 @@ export interface components {
     };
     /**
      * BandInfo
-     * @description Between what and what a series is normally, step by step; without any, `reason` says why.
+     * @description The normal range of a series, step by step; if there is none, `reason` says why.
      */
     BandInfo: {
       /** Baseline */
@@ -1051,7 +1055,7 @@ export interface components {
     };
     /**
      * BandStep
-     * @description What is normal in [start, end), in the field's unit; `n`: samples that say so.
+     * @description The normal range in [start, end), in the field's unit; `n`: samples it is based on.
      */
     BandStep: {
       /** End Ms */
@@ -1085,7 +1089,7 @@ export interface components {
     };
     /**
      * BaselineCreate
-     * @description A new baseline: of `hosts` or a `group`, made of just one of `windows`, `record_hours` (from now on) and `rule`.
+     * @description A new baseline for `hosts` or a `group`, defined by exactly one of `windows`, `record_hours` (from now on) and `rule`.
      */
     BaselineCreate: {
       /** Group */
@@ -1122,9 +1126,9 @@ export interface components {
     };
     /**
      * BaselineInfo
-     * @description A period that was marked as normal. `version` grows whenever windows, hosts or time zone change.
+     * @description A baseline: a period marked as normal. `version` grows whenever windows, hosts or time zone change.
      *
-     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group the hosts are those of
+     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group, the hosts are those of
      *     the group.
      */
     BaselineInfo: {
@@ -1167,7 +1171,7 @@ export interface components {
     };
     /**
      * BaselineList
-     * @description Baselines, the newest first.
+     * @description Baselines, newest first.
      */
     BaselineList: {
       /** Baselines */
@@ -1175,7 +1179,8 @@ export interface components {
     };
     /**
      * BaselineUpdate
-     * @description What to change of a baseline; members left out stay. `rule` null ends its rule; `reason` says why, in its versions.
+     * @description Changes to a baseline; members left out stay unchanged. `rule` null removes its rule; `reason` is recorded with the
+     *     version.
      */
     BaselineUpdate: {
       /** Group */
@@ -1334,10 +1339,10 @@ export interface components {
     };
     /**
      * ContextLine
-     * @description A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was looked at.
+     * @description A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was read.
      *
-     *     `is_cut`: `text` is not the whole line; `is_target`: the place that was asked for is in it; `is_after_gap`: the host lost what
-     *     stood directly before it. `line_no` counts from 1 in the stream, null where that is not known.
+     *     `is_cut`: `text` is not the whole line; `is_target`: it contains the requested position; `is_after_gap`: the host lost the bytes
+     *     directly before it. `line_no` counts from 1 in the stream; null if unknown.
      */
     ContextLine: {
       /** Is After Gap */
@@ -1369,7 +1374,7 @@ export interface components {
     };
     /**
      * Coverage
-     * @description What there is of a host; `first_sample_at` and `last_sample_at` are over all time.
+     * @description The coverage of a host; `first_sample_at` and `last_sample_at` are over all time.
      */
     Coverage: {
       /**
@@ -1401,7 +1406,7 @@ export interface components {
     DeletionState: "running" | "done";
     /**
      * DeltaAxis
-     * @description One time more than there are deltas: each is the one before plus its delta, the first is start_ms.
+     * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
      */
     DeltaAxis: {
       /** Deltas */
@@ -1420,34 +1425,18 @@ export interface components {
       total_bytes: number | null;
     };
     /**
-     * DraftColumn
-     * @description A column of numbers as the draft understood it.
-     */
-    DraftColumn: {
-      /** Column */
-      column: string;
-      /** Decimals */
-      decimals: number;
-      /** Key */
-      key: string;
-      /** Kind */
-      kind: string;
-      /** Unit */
-      unit: string;
-    };
-    /**
      * Empty
-     * @description Nothing to say but that it is done.
+     * @description An empty body: the request was carried out.
      */
     Empty: Record<string, never>;
     /**
      * ErrorBody
-     * @description The one shape of every answer that is not 2xx.
+     * @description The body of every answer that is not 2xx.
      */
     ErrorBody: { error: components["schemas"]["ErrorInfo"] };
     /**
      * ErrorInfo
-     * @description What went wrong: a stable code, a sentence, facts, and the id under which the log has it.
+     * @description An error: a stable code, a sentence, facts, and the id under which it is logged.
      */
     ErrorInfo: {
       /** Code */
@@ -1461,7 +1450,7 @@ export interface components {
     };
     /**
      * ExcludedWindow
-     * @description A part of the windows that is left out, for a host or (null) for all, because of an exclusion.
+     * @description A part of the windows that an exclusion removes, for one host or (null) for all.
      */
     ExcludedWindow: {
       /**
@@ -1483,7 +1472,7 @@ export interface components {
     };
     /**
      * ExclusionCreate
-     * @description A window that was an incident; without a host, of all hosts.
+     * @description A window to exclude as an incident; without a host, for all hosts.
      */
     ExclusionCreate: {
       /**
@@ -1508,7 +1497,7 @@ export interface components {
     };
     /**
      * ExclusionGone
-     * @description How many baselines count the window again.
+     * @description The number of baselines that include the window again.
      */
     ExclusionGone: {
       /** N Baselines */
@@ -1516,7 +1505,7 @@ export interface components {
     };
     /**
      * ExclusionInfo
-     * @description A window that no baseline counts.
+     * @description A window that is excluded from all baselines.
      */
     ExclusionInfo: {
       /**
@@ -1547,7 +1536,7 @@ export interface components {
     };
     /**
      * ExclusionList
-     * @description Exclusions, the newest window first.
+     * @description Exclusions, newest window first.
      */
     ExclusionList: {
       /** Exclusions */
@@ -1555,7 +1544,7 @@ export interface components {
     };
     /**
      * ExclusionMade
-     * @description The new exclusion, and how many baselines leave something out because of it.
+     * @description The new exclusion, and the number of baselines that it affects.
      */
     ExclusionMade: {
       exclusion: components["schemas"]["ExclusionInfo"];
@@ -1768,7 +1757,7 @@ export interface components {
     };
     /**
      * Health
-     * @description The server can do its work (it is 503 `database_away` otherwise); reachable without an account.
+     * @description The server can do its work (otherwise 503 `database_away`); readable without an account.
      */
     Health: {
       /**
@@ -1786,7 +1775,7 @@ export interface components {
     };
     /**
      * HostAccounts
-     * @description All streams of a host summed up, and those that were asked for, the newest first; `n_matching` counts them without the limit.
+     * @description The sums over all streams of a host, and the selected streams, newest first; `n_matching` counts them without the limit.
      *
      *     `n_bytes` arrived; `n_gap_bytes` were lost before they could be sent.
      */
@@ -1838,7 +1827,7 @@ export interface components {
     };
     /**
      * HostDetail
-     * @description A host and its streams, the newest first; streams that ended more than a week ago are only counted.
+     * @description A host and its streams, newest first; streams that ended more than a week ago are only counted.
      */
     HostDetail: {
       host: components["schemas"]["HostInfo"];
@@ -1864,7 +1853,7 @@ export interface components {
     };
     /**
      * HostGroupInfo
-     * @description A group of hosts, and the names of the baselines that speak of it.
+     * @description A host group, and the names of the baselines that use it.
      */
     HostGroupInfo: {
       /** Baselines */
@@ -1880,7 +1869,7 @@ export interface components {
     };
     /**
      * HostGroupList
-     * @description All groups, by name.
+     * @description All host groups, by name.
      */
     HostGroupList: {
       /** Groups */
@@ -1888,7 +1877,7 @@ export interface components {
     };
     /**
      * HostGroupUpdate
-     * @description What to change; members left out stay. With other hosts, the group's baselines get a new version.
+     * @description Changes to a group; members left out stay unchanged. Other hosts give the group's baselines a new version.
      */
     HostGroupUpdate: {
       /** Hosts */
@@ -1900,7 +1889,7 @@ export interface components {
     };
     /**
      * HostHealth
-     * @description What a baseline has of one host; `coverage`: part of the effective windows, as far as they are over, that has samples.
+     * @description Data of one host in a baseline; `coverage`: the part of the past effective windows that has samples, 0..1.
      */
     HostHealth: {
       /** Age Days */
@@ -1919,7 +1908,7 @@ export interface components {
        * State
        * @enum {string}
        */
-      state: "good" | "stale" | "thin" | "empty";
+      state: "good" | "stale" | "insufficient_data" | "empty";
       /** Stats */
       stats: components["schemas"]["StatHealth"][];
       /** Windows */
@@ -1927,9 +1916,9 @@ export interface components {
     };
     /**
      * HostInfo
-     * @description A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's.
+     * @description A host. `state` is the best state among its streams; `clock_offset_s` is how far its clock is ahead of the server's.
      *
-     *     `has_reject_rise`: at least ten lines were rejected in the last hour, and at least four times as many as in the hour before.
+     *     `has_reject_rise`: the last hour has at least ten rejected lines, and at least four times as many as the hour before.
      */
     HostInfo: {
       /** Agent Version */
@@ -2073,7 +2062,7 @@ export interface components {
     };
     /**
      * InstanceInfo
-     * @description What rows of a stat are about on this host.
+     * @description An instance of a stat on this host.
      */
     InstanceInfo: {
       /**
@@ -2117,7 +2106,7 @@ export interface components {
     };
     /**
      * IntervalInput
-     * @description A window in a request: half-open [start, end); both need a zone.
+     * @description A window in a request: half-open [start, end); both instants need a zone.
      */
     IntervalInput: {
       /**
@@ -2214,7 +2203,7 @@ export interface components {
     };
     /**
      * LineCounts
-     * @description Lines of a stream by kind.
+     * @description Number of lines of a stream, by kind.
      */
     LineCounts: {
       /** Header */
@@ -2263,7 +2252,7 @@ export interface components {
     };
     /**
      * MuteCreate
-     * @description A series that shall not be among the findings; without a host of all hosts, without an instance of all instances.
+     * @description A series to hide from findings; without a host for all hosts, without an instance for all instances.
      */
     MuteCreate: {
       /** Field */
@@ -2307,7 +2296,7 @@ export interface components {
     };
     /**
      * MuteList
-     * @description Muted series, the newest first.
+     * @description Muted series, newest first.
      */
     MuteList: {
       /** Mutes */
@@ -2331,7 +2320,7 @@ export interface components {
     };
     /**
      * NewToken
-     * @description The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only).
+     * @description The secret, shown once. `command` installs the agent on a host (agent tokens only).
      */
     NewToken: {
       /** Command */
@@ -2364,14 +2353,8 @@ export interface components {
       stat: string;
     };
     /**
-     * Only
-     * @description Which streams to list: those with rejected lines, those read by another version of their spec, those that lost bytes.
-     * @enum {string}
-     */
-    Only: "rejected" | "outdated" | "lost";
-    /**
      * PanelInfo
-     * @description A graph that the host page shows by default.
+     * @description A graph shown by default on the host page.
      */
     PanelInfo: {
       /** Fields */
@@ -2392,7 +2375,7 @@ export interface components {
     };
     /**
      * PasswordChange
-     * @description A new password; `old_password` is needed where there is one. The account's API tokens are revoked, unless told otherwise.
+     * @description A new password; `old_password` is required if there is one. By default the account's API tokens are revoked.
      */
     PasswordChange: {
       /** New Password */
@@ -2406,34 +2389,8 @@ export interface components {
       revoke_api_tokens: boolean;
     };
     /**
-     * PreviewLine
-     * @description A line that would be rejected.
-     */
-    PreviewLine: {
-      /** Line No */
-      line_no: number;
-      /** Reason */
-      reason: string;
-      /** Text */
-      text: string;
-    };
-    /**
-     * PreviewRow
-     * @description A sample as it would be read; `time` null: nothing tells it, so that ingest would reject the line.
-     */
-    PreviewRow: {
-      /** Instance */
-      instance: string;
-      /** Stat */
-      stat: string;
-      /** Time */
-      time: string | null;
-      /** Values */
-      values: { [key: string]: number | null };
-    };
-    /**
      * ProfileInfo
-     * @description How far the profiles of all hosts of the baseline are.
+     * @description Progress of the profiles of all hosts of the baseline.
      */
     ProfileInfo: {
       /** Message */
@@ -2460,7 +2417,7 @@ export interface components {
     };
     /**
      * ReasonCount
-     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
+     * @description Why lines were rejected. `n` counts those whose text is stored: at most 1000 per reason and stream.
      */
     ReasonCount: {
       /**
@@ -2512,7 +2469,7 @@ export interface components {
     };
     /**
      * RejectedLineList
-     * @description Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of one reason only those that are.
+     * @description Rejected lines, newest first. `n_total` includes those whose text is not stored; for one reason, only stored ones.
      */
     RejectedLineList: {
       /** N Total */
@@ -2522,7 +2479,7 @@ export interface components {
     };
     /**
      * Reparse
-     * @description A reparse. `n_bytes` were there when it was wished for; samples and rejected lines are those of the streams that are done.
+     * @description A reparse. `n_bytes`: size when it was requested; samples and rejected lines are those of the finished streams.
      */
     Reparse: {
       /**
@@ -2564,7 +2521,7 @@ export interface components {
     };
     /**
      * ReparseCreate
-     * @description What to read again: streams of a host, of a spec, one alone, or all; of these only the outdated ones, if that is wished.
+     * @description Which streams to read again: those of a host, of a spec, a single one, or all; optionally only outdated ones.
      */
     ReparseCreate: {
       /** Host */
@@ -2581,7 +2538,7 @@ export interface components {
     };
     /**
      * ReparseList
-     * @description The newest reparses, the newest first; at most 100.
+     * @description The newest reparses, newest first; at most 100.
      */
     ReparseList: {
       /** Reparses */
@@ -2589,7 +2546,7 @@ export interface components {
     };
     /**
      * Resolution
-     * @description raw: every sample; envelope: for each pixel column the first, lowest, highest and last sample, as they are.
+     * @description raw: every sample; envelope: the first, lowest, highest and last sample of each pixel column.
      * @enum {string}
      */
     Resolution: "raw" | "envelope";
@@ -2674,13 +2631,13 @@ export interface components {
     };
     /**
      * Role
-     * @description viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens.
+     * @description viewer reads; operator also creates baselines; administrator also manages hosts, accounts and tokens.
      * @enum {string}
      */
     Role: "viewer" | "operator" | "administrator";
     /**
      * RuleInfo
-     * @description Windows that come again: `start` is local time in the baseline's time zone, without a zone.
+     * @description Recurring windows: `start` is local time in the baseline's time zone, without a zone.
      */
     RuleInfo: {
       /** Duration S */
@@ -2694,10 +2651,10 @@ export interface components {
     };
     /**
      * RuleInput
-     * @description Windows that come again, by an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
+     * @description Recurring windows, as an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
      *
-     *     `start`: local time of day (09:00; the windows of the last `keep_days` are then there at once), or local date and time
-     *     (2026-11-02T09:00). Whole days of `duration_s` are days of the calendar.
+     *     `start`: local time of day (09:00; the windows of the last `keep_days` then exist at once), or local date and time
+     *     (2026-11-02T09:00). Whole days of `duration_s` are calendar days.
      */
     RuleInput: {
       /** Duration S */
@@ -2745,9 +2702,9 @@ export interface components {
     };
     /**
      * Series
-     * @description Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
+     * @description Points of one series: values of real samples in both resolutions, at the times of one of the block's axes.
      *
-     *     A None value is a gap: the line must not be joined across it. `n_raw` samples stand behind the points.
+     *     null is a gap: the line must not be joined across it. `n_raw` samples were reduced to these points.
      */
     Series: {
       /** Axis */
@@ -2767,7 +2724,7 @@ export interface components {
      * SeriesBlock
      * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
      *
-     *     `column_ms`: what a pixel column stands for; the first column begins at `start`, with rollups at its minute's or hour's begin.
+     *     `column_ms`: width of a pixel column; the first column begins at `start`, or with rollups at the start of its minute or hour.
      */
     SeriesBlock: {
       /** Axes */
@@ -2801,7 +2758,8 @@ export interface components {
     };
     /**
      * SeriesSource
-     * @description What the points come from: every sample, rollups of minutes or of hours, or rollups and samples for parts without them.
+     * @description Where the points come from: samples, rollups of minutes or hours, or mixed (rollups, and samples where rollups are
+     *     missing).
      * @enum {string}
      */
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
@@ -2855,17 +2813,33 @@ export interface components {
     };
     /**
      * SpecDraft
-     * @description A spec to be corrected and added.
+     * @description A draft spec, to be corrected and added.
      */
     SpecDraft: {
       /** Columns */
-      columns: components["schemas"]["DraftColumn"][];
+      columns: components["schemas"]["SpecDraftColumn"][];
       /** Toml */
       toml: string;
     };
     /**
+     * SpecDraftColumn
+     * @description A column of numbers, as the draft interprets it.
+     */
+    SpecDraftColumn: {
+      /** Column */
+      column: string;
+      /** Decimals */
+      decimals: number;
+      /** Key */
+      key: string;
+      /** Kind */
+      kind: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
      * SpecDraftRequest
-     * @description A sample of what a tool prints. `instance_column`, a header or a place from 1, says what the rows of a report are about.
+     * @description A sample of a tool's output. `instance_column`, a header or a position from 1, tells which column names the instance.
      */
     SpecDraftRequest: {
       /** Command */
@@ -2882,9 +2856,9 @@ export interface components {
     };
     /**
      * SpecInfo
-     * @description A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again.
+     * @description A spec. `n_streams_outdated` streams have samples read with another version of it; a reparse reads them again.
      *
-     *     `disabled_reason`: why an added spec is not read any more; its streams are kept until it is changed. Empty for all others.
+     *     `disabled_reason`: why a user spec cannot be read any more; its streams are stored until it is corrected. Empty otherwise.
      */
     SpecInfo: {
       /** Disabled Reason */
@@ -2910,7 +2884,7 @@ export interface components {
     };
     /**
      * SpecList
-     * @description All specs by name: the built-in ones and those that were added.
+     * @description All specs by name: built-in and user specs.
      */
     SpecList: {
       /** Specs */
@@ -2918,7 +2892,7 @@ export interface components {
     };
     /**
      * SpecPreview
-     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by what they are.
+     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by kind.
      */
     SpecPreview: {
       /** N Lines */
@@ -2928,13 +2902,25 @@ export interface components {
       /** N Rows */
       n_rows: number;
       /** Rejected */
-      rejected: components["schemas"]["PreviewLine"][];
+      rejected: components["schemas"]["SpecPreviewLine"][];
       /** Rows */
-      rows: components["schemas"]["PreviewRow"][];
+      rows: components["schemas"]["SpecPreviewRow"][];
+    };
+    /**
+     * SpecPreviewLine
+     * @description A line that would be rejected.
+     */
+    SpecPreviewLine: {
+      /** Line No */
+      line_no: number;
+      /** Reason */
+      reason: string;
+      /** Text */
+      text: string;
     };
     /**
      * SpecPreviewRequest
-     * @description A spec as text, and what it is to be tried on.
+     * @description A spec as TOML text, and the sample to try it on.
      */
     SpecPreviewRequest: {
       /** Sample */
@@ -2943,8 +2929,22 @@ export interface components {
       toml: string;
     };
     /**
+     * SpecPreviewRow
+     * @description A sample as it would be read; `time` null: unknown, so ingest would reject the line.
+     */
+    SpecPreviewRow: {
+      /** Instance */
+      instance: string;
+      /** Stat */
+      stat: string;
+      /** Time */
+      time: string | null;
+      /** Values */
+      values: { [key: string]: number | null };
+    };
+    /**
      * SpecPut
-     * @description A spec as text; its version is counted by the server.
+     * @description A spec as TOML text; the server assigns its version.
      */
     SpecPut: {
       /** Toml */
@@ -2952,7 +2952,7 @@ export interface components {
     };
     /**
      * StatCoverage
-     * @description When a stat has samples inside the window. `interval_s` is the usual distance of two reports.
+     * @description When a stat has samples inside the window. `interval_s` is the typical interval of two reports.
      */
     StatCoverage: {
       /** Covered */
@@ -2966,7 +2966,7 @@ export interface components {
     };
     /**
      * StatHealth
-     * @description What a baseline has of one stat. `instances_gone` are in it and not in the last day of data, `instances_new` the reverse.
+     * @description Data of one stat in a baseline. `instances_gone` are in it but not in the last day of data; `instances_new` the reverse.
      *
      *     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
      */
@@ -2990,7 +2990,7 @@ export interface components {
     };
     /**
      * StatInfo
-     * @description One kind of sample; `shape` tells what its instances are: rows of a table, keys, stacks, or buckets of distributions.
+     * @description One kind of sample; `shape` tells what its instances are: table rows, keys, stacks, or buckets of distributions.
      */
     StatInfo: {
       /** Commands */
@@ -3019,7 +3019,7 @@ export interface components {
     };
     /**
      * StatList
-     * @description The catalogue: everything that can be read, in the order of menus.
+     * @description The catalogue: all stats, in menu order.
      */
     StatList: {
       /** Stats */
@@ -3103,10 +3103,10 @@ export interface components {
     };
     /**
      * StreamAccount
-     * @description One stream: what came, and what became of it.
+     * @description The account of one stream: what arrived, and how it was classified.
      *
-     *     `is_outdated`: its samples were read by another version of the spec (`spec_version`; 0: there was none) than the catalogue has
-     *     now (`catalogue_version`; null: there is none now). `reasons` are the most frequent of `n_reasons`.
+     *     `is_outdated`: its samples were read with another version of the spec (`spec_version`; 0: no spec then) than the catalogue's
+     *     (`catalogue_version`; null: no such spec now). `reasons` are the most frequent of `n_reasons`.
      */
     StreamAccount: {
       bytes_by_kind: components["schemas"]["LineCounts"];
@@ -3128,7 +3128,7 @@ export interface components {
     };
     /**
      * StreamContext
-     * @description The lines around a place of a stream, in the order of the stream.
+     * @description The lines around a position in a stream, in stream order.
      */
     StreamContext: {
       /** Host */
@@ -3143,8 +3143,14 @@ export interface components {
       stream_id: number;
     };
     /**
+     * StreamFilter
+     * @description Which streams to list: those with rejected lines, those read with another version of their spec, those that lost bytes.
+     * @enum {string}
+     */
+    StreamFilter: "rejected" | "outdated" | "lost";
+    /**
      * StreamInfo
-     * @description One run of one tool on a host. `spec` names how it is read; `stats` what it yields.
+     * @description One run of one tool on a host. `spec` names how it is read; `stats` the stats it yields.
      */
     StreamInfo: {
       /** Acked Offset */
@@ -3175,7 +3181,7 @@ export interface components {
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come.
+     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come.
      * @enum {string}
      */
     StreamState: "live" | "late" | "silent" | "recorded";
@@ -3225,7 +3231,7 @@ export interface components {
     };
     /**
      * TokenInfo
-     * @description A token without its secret. `host` is set for an agent token that may send for that host alone; `role` for an API token.
+     * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
      */
     TokenInfo: {
       /**
@@ -3247,7 +3253,7 @@ export interface components {
     };
     /**
      * TokenList
-     * @description Tokens, the newest first.
+     * @description Tokens, newest first.
      */
     TokenList: {
       /** Tokens */
@@ -3292,7 +3298,7 @@ export interface components {
     };
     /**
      * UserUpdate
-     * @description What to change of an account; members left out stay. With a password, its API tokens are revoked, unless told otherwise.
+     * @description Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
      */
     UserUpdate: {
       /** Is Disabled */
@@ -3305,7 +3311,7 @@ export interface components {
     };
     /**
      * VersionInfo
-     * @description What a baseline was, and why it became so.
+     * @description One version of a baseline, and why it was created.
      */
     VersionInfo: {
       /** Hosts */
@@ -3328,7 +3334,7 @@ export interface components {
     };
     /**
      * VersionList
-     * @description All versions of a baseline, the newest first.
+     * @description All versions of a baseline, newest first.
      */
     VersionList: {
       /** Versions */
@@ -3628,9 +3634,9 @@ export interface operations {
   listBaselines: {
     parameters: {
       query?: {
-        /** @description only those of this host */
+        /** @description only baselines of this host */
         host?: string | null;
-        /** @description those that are archived, in place of the others */
+        /** @description list archived baselines instead */
         archived?: boolean;
       };
       header?: never;
@@ -3792,7 +3798,7 @@ export interface operations {
   getBaselineHealth: {
     parameters: {
       query?: {
-        /** @description only for this host; it takes up to a second each */
+        /** @description only this host; each host takes up to a second */
         host?: string | null;
       };
       header?: never;
@@ -4184,7 +4190,7 @@ export interface operations {
   listExclusions: {
     parameters: {
       query?: {
-        /** @description those of this host, and of all hosts */
+        /** @description exclusions of this host, and those of all hosts */
         host?: string | null;
       };
       header?: never;
@@ -4256,7 +4262,7 @@ export interface operations {
       query: {
         /** @description name of the host */
         host: string;
-        /** @description one stat, wide; left out: all stats, long */
+        /** @description one stat, as a wide table; default: all stats, as a long table */
         stat?: string | null;
         /** @description first instant of the window */
         start: string | number;
@@ -4518,8 +4524,8 @@ export interface operations {
   readAccounts: {
     parameters: {
       query?: {
-        /** @description only such streams */
-        only?: components["schemas"]["Only"] | null;
+        /** @description only streams with rejected lines, an outdated spec version, or lost bytes */
+        only?: components["schemas"]["StreamFilter"] | null;
         /** @description only this stream */
         stream_id?: number | null;
         limit?: number;
@@ -4826,7 +4832,7 @@ export interface operations {
   listMutes: {
     parameters: {
       query?: {
-        /** @description those of this host, and of all hosts */
+        /** @description mutes of this host, and those of all hosts */
         host?: string | null;
       };
       header?: never;
@@ -5058,9 +5064,9 @@ export interface operations {
         width: number;
         /** @description keys of the fields */
         field: string[];
-        /** @description names of instances; left out: all, up to the limit */
+        /** @description names of instances; default: all, up to the limit */
         instance?: string[] | null;
-        /** @description top:N, those with the highest mean of the first field */
+        /** @description top:N, the instances with the highest mean of the first field */
         instances?: string | null;
         /** @description first instant of the window */
         start: string | number;
@@ -5274,7 +5280,7 @@ export interface operations {
   readContext: {
     parameters: {
       query: {
-        /** @description a byte of the line to show, counted in the stream */
+        /** @description offset in the stream of any byte of the line to show */
         offset: number;
         before?: number;
         after?: number;

@@ -41,7 +41,7 @@ describe("a baseline", () => {
 
   it("is as healthy as its worst host", () => {
     const health = (...states: HostHealth["state"][]) => ({ hosts: states.map((state) => ({ state }) as HostHealth) });
-    expect(worstHealth(health("good", "thin", "stale"))).toBe("thin");
+    expect(worstHealth(health("good", "insufficient_data", "stale"))).toBe("insufficient_data");
     expect(worstHealth(health("good"))).toBe("good");
     expect(worstHealth(health())).toBeNull();
   });

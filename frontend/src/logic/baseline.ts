@@ -71,13 +71,13 @@ export function describeProfile(profile: BaselineInfo["profile"]): string {
   }
 }
 
-const HEALTH_ORDER = ["good", "stale", "thin", "empty"] as const;
+const HEALTH_ORDER = ["good", "stale", "insufficient_data", "empty"] as const;
 export type HealthState = HostHealth["state"];
 
 export const HEALTH_WORDS: Readonly<Record<HealthState, { readonly sign: string; readonly label: string }>> = {
   good: { sign: "✓", label: "good" },
   stale: { sign: "…", label: "old" },
-  thin: { sign: "!", label: "thin" },
+  insufficient_data: { sign: "!", label: "not enough data" },
   empty: { sign: "∅", label: "empty" },
 };
 

@@ -135,7 +135,7 @@ class ImportQueue:
             state, message = import_rows.FAILED, error.message
         else:
             # A defect; it must not be met again and again.
-            state, message = import_rows.FAILED, "The server failed; its log has the details"
+            state, message = import_rows.FAILED, "Internal server error; the server's log has the details"
             log.error("import_failed", id=row.id, host=row.host, exc_info=error)
         async with open_write_session(self._sessions) as session:
             await import_rows.set_state(session, row.id, state, message)

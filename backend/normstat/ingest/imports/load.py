@@ -16,7 +16,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DatabaseAway, TooLarge
-from normstat.ingest.batching import AgentIdentity, Recording, take_request
+from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.imports.detect import command_of
 from normstat.ingest.imports.import_options import ImportedFile
 from normstat.ingest.imports.scan import Found
@@ -149,7 +149,7 @@ class Loader:
         """Return where the stream stands when the frame is committed; waits for a database that is away."""
         for attempt in range(1, MAX_TRIES + 1):
             try:
-                acks = await take_request(
+                acks = await ingest_request(
                     self._engine,
                     agent=IMPORTER,
                     host_name=self._host,

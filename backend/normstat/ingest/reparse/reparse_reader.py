@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from normstat.ingest.stream_samples import BEHIND_BYTES, Piecewise, Refused, Taken, show_unseen
+from normstat.ingest.stream_samples import BEHIND_BYTES, Refused, StreamReader, StreamResult, fill_unseen_text
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
-from normstat.storage.chunks import KeptChunk
+from normstat.storage.chunks import StoredChunk
 from normstat.storage.stat_tables import TablePlan
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM, clean_text
 
@@ -27,7 +27,7 @@ class DatedLine:
     received_at: datetime
 
 
-class _Kept(Piecewise):
+class _Kept(StreamReader):
     """Reads bytes that are kept already."""
 
     def _keep_piece(self, piece: bytes) -> None:
@@ -70,10 +70,10 @@ class Rereading:
             n_kept=self.n_kept.copy(),
         )
 
-    def read(self, chunks: Sequence[KeptChunk], plan: TablePlan) -> list[SampleBlock]:
+    def read(self, chunks: Sequence[StoredChunk], plan: TablePlan) -> list[SampleBlock]:
         """Read the chunks that follow; give their samples."""
         blocks: list[SampleBlock] = []
-        run: list[KeptChunk] = []
+        run: list[StoredChunk] = []
         for chunk in chunks:
             if chunk.start > (run[-1].end if run else self.next_offset):
                 blocks += self._read_run(run, plan, is_final=False)
@@ -98,7 +98,7 @@ class Rereading:
         self.state = state_after_gap(self.state)
         return blocks
 
-    def _read_run(self, run: Sequence[KeptChunk], plan: TablePlan, *, is_final: bool) -> list[SampleBlock]:
+    def _read_run(self, run: Sequence[StoredChunk], plan: TablePlan, *, is_final: bool) -> list[SampleBlock]:
         """Read bytes that follow each other without a gap."""
         if not run and not is_final:
             return []
@@ -115,23 +115,23 @@ class Rereading:
             n_lines_before=self.n_lines.total(),
             refused=self.refused,
         )
-        taken = reading.read(data, is_final=is_final)
-        if taken.n_unseen:
-            show_unseen(taken, self.end - len(self.behind), self.behind + data[: taken.end - self.end])
-        for line in taken.rejected:
+        result = reading.read(data, is_final=is_final)
+        if result.n_unseen:
+            fill_unseen_text(result, self.end - len(self.behind), self.behind + data[: result.end - self.end])
+        for line in result.rejected:
             # The first of the starts is that of the rest, which may be empty: then the first chunk begins there as well.
             self._keep(line, times[max(0, bisect.bisect_right(starts, line.offset) - 1)] or times[-1])
-        self._book(taken)
-        read = data[: taken.end - self.end]
+        self._book(result)
+        read = data[: result.end - self.end]
         self.behind = (self.behind + read)[-BEHIND_BYTES:] if len(read) < BEHIND_BYTES else read[-BEHIND_BYTES:]
-        self.rest = data[taken.end - self.end :]
+        self.rest = data[result.end - self.end :]
         self.last_at = times[-1]
-        self.end, self.state = taken.end, taken.state
-        return taken.blocks
+        self.end, self.state = result.end, result.state
+        return result.blocks
 
-    def _book(self, taken: Taken) -> None:
-        self.n_lines.update(taken.n_lines)
-        self.n_bytes.update(taken.n_bytes)
+    def _book(self, result: StreamResult) -> None:
+        self.n_lines.update(result.n_lines)
+        self.n_bytes.update(result.n_bytes)
 
     def _keep(self, line: RejectedLine, received_at: datetime | None) -> None:
         """Keep as many texts as ingest would."""

@@ -23,12 +23,12 @@ from normstat.retention.chunk_removal import note_replaced, require_all_kept
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
 from normstat.storage import stream_rows
-from normstat.storage.chunks import KeptChunk, read_batch
+from normstat.storage.chunks import StoredChunk, read_batch
 from normstat.storage.host_deletion import is_being_deleted
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.session import WriteSession, open_write_session
-from normstat.storage.stat_tables import StoredStat, TablePlan, WantedTable, make_stat_tables, read_stored_stats, widened_columns
+from normstat.storage.stat_tables import RequiredTable, StoredStat, TablePlan, make_stat_tables, read_stored_stats, widened_columns
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -61,7 +61,7 @@ class Moved(Exception):
 class Lacking(Exception):
     """The end of the stream needs tables or columns that are not there."""
 
-    def __init__(self, wanted: list[WantedTable]) -> None:
+    def __init__(self, wanted: list[RequiredTable]) -> None:
         super().__init__()
         self.wanted = wanted
 
@@ -137,7 +137,7 @@ class StreamReparse:
                 return
 
     async def _read(
-        self, session: WriteSession, reading: Rereading, batch: Sequence[KeptChunk], staging: Staging
+        self, session: WriteSession, reading: Rereading, batch: Sequence[StoredChunk], staging: Staging
     ) -> tuple[Rereading, list[SampleBlock]]:
         """Read the chunks that follow; where the reading stands then, and the samples.
 
@@ -237,10 +237,10 @@ class StreamReparse:
             raise NotFound(f"The host of stream {self._stream_id} was deleted")
         return host
 
-    def _lacking(self, blocks: list[SampleBlock]) -> list[WantedTable]:
+    def _lacking(self, blocks: list[SampleBlock]) -> list[RequiredTable]:
         return self._plan.lacking(block.stat.name for block in blocks)
 
-    async def _make_tables(self, wanted: list[WantedTable]) -> None:
+    async def _make_tables(self, wanted: list[RequiredTable]) -> None:
         if not wanted:
             return
         for attempt in range(MAX_ATTEMPTS):

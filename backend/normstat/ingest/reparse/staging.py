@@ -20,9 +20,9 @@ from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.rollups.rollup_rows import HOUR_US
 from normstat.stats.records import SampleBlock
 from normstat.storage.hypertables import make_chunks_for
-from normstat.storage.instance_memory import forget_instances
+from normstat.storage.instance_cache import forget_instances
 from normstat.storage.profile_marks import Changed, mark_profiles
-from normstat.storage.samples import Place, copy_block, instance_spans
+from normstat.storage.samples import RowTarget, copy_block, instance_spans
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
 from normstat.window import from_us
@@ -197,7 +197,7 @@ class Staging:
         for block in blocks:
             staged = await self._open(connection, stored[block.stat.name])
             await self._name_instances(connection, staged, block)
-            place = Place(self._host_id, self._stream_id, staged.ids)
+            place = RowTarget(self._host_id, self._stream_id, staged.ids)
             await copy_block(connection, staged.stored, block, place, into=staged.table)
             staged.hours_us |= hours_of([block.time_us])
             staged.n_rows += len(block)

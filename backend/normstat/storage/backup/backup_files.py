@@ -1,4 +1,4 @@
-"""A piece as a file: rows as COPY BINARY gives them, compressed with zstd, and known by the hash of the file."""
+"""A piece as a file: rows in COPY BINARY format, compressed with zstd, identified by the hash of the file."""
 
 import hashlib
 import os
@@ -17,13 +17,13 @@ from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
 from normstat.errors import BadRequest
-from normstat.storage.backup.manifest import Piece, sync_folder
+from normstat.storage.backup.manifest import BackupPiece, sync_folder
 
 Connection = psycopg.Connection[tuple[object, ...]]
-# Told how many bytes of a file were read or written since the last time.
+# Called with the number of bytes of a file read or written since the last call.
 WatchBytes = Callable[[int], None]
 
-# Rows of numbers become a fifth to a tenth of what they were; higher levels take several times as long for a few percent.
+# Rows of numbers shrink to a fifth to a tenth; higher levels take several times as long for a few percent.
 LEVEL: Final = 3
 BLOCK_BYTES: Final = 1 << 20
 MAX_WAITING: Final = 8
@@ -32,7 +32,7 @@ SUFFIX: Final = ".copy.zst"
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file that is on the disk."""
+    """A file written to disk."""
 
     name: str
     n_rows: int
@@ -41,7 +41,7 @@ class WrittenFile:
 
 
 class _Writer(threading.Thread):
-    """Compresses and writes in a thread of its own, while the next rows come."""
+    """Compresses and writes in a thread of its own, while the next rows arrive."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(name="backup-writer", daemon=True)
@@ -52,7 +52,7 @@ class _Writer(threading.Thread):
         self.n_bytes = 0
 
     def run(self) -> None:
-        """Write what comes until the end mark; after a failure it only takes what comes."""
+        """Write blocks until the end mark; after a failure, only drain the queue."""
         is_ended = False
         try:
             with self._path.open("wb") as file:
@@ -74,23 +74,23 @@ class _Writer(threading.Thread):
         self.n_bytes += len(data)
 
     def put(self, block: bytes) -> None:
-        """Hand over the next bytes."""
+        """Queue the next bytes."""
         self._queue.put(block)
 
     def finish(self) -> str:
-        """Wait until all is on the disk; give the hash.
+        """Wait until everything is on disk; return the hash.
 
         Raises: BadRequest when it could not be written
         """
         self._queue.put(None)
         self.join()
         if self._error is not None:
-            raise BadRequest(f"{self._path.parent} cannot be written to: {self._error.strerror}") from self._error
+            raise BadRequest(f"Cannot write to {self._path.parent}: {self._error.strerror}") from self._error
         return self._hash.hexdigest()
 
 
 def write_copy(connection: Connection, query: sql.Composed, folder: Path, key: str) -> WrittenFile:
-    """Write the rows of the query to a new file of the folder; its name has its hash, so that none is ever written twice.
+    """Write the rows of the query to a new file in the folder; its name has its hash, so that no file is ever overwritten.
 
     Raises: BadRequest when the file cannot be written
     """
@@ -110,9 +110,9 @@ def write_copy(connection: Connection, query: sql.Composed, folder: Path, key: s
 
 
 def _read_copy(connection: Connection, query: sql.Composed, put: Callable[[bytes], None]) -> int:
-    """Hand over what COPY gives, by large blocks; give the number of rows."""
+    """Pass on the output of COPY in large blocks; return the number of rows."""
     statement = sql.SQL("COPY ({query}) TO STDOUT (FORMAT BINARY)").format(query=query).as_string(connection)
-    # psycopg's own Copy takes twice the time for each row, and there are millions.
+    # psycopg's own Copy takes twice the time per row, and there are millions.
     raw = connection.pgconn
     started = raw.exec_(statement.encode())
     if started.status != ExecStatus.COPY_OUT:
@@ -143,8 +143,8 @@ def _state_of(result: PGresult) -> str:
     return (result.error_field(DiagnosticField.SQLSTATE) or b"XX000").decode()
 
 
-def check_file(folder: Path, piece: Piece, watch: WatchBytes) -> str | None:
-    """Return what is wrong with the piece's file. Missing: None when it is as it was written."""
+def check_file(folder: Path, piece: BackupPiece, watch: WatchBytes) -> str | None:
+    """Return what is wrong with the piece's file. Missing: None when it is unchanged."""
     hashed = hashlib.sha256()
     n_bytes = 0
     try:
@@ -156,16 +156,16 @@ def check_file(folder: Path, piece: Piece, watch: WatchBytes) -> str | None:
     except FileNotFoundError:
         return f"{piece.file} is missing"
     except OSError as error:
-        return f"{piece.file} cannot be read: {error.strerror}"
+        return f"cannot read {piece.file}: {error.strerror}"
     if n_bytes != piece.n_bytes:
-        return f"{piece.file} has {n_bytes} bytes, and had {piece.n_bytes} when it was written"
-    return None if hashed.hexdigest() == piece.sha256 else f"{piece.file} is damaged: its content changed since it was written"
+        return f"{piece.file} has {n_bytes} bytes, expected {piece.n_bytes}"
+    return None if hashed.hexdigest() == piece.sha256 else f"{piece.file} is damaged: its content has changed since it was written"
 
 
-def read_blocks(folder: Path, piece: Piece, watch: WatchBytes) -> Iterator[bytes]:
-    """Yield the rows of the piece as COPY BINARY takes them, by large blocks.
+def read_blocks(folder: Path, piece: BackupPiece, watch: WatchBytes) -> Iterator[bytes]:
+    """Yield the rows of the piece in COPY BINARY format, in large blocks.
 
-    Raises: BadRequest behind the last block when the file is not as it was written; nothing of it may be kept then
+    Raises: BadRequest after the last block when the file has changed; discard everything then
     """
     hashed = hashlib.sha256()
     decompressor = zstandard.ZstdDecompressor().decompressobj()
@@ -178,4 +178,4 @@ def read_blocks(folder: Path, piece: Piece, watch: WatchBytes) -> Iterator[bytes
     except (OSError, zstandard.ZstdError) as error:
         raise BadRequest(f"{piece.file} is damaged: {error}") from error
     if hashed.hexdigest() != piece.sha256:
-        raise BadRequest(f"{piece.file} is damaged: its content changed since it was written")
+        raise BadRequest(f"{piece.file} is damaged: its content has changed since it was written")

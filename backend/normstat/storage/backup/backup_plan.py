@@ -1,12 +1,16 @@
-"""Which pieces a backup has, under the snapshot of its connection, and whether those of an older one are still right.
+"""Determines the pieces of a backup under the snapshot of its connection, and whether those of an older backup are still valid.
 
-A mark tells that a piece did not change, without a look at its rows. Samples of a stat, a day and some hosts: by the streams that
-reach into that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by how far the streams were
-acknowledged; they are never changed. When the mark is another one, the fingerprint counts the rows and sums up which lines of which
-streams they are. Tables that have neither are copied every time; they are small.
+A mark shows that a piece did not change, without reading its rows. Samples of a stat, a day and some hosts: by the streams that
+reach into
+that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by the acknowledged offsets of the streams;
+they never
+change. When the mark differs, the fingerprint counts the rows and sums up which lines of which streams they are. Tables that have
+neither
+are copied every time; they are small.
 
-Agents can state any offset, gap or time. So the number of pieces, and the memory of this plan, follow from the bytes that are kept
-and from the days that have samples.
+Agents can send any offset, gap or time. So the number of pieces, and the memory of this plan, depend only on the stored bytes and
+on the
+days that have samples.
 """
 
 import bisect
@@ -38,16 +42,16 @@ BASE_TYPES: Final[Mapping[str, str]] = {
     "printed": "text",
 }
 DAY: Final = timedelta(days=1)
-# So many hosts share a piece: a day of a stat of all of them may be too much to begin again.
+# Number of hosts that share a piece: a day of a stat of all of them may be too much to repeat.
 HOSTS_PER_PIECE: Final = 64
 STREAMS_PER_PIECE: Final = 64
-# Of the kept bytes of each stream, gaps not counted.
+# Of the stored bytes of each stream, not counting gaps.
 WINDOW_BYTES: Final = 256 << 20
-# Of a stream that spans more days than this only those are looked at on which its host has samples.
+# For a stream that spans more days than this, only the days on which its host has samples are examined.
 MAX_DAYS: Final = 400
-# Beyond every offset: the column is an int8.
+# Above every offset: the column is an int8.
 MAX_OFFSET: Final = 2**63 - 1
-# Derived from samples, of this database alone, or of no use in another one.
+# Derived from samples, specific to this database, or useless in another one.
 LEFT_OUT: Final = frozenset(
     model.__tablename__
     for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, KnownBrowser, StoreIdentity)
@@ -61,7 +65,7 @@ STREAMS: Final = """
     ORDER BY s.id
 """
 GAPS: Final = "SELECT start_offset, end_offset FROM gaps WHERE stream_id = %s ORDER BY start_offset"
-# Stream by stream along the index: sorting all of them together would write gigabytes to the disk.
+# Stream by stream along the index: sorting all of them together would write gigabytes to disk.
 CHUNKS: Final = """
     SELECT {columns}
     FROM unnest({ids}::int8[], {starts}::int8[], {ends}::int8[]) AS w(id, window_start, window_end)
@@ -86,10 +90,10 @@ FINGERPRINT: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A piece that the backup must have. `hosts`, `start` and `end` are there for samples.
+class PieceRequest:
+    """A piece that the backup needs. `hosts`, `start` and `end` are set for samples.
 
-    `replaced` tells apart rows that are of the same lines and were read by different versions of a spec.
+    `replaced` distinguishes rows of the same lines that were read by different versions of a spec.
     """
 
     key: str
@@ -106,7 +110,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class StreamRow:
-    """What is known of a stream."""
+    """The facts about a stream that the plan needs."""
 
     id: int
     host_id: int
@@ -132,7 +136,7 @@ class StreamRow:
 
     @property
     def is_long(self) -> bool:
-        """Whether its samples are so far apart that not every day between is looked at."""
+        """Whether its samples span so much time that not every day in between is examined."""
         return (self.last_day - self.first_day).days > MAX_DAYS
 
 
@@ -146,13 +150,13 @@ class ByteWindow:
 
     @property
     def mark(self) -> list[int]:
-        """What changes when the bytes of the window do."""
+        """A value that changes when the bytes of the window do."""
         stream = self.stream
         return [stream.id, stream.acked if self.end is None else min(stream.acked, self.end), max(stream.kept_from, self.start)]
 
 
-class Plan:
-    """All pieces, under the snapshot that the connection's transaction has."""
+class BackupPlan:
+    """All pieces, under the snapshot of the connection's transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -165,10 +169,10 @@ class Plan:
 
     @property
     def tables(self) -> list[str]:
-        """All tables but those of samples, in the order in which they can be filled."""
+        """All tables except sample tables, in the order in which they can be filled."""
         return [table.name for table in Base.metadata.sorted_tables if table.name not in LEFT_OUT]
 
-    def wishes(self) -> Iterator[Wish]:
+    def pieces(self) -> Iterator[PieceRequest]:
         """Yield all pieces: first the large ones, last those that are copied every time."""
         for name in sorted(self.stats):
             yield from self._samples(name)
@@ -177,7 +181,7 @@ class Plan:
             if name != Chunk.__tablename__:
                 yield self._whole(name)
 
-    def _whole(self, name: str) -> Wish:
+    def _whole(self, name: str) -> PieceRequest:
         table = Base.metadata.tables[name]
         columns = [column.name for column in table.columns if (name, column.name) not in LEFT_OUT_COLUMNS]
         query = sql.SQL("SELECT {columns} FROM {table} ORDER BY {key}").format(
@@ -185,9 +189,9 @@ class Plan:
             table=sql.Identifier(PUBLIC, name),
             key=_names([column.name for column in table.primary_key.columns]),
         )
-        return Wish(f"tables/{name}", PUBLIC, name, columns, query, mark="")
+        return PieceRequest(f"tables/{name}", PUBLIC, name, columns, query, mark="")
 
-    def _chunks(self) -> Iterator[Wish]:
+    def _chunks(self) -> Iterator[PieceRequest]:
         found: dict[tuple[int, int], list[ByteWindow]] = {}
         for stream in self._streams:
             edges = self._window_edges(stream)
@@ -203,22 +207,22 @@ class Plan:
                 ends=sql.Literal([MAX_OFFSET if window.end is None else window.end for window in windows]),
             )
             mark = _hash([window.mark for window in windows])
-            yield Wish(f"chunks/{group}-{number}", PUBLIC, Chunk.__tablename__, columns, query, mark=mark)
+            yield PieceRequest(f"chunks/{group}-{number}", PUBLIC, Chunk.__tablename__, columns, query, mark=mark)
 
     def _window_edges(self, stream: StreamRow) -> list[int]:
-        """Return the offsets at which its windows begin: 0, and one behind every WINDOW_BYTES that are kept. None without bytes."""
+        """Return the offsets at which its windows begin: 0, and one after every WINDOW_BYTES stored. Empty without bytes."""
         if not stream.acked:
             return []
         n_windows = -(-(stream.acked - stream.n_lost) // WINDOW_BYTES)
         edges = [number * WINDOW_BYTES for number in range(max(1, n_windows))]
         if stream.n_lost and len(edges) > 1:
-            # A cursor of the server: there may be as many gaps as bytes.
+            # A server-side cursor: there may be as many gaps as bytes.
             with self._connection.cursor("gaps") as cursor:
                 gaps = ((int(str(start)), int(str(end))) for start, end in cursor.execute(GAPS, [stream.id]))
                 edges = list(_pass_gaps(edges, gaps))
         return edges
 
-    def _samples(self, name: str) -> Iterator[Wish]:
+    def _samples(self, name: str) -> Iterator[PieceRequest]:
         groups: dict[int, list[StreamRow]] = {}
         for stream in self._streams:
             if name in stream.stats and stream.first is not None and stream.last is not None:
@@ -243,7 +247,7 @@ class Plan:
             if of_day:
                 yield day, of_day
 
-    def _day(self, name: str, group: int, day: date, streams: list[StreamRow]) -> Wish:
+    def _day(self, name: str, group: int, day: date, streams: list[StreamRow]) -> PieceRequest:
         start = _start_of(day)
         end = END_OF_TIME if day == date.max else start + DAY
         hosts = sorted({stream.host_id for stream in streams})
@@ -268,12 +272,10 @@ class Plan:
         )
         key = f"samples/{name}/{day:%Y}/{day.isoformat()}-{group}"
         replaced = _hash([[stream.id, stream.n_replaced] for stream in streams if stream.n_replaced])
-        return Wish(key, SCHEMA, name, columns, query, mark=mark, replaced=replaced, hosts=hosts, start=start, end=end)
+        return PieceRequest(key, SCHEMA, name, columns, query, mark=mark, replaced=replaced, hosts=hosts, start=start, end=end)
 
     def _find_host_days(self, name: str, streams: Sequence[StreamRow]) -> dict[int, frozenset[date]]:
-        """Return the days on which the hosts of these streams have samples, within the time of the streams; looked up once a
-        host.
-        """
+        """Return the days on which the hosts of these streams have samples, within the time of the streams; one lookup per host."""
         spans: dict[int, tuple[datetime, datetime]] = {}
         for stream in streams:
             assert stream.first is not None
@@ -297,21 +299,24 @@ class Plan:
             cursor = _start_of(day) + DAY
 
 
-def read_fingerprint(connection: Connection, wish: Wish) -> tuple[int, str]:
-    """Return how many rows of samples the piece has, and which they are."""
-    assert wish.end is not None
+def read_fingerprint(connection: Connection, request: PieceRequest) -> tuple[int, str]:
+    """Return the number of sample rows in the piece, and a fingerprint of them."""
+    assert request.end is not None
     query = sql.SQL(FINGERPRINT).format(
-        table=table_of(wish.table), hosts=sql.Literal(list(wish.hosts)), start=sql.Literal(wish.start), end=time_bound(wish.end)
+        table=table_of(request.table),
+        hosts=sql.Literal(list(request.hosts)),
+        start=sql.Literal(request.start),
+        end=time_bound(request.end),
     )
     row = connection.execute(query).fetchone()
     assert row is not None
-    return int(str(row[0])), " ".join([*map(str, row), wish.replaced])
+    return int(str(row[0])), " ".join([*map(str, row), request.replaced])
 
 
 def _to_stream(row: Sequence[object]) -> StreamRow:
     id_, host_id, spec, stat_names, first, last, acked, n_lost, n_replaced, kept_from = row
     assert isinstance(stat_names, list)
-    # A program that did not note the names yet may have written the samples.
+    # The samples may be from a version that did not store the names yet.
     known = load_catalogue().specs.get(str(spec))
     names = [str(name) for name in stat_names] or ([stat.name for stat in known.stats] if known is not None else [])
     return StreamRow(
@@ -328,9 +333,9 @@ def _to_stream(row: Sequence[object]) -> StreamRow:
 
 
 def _pass_gaps(kept_edges: Sequence[int], gaps: Iterable[tuple[int, int]]) -> Iterator[int]:
-    """Turn edges, counted in kept bytes and ascending, into offsets; `gaps` are [start, end) offsets, ascending.
+    """Turn edges, counted in stored bytes and ascending, into offsets; `gaps` are [start, end) offsets, ascending.
 
-    An edge that falls on a gap is before it, so that it stays where it is when the gap is the last thing that came.
+    An edge that falls on a gap is placed before it, so that it does not move when the gap is the newest part.
     """
     n_lost = 0
     coming = iter(gaps)
@@ -343,7 +348,7 @@ def _pass_gaps(kept_edges: Sequence[int], gaps: Iterable[tuple[int, int]]) -> It
 
 
 def _days_within(spans: Iterable[tuple[date, date]]) -> Iterator[date]:
-    """Yield every day that one of the spans holds, once, in order; both ends of a span are part of it."""
+    """Yield every day of the spans once, in order; both ends of a span belong to it."""
     following = 0
     for first, last in sorted(spans):
         for number in range(max(following, first.toordinal()), last.toordinal() + 1):

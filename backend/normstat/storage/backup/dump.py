@@ -1,8 +1,10 @@
-"""Copies a database into a folder: all of it as one snapshot has it, and of that only what the folder does not have yet.
+"""Copies a database into a folder, from one snapshot, and only what the folder does not have yet.
 
-A transaction holds the snapshot open; each piece is read in a short transaction that shares it, so that no lock is kept for long
-and only vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece it is checked
-that its chunks are still the same, and if not, all begins again under a new snapshot, with the pieces that are done.
+A transaction holds the snapshot open; each piece is read in a short transaction that shares it, so that no lock is held for long
+and only
+vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece the chunks are checked
+for
+changes, and if there are any, the backup restarts under a new snapshot, with the finished pieces.
 """
 
 import contextlib
@@ -20,9 +22,9 @@ from psycopg import IsolationLevel, sql
 from normstat import __version__
 from normstat.errors import Conflict
 from normstat.storage.backup.backup_files import SUFFIX, Connection, write_copy
-from normstat.storage.backup.backup_plan import Plan, Wish, read_fingerprint
+from normstat.storage.backup.backup_plan import BackupPlan, PieceRequest, read_fingerprint
 from normstat.storage.backup.journal import Journal, locked_folder
-from normstat.storage.backup.manifest import FORMAT, Manifest, Piece, write_manifest
+from normstat.storage.backup.manifest import FORMAT, BackupPiece, Manifest, write_manifest
 from normstat.storage.hypertables import TableFile, read_edition, read_files
 from normstat.storage.session import connect_arguments
 from normstat.storage.stat_tables import SCHEMA
@@ -30,7 +32,7 @@ from normstat.storage.stat_tables import SCHEMA
 log = structlog.get_logger()
 
 MAX_SNAPSHOTS: Final = 20
-# So much of copying is lost at most when the process dies, or when chunks move.
+# At most this much work is lost when the process dies, or when chunks change.
 CHECK_S: Final = 5.0
 SEQUENCES: Final = """
     SELECT c.relname, coalesce(pg_sequence_last_value(pg_get_serial_sequence(quote_ident(c.relname), 'id')::regclass), 0)
@@ -42,7 +44,7 @@ SEQUENCES: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a backup or a restore is. `n_kept` of the pieces that are done were there already."""
+    """Progress of a backup or a restore. `n_kept` of the finished pieces existed already."""
 
     n_pieces: int = 0
     n_done: int = 0
@@ -54,31 +56,31 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
-class Moved(Exception):
+class ChunksChanged(Exception):
     """The rows of a table are in other files than under the snapshot, which may not see them any more."""
 
 
 def back_up(database_url: str, folder: Path, watch: Watch) -> Manifest:
-    """Bring the backup in the folder up to the database as it is now.
+    """Update the backup in the folder to the present state of the database.
 
-    Raises: BadRequest or Conflict when the folder cannot be used; Conflict when chunks are moved again and again
+    Raises: BadRequest or Conflict when the folder cannot be used; Conflict when chunks keep changing
     """
     with locked_folder(folder):
         for _ in range(MAX_SNAPSHOTS):
-            with _Dump(database_url, folder, watch) as dump, contextlib.suppress(Moved):
+            with _Dump(database_url, folder, watch) as dump, contextlib.suppress(ChunksChanged):
                 return dump.run()
             log.info("backup_begins_again", reason="chunks were compressed or dropped meanwhile")
-    raise Conflict("Chunks were compressed or dropped all the time; what was copied is kept; run the backup again later")
+    raise Conflict("Chunks kept being compressed or dropped; finished pieces are kept; run the backup again later")
 
 
 class _Dump:
-    """One snapshot of the database, and what of it is copied."""
+    """One snapshot of the database, and the pieces copied from it."""
 
     def __init__(self, database_url: str, folder: Path, watch: Watch) -> None:
         self._folder = folder
         self._watch = watch
         self._stack = contextlib.ExitStack()
-        # One holds the snapshot, one reads what it shows, one sees what there is since.
+        # One holds the snapshot, one reads from it, one sees what has changed since.
         self._holder, self._reader, self._looker = (self._stack.enter_context(connect(database_url)) for _ in range(3))
         self._looker.autocommit = True
         for connection in (self._holder, self._reader):
@@ -86,11 +88,12 @@ class _Dump:
             connection.read_only = True
         self._snapshot = ""
         # The table whose pieces are being copied, the files that the snapshot knows of it, those of them that pieces need, and the
-        # pieces that are noted when these files turn out to be there still.
+        # pieces that are
+        # recorded when these files turn out to be unchanged.
         self._table = ""
         self._files: frozenset[TableFile] = frozenset()
         self._needed: set[TableFile] = set()
-        self._unchecked: list[Piece] = []
+        self._unchecked: list[BackupPiece] = []
         self._checked_s = time.monotonic()
 
     def __enter__(self) -> "_Dump":
@@ -112,11 +115,11 @@ class _Dump:
             journal = Journal(self._folder, store)
             self._stack.callback(journal.close)
             with self._sees_snapshot():
-                plan = Plan(self._reader)
-                wishes = list(plan.wishes())
+                plan = BackupPlan(self._reader)
+                requests = list(plan.pieces())
                 numbers = {str(name): int(str(number)) for name, number in self._reader.execute(SEQUENCES).fetchall()}
                 revision = self._reader.execute("SELECT version_num FROM alembic_version").fetchone()
-            pieces = self._copy_all(wishes, journal)
+            pieces = self._copy_all(requests, journal)
         assert revision is not None
         manifest = Manifest(
             format=FORMAT,
@@ -135,17 +138,17 @@ class _Dump:
         _remove_others(self._folder, {piece.file for piece in pieces})
         return manifest
 
-    def _copy_all(self, wishes: list[Wish], journal: Journal) -> list[Piece]:
+    def _copy_all(self, requests: list[PieceRequest], journal: Journal) -> list[BackupPiece]:
         pieces = []
-        progress = Progress(n_pieces=len(wishes))
+        progress = Progress(n_pieces=len(requests))
         self._watch(progress)
-        for wish in wishes:
-            if wish.table != self._table or time.monotonic() - self._checked_s > CHECK_S:
+        for request in requests:
+            if request.table != self._table or time.monotonic() - self._checked_s > CHECK_S:
                 self._check(journal)
-            known = journal.known.get(wish.key)
+            known = journal.known.get(request.key)
             if known is not None and not self._is_there(known):
                 known = None
-            piece = self._take(wish, known)
+            piece = self._take(request, known)
             progress = replace(progress, n_done=progress.n_done + 1)
             if piece is not None:
                 is_kept = known is not None and piece.file == known.file
@@ -163,56 +166,56 @@ class _Dump:
         return pieces
 
     def _check(self, journal: Journal) -> None:
-        """Note the pieces that were copied, when the files that they come from are still there.
+        """Record the copied pieces, if the files that they come from still exist.
 
         Raises: Moved
         """
         if self._needed:
             if not self._needed <= read_files(self._looker, SCHEMA, self._table):
-                raise Moved
+                raise ChunksChanged
             self._needed.clear()
         for piece in self._unchecked:
             journal.add(piece)
         self._unchecked.clear()
         self._checked_s = time.monotonic()
 
-    def _take(self, wish: Wish, known: Piece | None) -> Piece | None:
-        """Return the piece as the snapshot has it. Missing: None when it has no rows."""
-        if known is not None and wish.mark and known.mark == wish.mark:
+    def _take(self, request: PieceRequest, known: BackupPiece | None) -> BackupPiece | None:
+        """Return the piece as of the snapshot. Missing: None when it has no rows."""
+        if known is not None and request.mark and known.mark == request.mark:
             return known
-        if wish.start is None or wish.end is None:
+        if request.start is None or request.end is None:
             with self._sees_snapshot():
-                return self._copy(wish, fingerprint="")
+                return self._copy(request, fingerprint="")
         with self._sees_snapshot():
-            if wish.table != self._table:
-                self._table, self._files = wish.table, read_files(self._reader, SCHEMA, wish.table)
-            self._needed |= {file for file in self._files if file.reaches(wish.start, wish.end)}
-            n_rows, fingerprint = read_fingerprint(self._reader, wish)
-            piece: Piece | None = None
+            if request.table != self._table:
+                self._table, self._files = request.table, read_files(self._reader, SCHEMA, request.table)
+            self._needed |= {file for file in self._files if file.reaches(request.start, request.end)}
+            n_rows, fingerprint = read_fingerprint(self._reader, request)
+            piece: BackupPiece | None = None
             if known is not None and known.fingerprint == fingerprint:
-                piece = replace(known, mark=wish.mark)
+                piece = replace(known, mark=request.mark)
             elif n_rows:
-                piece = self._copy(wish, fingerprint=fingerprint)
+                piece = self._copy(request, fingerprint=fingerprint)
         if piece is not None and piece.n_rows != n_rows:
-            raise Moved
+            raise ChunksChanged
         return piece
 
-    def _copy(self, wish: Wish, *, fingerprint: str) -> Piece:
-        written = write_copy(self._reader, wish.query, self._folder, wish.key)
-        return Piece(
-            key=wish.key,
-            schema=wish.schema,
-            table=wish.table,
-            columns=wish.columns,
+    def _copy(self, request: PieceRequest, *, fingerprint: str) -> BackupPiece:
+        written = write_copy(self._reader, request.query, self._folder, request.key)
+        return BackupPiece(
+            key=request.key,
+            schema=request.schema,
+            table=request.table,
+            columns=request.columns,
             file=written.name,
             n_rows=written.n_rows,
             n_bytes=written.n_bytes,
             sha256=written.sha256,
-            mark=wish.mark,
+            mark=request.mark,
             fingerprint=fingerprint,
         )
 
-    def _is_there(self, piece: Piece) -> bool:
+    def _is_there(self, piece: BackupPiece) -> bool:
         path = self._folder / piece.file
         return path.is_file() and path.stat().st_size == piece.n_bytes
 
@@ -224,14 +227,14 @@ class _Dump:
 
 
 def connect(database_url: str) -> Connection:
-    """Return a connection for work that takes as long as it takes."""
+    """Return a connection without time limits."""
     arguments = connect_arguments(database_url)
     unlimited = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0"
     return psycopg.connect(**{**arguments, "options": f"{arguments['options']} {unlimited}"})  # type: ignore[arg-type]
 
 
 def _remove_others(folder: Path, names: set[str]) -> None:
-    """Remove files of pieces that the manifest does not name any more, and those that were begun."""
+    """Delete files of pieces that the manifest no longer names, and partial files."""
     for path in [*folder.rglob(f"*{SUFFIX}"), *folder.glob("*.part")]:
         if str(path.relative_to(folder)) not in names:
             path.unlink()

@@ -1,6 +1,6 @@
-"""The pieces that a backup has copied so far: it is what a backup goes on from that was interrupted.
+"""The journal of pieces copied so far, from which an interrupted backup continues.
 
-A line of JSON for each piece, behind a line that says of which database they are. A half line at the end is of a process that died.
+One JSON line per piece, after a line that identifies the database. A partial line at the end is from a process that died.
 """
 
 import contextlib
@@ -14,26 +14,26 @@ from typing import BinaryIO, Final
 
 from normstat.errors import BadRequest, Conflict
 from normstat.storage.backup.manifest import NAME as MANIFEST_NAME
-from normstat.storage.backup.manifest import Piece, key_of, piece_of, read_manifest
+from normstat.storage.backup.manifest import BackupPiece, key_of, piece_of, read_manifest
 
 NAME: Final = "unfinished.jsonl"
 LOCK_NAME: Final = "lock"
 
 
 class Journal:
-    """All pieces that are known in a folder: those of its manifest, and those that came since."""
+    """All known pieces in a folder: those of its manifest, and those copied since."""
 
     def __init__(self, folder: Path, store: str) -> None:
         self._path = folder / NAME
         self._file: BinaryIO | None = None
         self._store = store
-        self.known: dict[str, Piece] = {}
+        self.known: dict[str, BackupPiece] = {}
         self.n_of_manifest = 0
         if (folder / MANIFEST_NAME).exists():
             manifest = read_manifest(folder)
             if manifest.store != store:
                 raise Conflict(
-                    f"{folder} has the backup of another database (or of this one before it was restored); choose another folder"
+                    f"{folder} holds a backup of another database (or of this one before it was restored); choose another folder"
                 )
             self.known = key_of(manifest.pieces)
             self.n_of_manifest = len(self.known)
@@ -41,14 +41,14 @@ class Journal:
         if lines and lines[0] == {"store": store}:
             self.known |= key_of([piece_of(line) for line in lines[1:]])
         elif lines:
-            raise Conflict(f"{folder} has an unfinished backup of another database; choose another folder, or remove it")
+            raise Conflict(f"{folder} holds an unfinished backup of another database; choose another folder, or remove it")
 
-    def add(self, piece: Piece) -> None:
-        """Note a piece whose file is on the disk."""
+    def add(self, piece: BackupPiece) -> None:
+        """Record a piece whose file is on disk."""
         if self._file is None:
             is_new = not self._path.exists()
             self._file = self._path.open("ab")
-            # Behind half a line of a process that died.
+            # After a partial line of a process that died.
             self._file.write(json.dumps({"store": self._store}).encode() + b"\n" if is_new else b"\n")
         self._file.write(json.dumps(asdict(piece)).encode() + b"\n")
         self._file.flush()
@@ -56,13 +56,13 @@ class Journal:
         self.known[piece.key] = piece
 
     def close(self) -> None:
-        """End writing; what was noted stays."""
+        """Stop writing; recorded pieces stay."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def remove(self) -> None:
-        """Remove the journal: the manifest names everything."""
+        """Delete the journal: the manifest names everything."""
         self.close()
         self._path.unlink(missing_ok=True)
 
@@ -80,22 +80,22 @@ class Journal:
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Provide the folder, made if it is not there, for this process alone.
+    """Provide the folder, created if needed, locked for this process.
 
-    Raises: Conflict when another backup writes there; BadRequest when it cannot be written to or holds something else
+    Raises: Conflict when another backup writes there; BadRequest when it is not writable or holds something else
     """
     try:
         is_new = not folder.exists() or not any(folder.iterdir())
         if not is_new and not any((folder / name).exists() for name in (MANIFEST_NAME, NAME, LOCK_NAME)):
-            raise BadRequest(f"{folder} is not empty and holds no backup; choose another folder")
-        # Hashes of passwords and tokens are in it.
+            raise BadRequest(f"{folder} is not empty and is not a backup; choose another folder")
+        # It contains hashes of passwords and tokens.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / LOCK_NAME).open("ab")
     except OSError as error:
-        raise BadRequest(f"{folder} cannot be written to: {error.strerror}") from error
+        raise BadRequest(f"Cannot write to {folder}: {error.strerror}") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Conflict(f"Another backup writes to {folder}") from None
+            raise Conflict(f"Another backup is writing to {folder}") from None
         yield

@@ -1,10 +1,10 @@
-"""What a backup holds: the file `manifest.json` of its folder.
+"""The manifest of a backup: the file `manifest.json` in its folder.
 
     {"format": 1, "id": ..., "schema": "0006", "store": ..., "taken_at": ..., "tables": [...], "sequences": {...},
      "pieces": [{"key": "samples/vmstat_linux/2026-11-21-0", "file": ..., "n_rows": ..., "sha256": ..., ...}, ...]}
 
-A folder with a manifest is a whole backup, also while a newer one is being made in it: files are never written again, and those
-that no manifest names go only when the newer manifest is in its place.
+A folder with a manifest is a complete backup, also while a newer one is being written to it: files are never overwritten, and those
+that no manifest names are deleted only when the newer manifest is in place.
 """
 
 import json
@@ -21,10 +21,10 @@ NAME: Final = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BackupPiece:
     """Some rows of a table, in a file.
 
-    `mark` tells without a look at the rows that they did not change, `fingerprint` with a look; both are empty for what is copied
+    `mark` shows without reading the rows that they did not change, `fingerprint` by reading them; both are empty for what is copied
     every time. `sha256` is that of the file, `n_bytes` its size.
     """
 
@@ -42,10 +42,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A whole backup. `revision` is the version of the schema, `store` the identity of the database, `kind` what stored it.
+    """A complete backup. `revision` is the schema version, `store` the identity of the database, `kind` its kind of storage.
 
     `tables` are in the order in which they can be filled; `sequences` are the last numbers of their columns `id`; `stats` has for
-    each wide table its columns and their types.
+    each wide
+    table its columns and their types.
     """
 
     format: int
@@ -57,50 +58,52 @@ class Manifest:
     tables: list[str]
     sequences: dict[str, int]
     stats: dict[str, dict[str, str]]
-    pieces: list[Piece]
+    pieces: list[BackupPiece]
 
     @property
     def n_rows(self) -> int:
-        """All rows of all pieces."""
+        """The number of rows in all pieces."""
         return sum(piece.n_rows for piece in self.pieces)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a whole backup.
+    """Return the manifest of a complete backup.
 
-    Raises: BadRequest when there is none, or none that this program understands
+    Raises: BadRequest when there is none, or none that this program can read
     """
     path = folder / NAME
     try:
         body = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise BadRequest(f"{folder} has no {NAME}: it is no backup, or its first one was never finished") from None
+        raise BadRequest(f"{folder} has no {NAME}: it is not a backup, or its first backup was never finished") from None
     except (OSError, ValueError) as error:
-        raise BadRequest(f"{path} cannot be read: {error}") from error
+        raise BadRequest(f"Cannot read {path}: {error}") from error
     found = body.get("format") if isinstance(body, dict) else None
     if found != FORMAT:
-        raise BadRequest(f"{path} has the format {found!r}, this program reads {FORMAT}; use the normstat that made it")
+        raise BadRequest(
+            f"{path} has the format {found!r}, but this program reads {FORMAT}; use the normstat version that wrote it"
+        )
     try:
         return Manifest(**{**body, "pieces": [piece_of(piece) for piece in body["pieces"]]})
     except (TypeError, KeyError) as error:
         raise BadRequest(f"{path} is damaged: {error}") from error
 
 
-def piece_of(body: Mapping[str, object]) -> Piece:
+def piece_of(body: Mapping[str, object]) -> BackupPiece:
     """Return the piece of a JSON object.
 
-    Raises: TypeError when it is none
+    Raises: TypeError when it is not a piece
     """
-    return Piece(**body)  # type: ignore[arg-type]
+    return BackupPiece(**body)  # type: ignore[arg-type]
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Put the manifest in the place of the one before, when all that it names is on the disk."""
+    """Replace the manifest, once everything that it names is on disk."""
     write_whole(folder / NAME, json.dumps(asdict(manifest), indent=1, sort_keys=True).encode())
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write the file so that it is there wholly or not at all, whatever happens."""
+    """Write the file atomically: it exists completely or not at all."""
     scratch = path.with_name(path.name + ".new")
     with scratch.open("wb") as file:
         file.write(data)
@@ -111,7 +114,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until names of files in the folder are on the disk."""
+    """Wait until the names of files in the folder are on disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -119,6 +122,6 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def key_of(pieces: Sequence[Piece]) -> dict[str, Piece]:
+def key_of(pieces: Sequence[BackupPiece]) -> dict[str, BackupPiece]:
     """Return the pieces by their keys."""
     return {piece.key: piece for piece in pieces}

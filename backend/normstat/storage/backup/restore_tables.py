@@ -1,7 +1,8 @@
-"""Brings a backup into an empty database of any kind of store.
+"""Restores a backup into an empty database of any kind of storage.
 
-All files are checked before anything is written. Each piece comes in a transaction that also notes that it is in, so that a restore
-that was interrupted goes on behind the last one. Rollups are not in a backup: the server makes them again from the samples.
+All files are checked before anything is written. Each piece is restored in a transaction that also records it, so that an
+interrupted
+restore continues after the last one. Rollups are not part of a backup: the server rebuilds them from the samples.
 """
 
 import asyncio
@@ -16,8 +17,8 @@ from normstat.errors import BadRequest
 from normstat.storage.backup.backup_files import Connection, check_file, read_blocks
 from normstat.storage.backup.backup_plan import PUBLIC
 from normstat.storage.backup.dump import Progress, Watch, connect
-from normstat.storage.backup.manifest import Manifest, Piece, read_manifest
-from normstat.storage.backup.target import Target
+from normstat.storage.backup.manifest import BackupPiece, Manifest, read_manifest
+from normstat.storage.backup.target import RestoreTarget
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 from normstat.storage.stat_tables import SCHEMA, make_missing_tables
 
@@ -25,9 +26,9 @@ MAX_NAMED: Final = 10
 
 
 def check_backup(folder: Path, watch: Watch) -> Manifest:
-    """Return the manifest of the backup, when all of its files are as they were written.
+    """Return the manifest of the backup after checking that all of its files are unchanged.
 
-    Raises: BadRequest, naming those that are not
+    Raises: BadRequest, naming the damaged ones
     """
     manifest = read_manifest(folder)
     progress = Progress(n_pieces=len(manifest.pieces))
@@ -47,23 +48,23 @@ def check_backup(folder: Path, watch: Watch) -> Manifest:
 
 
 def check_target(database_url: str, folder: Path) -> None:
-    """Nothing, when the backup can be restored into the database; a look at it before all files are read.
+    """Check that the backup can be restored into the database, before all files are read.
 
     Raises: BadRequest for a folder without a backup; Conflict when the database is not empty
     """
     with connect(database_url) as connection:
         connection.autocommit = True
-        Target(database_url, connection, read_manifest(folder)).look()
+        RestoreTarget(database_url, connection, read_manifest(folder)).check()
 
 
 def restore(database_url: str, folder: Path, manifest: Manifest, watch: Watch) -> None:
-    """Bring the backup, which was checked, into the database; verifies that every row is there.
+    """Restore the checked backup into the database, and verify that every row is there.
 
-    Raises: Conflict when the database is not an empty one; BadRequest when a file changed since it was checked
+    Raises: Conflict when the database is not empty; BadRequest when a file changed since it was checked
     """
     with connect(database_url) as connection:
         connection.autocommit = True
-        target = Target(database_url, connection, manifest)
+        target = RestoreTarget(database_url, connection, manifest)
         target.open()
         progress = Progress(n_pieces=len(manifest.pieces))
         has_tables = False
@@ -85,20 +86,20 @@ def restore(database_url: str, folder: Path, manifest: Manifest, watch: Watch) -
         target.close()
 
 
-def _in_order(manifest: Manifest) -> Iterator[Piece]:
-    """Tables before those that point to them, samples last."""
+def _in_order(manifest: Manifest) -> Iterator[BackupPiece]:
+    """Yield tables before those that refer to them, samples last."""
     places = {name: place for place, name in enumerate(manifest.tables)}
     yield from sorted(
         manifest.pieces, key=lambda piece: (piece.schema != PUBLIC, places.get(piece.table, 0), piece.table, piece.key)
     )
 
 
-def _load(connection: Connection, folder: Path, piece: Piece, target: Target) -> None:
+def _load(connection: Connection, folder: Path, piece: BackupPiece, target: RestoreTarget) -> None:
     statement = sql.SQL("COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)").format(
         table=sql.Identifier(piece.schema, piece.table), columns=sql.SQL(", ").join(map(sql.Identifier, piece.columns))
     )
     with connection.transaction():
-        # A piece that is lost is brought again.
+        # A lost piece is restored again.
         connection.execute("SET LOCAL synchronous_commit = off")
         with connection.cursor() as cursor:
             with cursor.copy(statement) as copy:
@@ -106,12 +107,12 @@ def _load(connection: Connection, folder: Path, piece: Piece, target: Target) ->
                     copy.write(block)
             n_rows = cursor.rowcount
         if n_rows != piece.n_rows:
-            raise BadRequest(f"{piece.file} brought {n_rows} rows, and the manifest says {piece.n_rows}")
+            raise BadRequest(f"{piece.file} has {n_rows} rows, but the manifest says {piece.n_rows}")
         target.note(piece)
 
 
 async def _make_tables(database_url: str) -> None:
-    """The wide tables, from what `stats` and `stat_fields` say."""
+    """Create the wide tables from `stats` and `stat_fields`."""
     engine = make_engine(database_url, pool_size=1)
     try:
         async with open_write_session(make_sessions(engine)) as session:
@@ -121,7 +122,7 @@ async def _make_tables(database_url: str) -> None:
 
 
 def _set_sequences(connection: Connection, manifest: Manifest) -> None:
-    """Numbers go on behind those of the database that the backup is of, also behind those of rows that were deleted there."""
+    """Continue the sequences of the backed-up database, including numbers of rows that were deleted there."""
     for name, last in manifest.sequences.items():
         table = sql.Identifier(PUBLIC, name)
         connection.execute(
@@ -133,7 +134,7 @@ def _set_sequences(connection: Connection, manifest: Manifest) -> None:
 
 
 def _verify(connection: Connection, manifest: Manifest) -> None:
-    """Count the rows of all tables, and let the database look at them, so that it plans well from the beginning.
+    """Count the rows of all tables, and analyze them, so that the database plans well from the start.
 
     Raises: BadRequest
     """
@@ -144,5 +145,5 @@ def _verify(connection: Connection, manifest: Manifest) -> None:
         table = sql.Identifier(schema, name)
         row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(table)).fetchone()
         if row != (n_rows,):
-            raise BadRequest(f"{schema}.{name} has {row and row[0]} rows after the restore, and the backup {n_rows}")
+            raise BadRequest(f"{schema}.{name} has {row and row[0]} rows after the restore, but the backup has {n_rows}")
         connection.execute(sql.SQL("ANALYZE {}").format(table))

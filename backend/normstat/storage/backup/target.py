@@ -1,7 +1,8 @@
-"""The database that a backup is restored into: is it empty, is it half restored, and from what.
+"""The database into which a backup is restored: whether it is empty or partly restored, and from which backup.
 
-While a restore is under way its schema `normstat_restore` names the backup and the pieces that are in; no server starts on such a
-database. It goes when everything is in.
+During a restore its schema `normstat_restore` names the backup and the restored pieces; no server starts on such a database. The
+schema is
+dropped when everything is restored.
 """
 
 import hashlib
@@ -16,20 +17,20 @@ from psycopg import sql
 from normstat.errors import Conflict
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.backup.backup_plan import PUBLIC
-from normstat.storage.backup.manifest import Manifest, Piece
+from normstat.storage.backup.manifest import BackupPiece, Manifest
 from normstat.storage.schema.migrations import make_config, upgrade
 from normstat.storage.schema.schema_version import RESTORE_SCHEMA
 from normstat.storage.session import make_sync_engine
 from normstat.storage.stat_tables import SCHEMA
 
-# Any number that no other advisory lock has.
+# Any number that no other advisory lock uses.
 RESTORE_LOCK: Final = 0x6E6F726D_00000013
 HAS_SCHEMA: Final = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = %s)"
 HAS_SAMPLES: Final = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = %s::text::regnamespace AND relkind IN ('r', 'p'))"
 
 
-class Target:
-    """The database, locked against another restore for as long as the connection lasts."""
+class RestoreTarget:
+    """The database, locked against other restores while the connection lasts."""
 
     def __init__(self, database_url: str, connection: Connection, manifest: Manifest) -> None:
         self._database_url = database_url
@@ -37,36 +38,36 @@ class Target:
         self._manifest = manifest
         self._done: set[str] = set()
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Return whether a restore of the same backup was interrupted here; changes nothing.
 
-        Raises: Conflict when the database is neither that nor empty, or when somebody restores into it
+        Raises: Conflict when the database is neither that nor empty, or another restore is running
         """
         row = self._connection.execute("SELECT pg_try_advisory_lock(%s)", [RESTORE_LOCK]).fetchone()
         if row != (True,):
-            raise Conflict("Another restore works on this database")
+            raise Conflict("Another restore is running on this database")
         if self._is(HAS_SCHEMA, RESTORE_SCHEMA):
             found = self._connection.execute(self._sql("SELECT manifest FROM {schema}.source")).fetchone()
             if found != (self._named(),):
                 raise Conflict(
-                    "This database is half restored from another backup, or from an older state of this one; empty it first"
+                    "This database is partly restored from another backup, or from an older state of this one; empty it first"
                 )
             return True
         revision = self._read_revision()
         if revision is not None:
             if revision != self._manifest.revision:
                 raise Conflict(
-                    f"The database has the schema {revision} and the backup {self._manifest.revision}; take one without tables"
+                    f"The database has schema {revision} and the backup {self._manifest.revision}; use a database without tables"
                 )
             self._require_empty()
         return False
 
     def open(self) -> None:
-        """Make the empty database ready, or go on where a restore of the same backup was interrupted.
+        """Prepare the empty database, or continue an interrupted restore of the same backup.
 
         Raises: Conflict
         """
-        if self.look():
+        if self.check():
             rows = self._connection.execute(self._sql("SELECT key FROM {schema}.pieces")).fetchall()
             self._done = {str(key) for (key,) in rows}
             return
@@ -78,21 +79,21 @@ class Target:
             self._connection.execute(self._sql("CREATE TABLE {schema}.pieces (key text PRIMARY KEY)"))
             self._connection.execute(self._sql("INSERT INTO {schema}.source VALUES (%s)"), [self._named()])
 
-    def has(self, piece: Piece) -> bool:
-        """Return whether the piece is in."""
+    def has(self, piece: BackupPiece) -> bool:
+        """Return whether the piece is restored."""
         return piece.key in self._done
 
-    def note(self, piece: Piece) -> None:
-        """Note that the piece is in, in the transaction that brought it."""
+    def note(self, piece: BackupPiece) -> None:
+        """Record the piece as restored, in the same transaction."""
         self._connection.execute(self._sql("INSERT INTO {schema}.pieces VALUES (%s)"), [piece.key])
 
     def close(self) -> None:
-        """Everything is in: an ordinary database from now on, with the newest schema of this program."""
+        """Finish: turn it into an ordinary database with the newest schema of this program."""
         self._connection.execute(self._sql("DROP SCHEMA {schema} CASCADE"))
         upgrade(self._database_url)
 
     def _read_revision(self) -> str | None:
-        """Return the version of the database's schema. Missing: None without any tables."""
+        """Return the schema version of the database. Missing: None without any tables."""
         wanted = self._manifest.revision
         scripts = ScriptDirectory.from_config(make_config(self._database_url))
         if wanted not in {script.revision for script in scripts.walk_revisions()}:
@@ -113,9 +114,9 @@ class Target:
                 sql.SQL("SELECT EXISTS (SELECT FROM {})").format(sql.Identifier(PUBLIC, name))
             ).fetchone()
             if row != (False,):
-                raise Conflict(f"The database is not empty: there are rows in {name}; a backup is restored into an empty one")
+                raise Conflict(f"The database is not empty: {name} has rows; restore into an empty database")
         if self._is(HAS_SAMPLES, SCHEMA):
-            raise Conflict("The database is not empty: there are tables of samples; a backup is restored into an empty one")
+            raise Conflict("The database is not empty: it has sample tables; restore into an empty database")
 
     def _is(self, query: str, name: str) -> bool:
         return self._connection.execute(query, [name]).fetchone() == (True,)

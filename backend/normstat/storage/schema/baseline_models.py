@@ -1,4 +1,4 @@
-"""The tables of baselines: what was marked as normal, what is left out of it, how it looks, and comparisons that were kept."""
+"""The tables of baselines, exclusions, mutes, profiles and saved comparisons."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from normstat.storage.schema.models import NOW, Base
 
 
 class HostGroup(Base):
-    """Hosts that baselines speak of together."""
+    """Hosts that share baselines."""
 
     __tablename__ = "host_groups"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -27,11 +27,11 @@ class HostGroupHost(Base):
 
 
 class Baseline(Base):
-    """A period that a person marked as normal; `windows` and `version` are those of the newest version.
+    """A period marked as normal; `windows` and `version` are those of the newest version.
 
-    `time_zone` says which hours are alike, and what the local times of the rule mean. With an `rrule` the windows are those of
-    the rule: from its first start on, the last `keep_days`. Until `recording_until` the last window is being recorded. With a group
-    the hosts are the group's.
+    `time_zone` defines seasonal hours and the local times of the rule. With an `rrule` the windows are those of the rule: from its
+    first start
+    on, the last `keep_days`. Until `recording_until` the last window is being recorded. With a group the hosts are the group's.
     """
 
     __tablename__ = "baselines"
@@ -54,7 +54,7 @@ class Baseline(Base):
 
 
 class BaselineHost(Base):
-    """A host that a baseline speaks of now; those of a group stand here, too."""
+    """A host that a baseline covers now, including those of its group."""
 
     __tablename__ = "baseline_hosts"
     baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
@@ -62,7 +62,7 @@ class BaselineHost(Base):
 
 
 class BaselineVersion(Base):
-    """What a baseline was at some time: its windows, the names of its hosts, why it became so. Never changed."""
+    """One version of a baseline: its windows, the names of its hosts, why it was created. Never changed."""
 
     __tablename__ = "baseline_versions"
     baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
@@ -76,7 +76,7 @@ class BaselineVersion(Base):
 
 
 class Exclusion(Base):
-    """A window [start_at, end_at) that was an incident: no baseline counts it. Without a host: of all hosts."""
+    """An incident window [start_at, end_at) that baselines leave out. Without a host: for all hosts."""
 
     __tablename__ = "exclusions"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -90,7 +90,7 @@ class Exclusion(Base):
 
 
 class MutedSeries(Base):
-    """A series that nobody wants to see among the findings. Without a host: of all hosts; without an instance: of all instances."""
+    """A series hidden from findings. Without a host: for all hosts; without an instance: for all instances."""
 
     __tablename__ = "muted_series"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -104,7 +104,7 @@ class MutedSeries(Base):
 
 
 class KeptComparison(Base):
-    """A comparison that was kept: what was asked, and the answer as it was then (JSON, compressed with zstd)."""
+    """A saved comparison: what was requested, and the answer at that time (JSON, compressed with zstd)."""
 
     __tablename__ = "comparisons"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -117,7 +117,7 @@ class KeptComparison(Base):
 
 
 class ProfilePiece(Base):
-    """What an hour, or less, of a stat of one host looks like, by one version of the method. Without a body: being made."""
+    """Sketches of an hour, or less, of a stat of one host, by one version of the method. Without a body: being built."""
 
     __tablename__ = "profile_pieces"
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
@@ -132,9 +132,9 @@ class ProfilePiece(Base):
 
 
 class Profile(Base):
-    """What a host looks like in a version of a baseline, or (`slot`) in those of its hours that are alike.
+    """The profile of a host in a version of a baseline, or (`slot`) in one of its seasonal slots.
 
-    `effective`: the windows that it was made from, those before `until_at`; `sources`: a hash of the pieces; `is_stale`: samples
+    `effective`: the windows that it was built from, those before `until_at`; `sources`: a hash of the pieces; `is_stale`: samples
     changed since; `band`: the part of it that is drawn behind graphs.
     """
 
@@ -155,7 +155,7 @@ class Profile(Base):
 
 
 class ProfileJob(Base):
-    """The profiles of a baseline for one host: whether they are wanted, being made, or there. `asked_at`: the last time."""
+    """The profiles of a baseline for one host: whether they are requested, being built, or ready. `asked_at`: the last request."""
 
     __tablename__ = "profile_jobs"
     baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)

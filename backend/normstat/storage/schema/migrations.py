@@ -1,4 +1,4 @@
-"""Brings a database to the schema of this program: finds the folder `migrations/` and lets Alembic run what is missing."""
+"""Migrates a database to the schema of this program: finds the folder `migrations/` and runs Alembic."""
 
 from pathlib import Path
 from typing import Final
@@ -29,11 +29,11 @@ def find_migrations_dir() -> Path:
         if (place / "env.py").is_file():
             return place
     tried = ", ".join(str(place) for place in places)
-    raise MigrationError(f"No folder with the migrations was found (looked in {tried}); name it in NORMSTAT_MIGRATIONS_DIR")
+    raise MigrationError(f"Found no folder with migrations (looked in {tried}); set NORMSTAT_MIGRATIONS_DIR")
 
 
 def make_config(database_url: str) -> Config:
-    """Alembic's configuration for that database; migrations/env.py takes the URL from its attributes."""
+    """Return Alembic's configuration for that database; migrations/env.py takes the URL from its attributes."""
     config = Config()
     # ConfigParser reads % as the start of a variable.
     config.set_main_option("script_location", str(find_migrations_dir()).replace("%", "%%"))
@@ -43,14 +43,14 @@ def make_config(database_url: str) -> Config:
 
 
 def upgrade(database_url: str, revision: str = "head") -> None:
-    """Run all migrations that the database does not have yet; concurrent callers wait for each other.
+    """Run all pending migrations; concurrent callers wait for each other.
 
-    Raises: MigrationError when the database is at a version that this program does not know
+    Raises: MigrationError when the database has a version that this program does not know
     """
     config = make_config(database_url)
     engine = make_sync_engine(database_url)
     try:
-        # The lock sits on a connection of its own, and is given back when that one closes, whatever happened.
+        # The lock is on a connection of its own, and is released when that closes, whatever happened.
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text(f"SET lock_timeout = '{LOCK_TIMEOUT}'"))
             connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
@@ -63,13 +63,13 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 def _require_known(script: ScriptDirectory, current: str | None) -> None:
     if current is not None and current not in {known.revision for known in script.walk_revisions()}:
         raise MigrationError(
-            f"The database is at version {current!r}, which this program does not know; it was made by a newer normstat. "
-            "Run that one, or restore the database from before its upgrade"
+            f"The database has schema version {current!r}, which this program does not know; a newer normstat created it. "
+            "Run that version, or restore the database from before its upgrade"
         )
 
 
 def downgrade(database_url: str, revision: str) -> None:
-    """Undoe migrations down to that revision ("base": all, with every sample)."""
+    """Undo migrations down to that revision ("base": all, with every sample)."""
     command.downgrade(make_config(database_url), revision)
 
 

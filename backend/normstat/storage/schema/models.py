@@ -1,6 +1,6 @@
-"""The tables that Alembic looks after. The wide tables of the stats (schema `samples`) are made by stat_tables.py.
+"""The tables managed by Alembic. The wide tables of the stats (schema `samples`) are created by stat_tables.py.
 
-Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (tokens) or argon2 (passwords), never as they are.
+Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (tokens) or argon2 (passwords), never in plain text.
 """
 
 import datetime as dt
@@ -38,7 +38,7 @@ NOW = text("now()")
 
 
 def to_timing(zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None) -> Timing:
-    """Return what the columns of a stream say of its times."""
+    """Return the timing given by the columns of a stream."""
     return Timing(
         zone=zone,
         date=day,
@@ -65,11 +65,11 @@ class Host(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     last_seen_at: Mapped[datetime | None]
     clock_offset_s: Mapped[float | None]
-    # Grows whenever rows of the host's instances are deleted or renumbered: ids that a process remembers are good for one epoch.
+    # Grows whenever rows of the host's instances are deleted or renumbered: cached ids are valid for one epoch.
     instance_epoch: Mapped[int] = mapped_column(server_default="0")
-    # Hours before it are in `rollups` for every stat, but for those in `rollup_marks`; NULL: none is yet.
+    # Hours before it are in `rollups` for every stat, except those in `rollup_marks`; NULL: none yet.
     rolled_until: Mapped[datetime | None]
-    # Nothing from then on is in `profile_pieces`; samples of before it make pieces and profiles of baselines outdated.
+    # `profile_pieces` has nothing from then on; samples before it make pieces and profiles of baselines outdated.
     profiled_until: Mapped[datetime | None]
 
 
@@ -85,7 +85,9 @@ class StatTable(Base):
 
 
 class StatField(Base):
-    """A column of a wide table, as the catalogue knew it when the column was made; `is_documented` false: seen, not in the spec."""
+    """A column of a wide table, as the catalogue defined it when the column was created; `is_documented` false: seen, but not in
+    the spec.
+    """
 
     __tablename__ = "stat_fields"
     stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
@@ -97,9 +99,9 @@ class StatField(Base):
 
 
 class Instance(Base):
-    """What rows of a stat are about on one host; the name is "" for one-row stats.
+    """An instance of a stat on one host; the name is "" for one-row stats.
 
-    A folded stack may be longer than an entry of an index can be, hence the index over its hash: look a name up by both.
+    A folded stack may be longer than an index entry can be, hence the index over its hash: look a name up by both.
     """
 
     __tablename__ = "instances"
@@ -117,8 +119,8 @@ class Stream(Base):
 
     `spec_version` is the version of the spec that its oldest samples were read with (0: there was no such spec), and
     `reader_version` the one that `reader_state` belongs to: they differ when the spec changed while the stream grew. `stat_names`
-    are the stats that it has samples of. `time_zone`, `first_day`, `start_at` and `interval_s` are what an import was told of its
-    times (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and the reader was told so.
+    are the stats that it has samples of. `time_zone`, `first_day`, `start_at` and `interval_s` are the timing given by an import
+    (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and the reader has processed it.
     """
 
     __tablename__ = "streams"
@@ -154,14 +156,14 @@ class Stream(Base):
 
     @property
     def timing(self) -> Timing:
-        """What is known of its times from elsewhere."""
+        """The timing given from outside (by an import)."""
         return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
 
 
 class Load(Base):
-    """The content of a file that was loaded into a stream: its first `n_bytes` bytes, by their hash.
+    """The content of a file loaded into a stream: its first `n_bytes` bytes, by their hash.
 
-    A file of the same content is known by it, and one that has grown since is known to continue the stream.
+    It identifies files with the same content, and files that have grown since and continue the stream.
     """
 
     __tablename__ = "loads"
@@ -175,9 +177,9 @@ class Load(Base):
 
 
 class Import(Base):
-    """A file that somebody handed over to be loaded in the background. `file_path` is where the server keeps it until then.
+    """A file uploaded to be loaded in the background. `file_path` is where the server keeps it until then.
 
-    `seen_at` is when the process that loads it, or waits to, last said so.
+    `seen_at` is the last sign of life of the process that loads it, or waits to.
     """
 
     __tablename__ = "imports"
@@ -202,7 +204,7 @@ class Import(Base):
 
 
 class ImportedFile(Base):
-    """What became of one file of an import; `result` is the body that the API shows."""
+    """The result of one file of an import; `result` is the body that the API shows."""
 
     __tablename__ = "imported_files"
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True)
@@ -211,7 +213,7 @@ class ImportedFile(Base):
 
 
 class Chunk(Base):
-    """Raw bytes [start_offset, end_offset) of a stream, as they came; `body` is them compressed (storage/chunks.py)."""
+    """Raw bytes [start_offset, end_offset) of a stream, as received; `body` holds them compressed (storage/chunks.py)."""
 
     __tablename__ = "chunks"
     stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
@@ -222,10 +224,11 @@ class Chunk(Base):
 
 
 class Rollup(Base):
-    """One field of a stat of one host over a block of time, for all instances: what wide graphs are drawn from.
+    """One field of a stat of one host over a block of time, for all instances, from which wide graphs are drawn.
 
-    `level` 0: the minutes of an hour; 1: of a day; 2: the hours of 32 days (rollups/rollup_rows.py). `block_at` is where the block
-    begins; what `body` holds says rollups/rollup_codec.py.
+    `level` 0: the minutes of an hour; 1: of a day; 2: the hours of 32 days (rollups/rollup_rows.py). `block_at` is the start of the
+    block;
+    rollups/rollup_codec.py defines `body`.
     """
 
     __tablename__ = "rollups"
@@ -247,13 +250,13 @@ class RollupMark(Base):
     generation: Mapped[int] = mapped_column(server_default="1")
 
 
-class RejectedLine(Base):
-    """A line that could not be read. Texts are kept up to a number per stream and reason; the raw chunk keeps them all."""
+class StoredRejectedLine(Base):
+    """A line that could not be read. Texts are stored up to a number per stream and reason; the raw chunk has them all."""
 
     __tablename__ = "rejected_lines"
     __table_args__ = (
         Index("ix_rejected_lines__stream_id_id", "stream_id", "id"),
-        # The hosts page asks every few seconds how many came in the last hours.
+        # The hosts page asks every few seconds how many arrived in the last hours.
         Index("ix_rejected_lines__received_at", "received_at"),
     )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -277,9 +280,9 @@ class Gap(Base):
 
 
 class Reparse(Base):
-    """A wish to derive samples again from the raw bytes: of one stream, of a spec's, of a host's, or of all.
+    """A request to derive samples again from the raw bytes: of one stream, of a spec, of a host, or of all.
 
-    Its streams are those up to `newest_stream_id`, taken in the order of their ids; up to `last_stream_id` they are done.
+    Its streams are those up to `newest_stream_id`, in the order of their ids; up to `last_stream_id` they are done.
     """
 
     __tablename__ = "reparses"
@@ -305,7 +308,7 @@ class Reparse(Base):
 
 
 class UserSpec(Base):
-    """A spec that somebody added. The server counts its versions; the one in its text does not count."""
+    """A user spec. The server assigns its version; the one in its text is ignored."""
 
     __tablename__ = "user_specs"
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -339,7 +342,7 @@ class Session(Base):
 
 
 class LoginLink(Base):
-    """A link that logs an account in once."""
+    """A one-time login link of an account."""
 
     __tablename__ = "login_links"
     token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
@@ -350,7 +353,7 @@ class LoginLink(Base):
 
 
 class KnownBrowser(Base):
-    """A browser that was logged in to the account, by the cookie that it keeps, and the address that it came from last."""
+    """A browser that has logged in to the account, identified by its cookie, and its last address."""
 
     __tablename__ = "known_browsers"
     token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
@@ -374,7 +377,7 @@ class ApiToken(Base):
 
 
 class AgentToken(Base):
-    """A token for agents: for one host, or (host_id None) for any host, which is then made when it first sends."""
+    """A token for agents: for one host, or (host_id None) for any host, which is created on first use."""
 
     __tablename__ = "agent_tokens"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)

@@ -1,4 +1,4 @@
-"""The tables of the life of the data: retention, deletions, sizes, what changed of old streams, which database this is."""
+"""The tables of retention, deletions, sizes, changes of old streams, and the identity of the database."""
 
 import datetime as dt
 import uuid
@@ -12,7 +12,9 @@ from normstat.storage.schema.models import NOW, Base
 
 
 class RetentionRule(Base):
-    """How long the samples and the raw bytes of a stat are kept; the rule with an empty name is for all others. NULL: for ever."""
+    """How long the samples and the raw bytes of a stat are kept; the rule with an empty name applies to all others. NULL: for
+    ever.
+    """
 
     __tablename__ = "retention_rules"
     stat: Mapped[str] = mapped_column(primary_key=True)
@@ -23,7 +25,7 @@ class RetentionRule(Base):
 
 
 class RetentionRun(Base):
-    """One application of the rules of retention, and what it removed. `n_chunk_bytes` counts raw bytes as the host sent them."""
+    """One run of retention, and what it removed. `n_chunk_bytes` counts raw bytes as the host sent them."""
 
     __tablename__ = "retention_runs"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -48,7 +50,7 @@ class RetentionMark(Base):
 
 
 class StreamChange(Base):
-    """What happened to a stream other than that it grew.
+    """Changes of a stream other than growth.
 
     Raw bytes below the offset `kept_from` were removed; its samples were replaced `n_replaced` times by a reparse.
     """
@@ -60,7 +62,7 @@ class StreamChange(Base):
 
 
 class HostDeletion(Base):
-    """A host whose data is being deleted; its row in `hosts` has another name meanwhile."""
+    """A host whose data is being deleted; its row in `hosts` is renamed meanwhile."""
 
     __tablename__ = "host_deletions"
     host_id: Mapped[int] = mapped_column(primary_key=True)
@@ -72,7 +74,7 @@ class HostDeletion(Base):
 
 
 class StorageDay(Base):
-    """How large the database was at the end of a day (so far, for today)."""
+    """The size of the database at the end of a day (so far, for today)."""
 
     __tablename__ = "storage_days"
     day: Mapped[dt.date] = mapped_column(primary_key=True)
@@ -81,7 +83,7 @@ class StorageDay(Base):
 
 
 class StoreIdentity(Base):
-    """One row: a number that no other database has, so that a backup is never continued with the data of another one."""
+    """One row: a unique number of this database, so that a backup is never continued with the data of another one."""
 
     __tablename__ = "store_identity"
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))

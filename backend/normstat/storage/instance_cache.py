@@ -1,10 +1,12 @@
-"""Ids of instances, as one process remembers them between batches: a host's CPUs and disks hardly ever change.
+"""Cache of instance ids in one process: a host's CPUs and disks hardly ever change.
 
-What is remembered is what was committed, and it is good while the host's `instance_epoch` is the one that it was learned in:
-whoever deletes rows of instances lets that grow, with the host's row locked, as ingest has it.
+Only committed instances are cached, and they are valid while the host's `instance_epoch` is the one they were read in: deleting
+rows of
+instances increases it, with the host's row locked, as ingest locks it.
 
-`instances.last_sample_at` is written when it is more than LAST_STEP behind, and when an instance is not in its host's next report
-any more; until then it is too early by that much at most, and readers who ask for instances of a window allow for it.
+`instances.last_sample_at` is written when it is more than LAST_STEP behind, and when an instance is missing from its host's next
+report;
+until then it is too early by at most that much, and readers who ask for instances of a window allow for it.
 """
 
 from collections import Counter
@@ -19,16 +21,16 @@ from normstat.window import from_us, to_us
 
 LAST_STEP: Final = timedelta(minutes=5)
 LAST_STEP_US: Final = LAST_STEP // timedelta(microseconds=1)
-# Of all hosts together; each takes some 200 bytes.
+# For all hosts together; each takes some 200 bytes.
 MAX_NAMES: Final = 500_000
-# Of hosts, stats and hours of which it is remembered how many instances were new.
+# Number of hosts, stats and hours for which the count of new instances is cached.
 MAX_COUNTED: Final = 200_000
 HOUR_US: Final = 3_600_000_000
 
 Key = tuple[int, int]
 Spans = Mapping[str, tuple[int, int]]
 
-# First those that exist: an insert that ends in a conflict would use up an id every time, and ids are int4 in the samples.
+# Existing ones first: an insert that ends in a conflict would use up an id every time, and ids are int4 in the samples.
 FIND: Final = """
     SELECT instances.host_id, instances.stat_id, instances.name, instances.id, instances.first_sample_at, instances.last_sample_at
     FROM unnest(%(host_ids)s::int8[], %(stat_ids)s::int8[], %(names)s::text[]) AS seen(host_id, stat_id, name)
@@ -58,8 +60,8 @@ async def forget_instances(connection: psycopg.AsyncConnection, host_id: int) ->
 
 
 @dataclass(slots=True)
-class Known:
-    """An instance: its first and last sample, and the last one as its row has it. Units: microseconds since the epoch."""
+class KnownInstance:
+    """An instance: its first and last sample, and the last one as stored in its row. Units: microseconds since the epoch."""
 
     id: int
     first_us: int
@@ -68,12 +70,12 @@ class Known:
 
 
 @dataclass(slots=True)
-class Learned:
-    """What a transaction learned: it is remembered when the transaction was committed."""
+class SeenInstances:
+    """The instances that a transaction has read or created; they are cached once it has committed."""
 
     epochs: dict[int, int]
-    by_key: dict[Key, dict[str, Known]] = field(default_factory=dict)
-    # How many were made whose first sample is in an hour, and, by stat, those that would be too many: nothing was made then.
+    by_key: dict[Key, dict[str, KnownInstance]] = field(default_factory=dict)
+    # The number created by hour of their first sample, and, by stat, those above the limit: nothing was created then.
     n_new: Counter[tuple[Key, int]] = field(default_factory=Counter)
     refused: dict[Key, frozenset[str]] = field(default_factory=dict)
 
@@ -82,21 +84,21 @@ class Learned:
         return {name: known.id for name, known in self.by_key[key].items()}
 
 
-class InstanceMemory:
-    """What one process remembers."""
+class InstanceCache:
+    """The cache of one process."""
 
     def __init__(self) -> None:
-        self._by_key: dict[Key, tuple[int, dict[str, Known]]] = {}
+        self._by_key: dict[Key, tuple[int, dict[str, KnownInstance]]] = {}
         self._n_names = 0
         self._n_new: Counter[tuple[Key, int]] = Counter()
 
     def clear(self) -> None:
-        """Forget everything: after a connection was lost the database may be another one."""
+        """Clear the cache: after a lost connection the database may be another one."""
         self._by_key.clear()
         self._n_names = 0
 
-    def remember(self, learned: Learned) -> None:
-        """Call it after the commit."""
+    def remember(self, learned: SeenInstances) -> None:
+        """Cache the instances; call it after the commit."""
         self._n_new.update(learned.n_new)
         if len(self._n_new) > MAX_COUNTED:
             # The oldest half: they were counted first.
@@ -108,21 +110,22 @@ class InstanceMemory:
         if self._n_names > MAX_NAMES:
             self.clear()
 
-    async def see(
+    async def resolve(
         self,
         connection: psycopg.AsyncConnection,
         epochs: Mapping[int, int],
         spans: Mapping[Key, Spans],
         *,
         max_new: int | None = None,
-    ) -> Learned:
-        """Return the ids of all instances by host and stat, made if they are new, with their first and last samples widened.
+    ) -> SeenInstances:
+        """Return the ids of all instances by host and stat, created if new, with their first and last samples extended.
 
-        `epochs` are those of the locked hosts by id. With `max_new`, a host may have so many new ones of a stat whose first sample
-        is in the same hour; where there are more, those are named in `refused`, and nothing is written.
+        `epochs` are those of the locked hosts by id. `max_new` limits the new instances per host and stat whose first sample is in
+        the same
+        hour; those above it are named in `refused`, and nothing is written.
         Units: spans in microseconds since the epoch
         """
-        learned = Learned(dict(epochs))
+        learned = SeenInstances(dict(epochs))
         changed: dict[int, tuple[int, int]] = {}
         unknown: list[tuple[Key, str]] = []
         for key, seen in spans.items():
@@ -130,10 +133,10 @@ class InstanceMemory:
             if epoch != epochs[key[0]]:
                 before = {}
             learned.by_key[key] = {
-                name: _widen(before[name], first, last, changed) for name, (first, last) in seen.items() if name in before
+                name: _extend(before[name], first, last, changed) for name, (first, last) in seen.items() if name in before
             }
             unknown += [(key, name) for name in seen if name not in before]
-            # Those that are not there any more ended: nobody may come back to them.
+            # Those missing from the report have ended and may never return.
             ended = [known for name, known in before.items() if name not in seen and known.last_us > known.written_us]
             changed |= {known.id: (known.first_us, known.last_us) for known in ended}
         for statement in (FIND, INSERT):
@@ -144,15 +147,15 @@ class InstanceMemory:
                     return learned
             if missing:
                 for key, name, known in await _look_up(connection, statement, missing, spans):
-                    learned.by_key[key][name] = _widen(known, *spans[key][name], changed)
+                    learned.by_key[key][name] = _extend(known, *spans[key][name], changed)
         if changed:
             await _write(connection, changed)
         return learned
 
     def _count_new(
-        self, learned: Learned, names: Sequence[tuple[Key, str]], spans: Mapping[Key, Spans], max_new: int | None
+        self, learned: SeenInstances, names: Sequence[tuple[Key, str]], spans: Mapping[Key, Spans], max_new: int | None
     ) -> None:
-        """Count the instances that are to be made, by the hours of their first samples; the first ones of an hour are taken."""
+        """Count the instances to create, by the hours of their first samples; the first ones of an hour are accepted."""
         refused: dict[Key, set[str]] = {}
         for key, name in sorted(names, key=lambda place: spans[place[0]][place[1]][0]):
             place = key, spans[key][name][0] // HOUR_US
@@ -163,19 +166,19 @@ class InstanceMemory:
         learned.refused = {key: frozenset(own) for key, own in refused.items()}
 
 
-def _widen(known: Known, first_us: int, last_us: int, changed: dict[int, tuple[int, int]]) -> Known:
-    """Return the instance with what came; it is put among the changed when its row is too far behind."""
+def _extend(known: KnownInstance, first_us: int, last_us: int, changed: dict[int, tuple[int, int]]) -> KnownInstance:
+    """Return the instance with its span extended; add it to `changed` when its row is too far behind."""
     first, last, written = min(known.first_us, first_us), max(known.last_us, last_us), known.written_us
     if first < known.first_us or last - written > LAST_STEP_US:
         changed[known.id] = (first, last)
         written = last
-    return Known(known.id, first, last, written)
+    return KnownInstance(known.id, first, last, written)
 
 
 async def _look_up(
     connection: psycopg.AsyncConnection, statement: str, names: Sequence[tuple[Key, str]], spans: Mapping[Key, Spans]
-) -> list[tuple[Key, str, Known]]:
-    """Return those of the instances that the statement finds or makes."""
+) -> list[tuple[Key, str, KnownInstance]]:
+    """Return the instances that the statement finds or creates."""
     wanted = [(*key, name, *spans[key][name]) for key, name in names]
     arguments: dict[str, object] = {
         "host_ids": [host_id for host_id, *_ in wanted],
@@ -186,7 +189,7 @@ async def _look_up(
     }
     rows: list[tuple[Any, ...]] = await (await connection.execute(statement, arguments)).fetchall()
     return [
-        ((host_id, stat_id), name, Known(id_, to_us(first_at), to_us(last_at), to_us(last_at)))
+        ((host_id, stat_id), name, KnownInstance(id_, to_us(first_at), to_us(last_at), to_us(last_at)))
         for host_id, stat_id, name, id_, first_at, last_at in rows
     ]
 
