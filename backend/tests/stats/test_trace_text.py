@@ -12,8 +12,14 @@ from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
 from normstat.stats.engine.trace.trace_lines import Pairs, parse_pairs, says_nothing, split_stamp, tells_of_losses, tidy
 from normstat.stats.engine.trace.trace_table import TableRow, cut_row
 
-LAYOUT = require_spec("bcc").layout
-assert isinstance(LAYOUT, TraceLayout)
+
+def trace_layout() -> TraceLayout:
+    layout = require_spec("bcc").layout
+    assert isinstance(layout, TraceLayout)
+    return layout
+
+
+LAYOUT = trace_layout()
 
 
 def names(header: str, row: str = "") -> list[list[str]]:

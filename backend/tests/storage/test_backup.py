@@ -335,7 +335,7 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
     (tmp_path / "b/thesis.txt").write_text("mine")
     with pytest.raises(BadRequest, match="not empty and is not a backup"):
         await save(database_url, tmp_path / "b")
-    with pytest.raises(BadRequest, match="it is no backup"):
+    with pytest.raises(BadRequest, match="it is not a backup"):
         await bring(other_url, tmp_path / "b")
     body = json.loads((tmp_path / "a/manifest.json").read_text())
     for changes, error, message in (
