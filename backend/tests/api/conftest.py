@@ -6,6 +6,7 @@ What differs between PostgreSQL and TimescaleDB is tested in store and query; he
 import functools
 import os
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,11 +16,14 @@ import structlog
 from fastapi import FastAPI
 from sqlalchemy import text
 
+from normstat.api import health
 from normstat.api.state import AppState
 from normstat.app import create_app, make_state
+from normstat.auth.throttle import Throttle
 from normstat.settings import Settings
 from normstat.storage.session import open_write_session
 from tests.api.people import People
+from tests.auth.test_throttle import Clock
 from tests.databases import ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
 
@@ -57,6 +61,12 @@ def settings(database_url: str) -> Settings:
     )
 
 
+@pytest.fixture(autouse=True)
+def _patient_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let /health wait for the database: on a busy machine 0.8 s may pass before an idle one answers."""
+    monkeypatch.setattr(health, "MAX_WAIT_S", 120.0)
+
+
 @functools.cache
 def built_app(settings: Settings) -> FastAPI:
     # Making all routes takes a tenth of a second; what tests change is in the state.
@@ -79,6 +89,14 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
 def state(app: FastAPI) -> AppState:
     state: AppState = app.state.normstat
     return state
+
+
+@pytest.fixture
+def clock(app: FastAPI, state: AppState) -> Clock:
+    """Return the clock of the login throttle, which stands still until a test moves it."""
+    clock = Clock()
+    app.state.normstat = replace(state, throttle=Throttle(clock))
+    return clock
 
 
 @pytest.fixture

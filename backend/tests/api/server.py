@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import httpx
-import pytest
+
+START_TIMEOUT_S: Final = 120.0
 
 
 def free_port() -> int:
@@ -19,9 +21,16 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _is_up(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/api/v1/health").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
 @contextmanager
 def serving(database_url: str, log_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A real `normstat serve`, and its address."""
+    """Run a real `normstat serve`; yield its address and the process."""
     port = free_port()
     with log_path.open("wb") as log:
         process = subprocess.Popen(
@@ -32,15 +41,11 @@ def serving(database_url: str, log_path: Path) -> Iterator[tuple[str, subprocess
         )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(600):
-            try:
-                if httpx.get(f"{address}/api/v1/health").status_code == 200:
-                    break
-            except httpx.TransportError:
-                assert process.poll() is None, log_path.read_text()
-                time.sleep(0.05)
-        else:
-            pytest.fail(f"the server does not answer: {log_path.read_text()}")
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not _is_up(address):
+            assert process.poll() is None, log_path.read_text()
+            assert time.monotonic() < deadline, f"the server does not answer: {log_path.read_text()}"
+            time.sleep(0.05)
         yield address, process
     finally:
         process.kill()

@@ -26,7 +26,7 @@ async def test_a_task_that_ended_by_a_defect_is_started_again(end: str) -> None:
 
     with capture_logs() as logs:
         task = asyncio.create_task(keep_running("work", work, first_pause_s=0.0, max_pause_s=0.0))
-        await asyncio.wait_for(runs.wait(), 20)
+        await asyncio.wait_for(runs.wait(), 120)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert task.cancelled()

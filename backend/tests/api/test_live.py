@@ -59,7 +59,7 @@ async def test_a_reader_that_takes_nothing_costs_bounded_memory(monkeypatch: pyt
 async def listening(hub: LiveHub) -> AsyncIterator[None]:
     task = asyncio.create_task(hub.run())
     try:
-        await asyncio.wait_for(hub.is_listening.wait(), 20)
+        await asyncio.wait_for(hub.is_listening.wait(), 120)
         yield
     finally:
         task.cancel()
@@ -71,7 +71,7 @@ async def test_what_ingest_commits_is_announced(people: People, database_url: st
     async with listening(hub), await people.agent() as agent:
         with hub.subscribe(HOST) as subscription:
             assert (await send(agent, frames_of(VMSTAT))).status_code == 200
-            [found] = await asyncio.wait_for(take(subscription, 1), 20)
+            [found] = await asyncio.wait_for(take(subscription, 1), 120)
     assert found == event(second=59)
 
 
@@ -85,10 +85,10 @@ async def test_it_listens_again_after_the_connection_was_lost(database_url: str)
             )
             while hub.is_listening.is_set():  # noqa: ASYNC110 - an Event cannot be awaited to be cleared
                 await asyncio.sleep(0.01)
-            await asyncio.wait_for(hub.is_listening.wait(), 20)
+            await asyncio.wait_for(hub.is_listening.wait(), 120)
             connection.execute("SELECT pg_notify('normstat_live', 'not JSON')")
             connection.execute("SELECT pg_notify('normstat_live', %s)", [event().model_dump_json()])
-            assert await asyncio.wait_for(take(subscription, 1), 20) == [event()]
+            assert await asyncio.wait_for(take(subscription, 1), 120) == [event()]
 
 
 async def test_a_stopping_server_ends_its_streams(people: People, database_url: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from normstat.api.state import AppState
 from normstat.auth import login, passwords
 from normstat.auth.accounts import AccountChange, change_account, create_account
 from normstat.auth.roles import Role
-from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
+from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME
 from normstat.errors import Conflict, NotFound
 from normstat.storage.session import open_read_session, open_write_session
 from tests.api.people import ROOT, People
@@ -23,14 +23,6 @@ from tests.auth.test_throttle import Clock
 
 PASSWORD = "correct horse battery"
 CHANGE = {"X-Normstat-Request": "1"}
-
-
-@pytest.fixture
-def clock(app: FastAPI, state: AppState) -> Clock:
-    """The time of the throttle, which passes only when a test says so."""
-    clock = Clock()
-    app.state.normstat = replace(state, throttle=Throttle(clock))
-    return clock
 
 
 @pytest.fixture

@@ -238,11 +238,11 @@ async def test_what_a_changed_spec_says_of_a_field_is_shown_at_once(admin: httpx
 
 async def test_other_server_processes_hear_of_a_changed_spec(admin: httpx.AsyncClient, state: AppState) -> None:
     listening = asyncio.create_task(state.live.run())
-    await asyncio.wait_for(state.live.is_listening.wait(), 20)
+    await asyncio.wait_for(state.live.is_listening.wait(), 120)
     # A request that reads no specs: only the announcement tells this process.
     async with open_write_session(state.sessions) as session:
         await put_user_spec(session, name="app_user", toml=APP_USER, created_by="another process")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while "app_user" not in load_catalogue().specs:  # noqa: ASYNC110 (a catalogue has no event)
             await asyncio.sleep(0.01)
     listening.cancel()

@@ -72,10 +72,9 @@ class Reply:
 
     status: int
     body: bytes
-    seconds: float
 
 
-def read_reply(connection: socket.socket, began: float) -> Reply:
+def read_reply(connection: socket.socket) -> Reply:
     """Read until the server ends the connection."""
     received = bytearray()
     with contextlib.suppress(ConnectionError):
@@ -83,20 +82,19 @@ def read_reply(connection: socket.socket, began: float) -> Reply:
             received += data
     head, _, body = bytes(received).partition(b"\r\n\r\n")
     status = int(head.split(b" ", 2)[1]) if head.startswith(b"HTTP/") else 0
-    return Reply(status, body, time.monotonic() - began)
+    return Reply(status, body)
 
 
 def ask(port: int, path: str, source: str = ATTACKER, *, method: str = "GET", head: str = "", body: bytes = b"") -> Reply:
     """Send one request on a new connection."""
-    began = time.monotonic()
     length = f"Content-Length: {len(body)}\r\n" if body else ""
     request = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{length}{head}\r\n".encode()
     try:
         with connect(port, source) as connection:
             connection.sendall(request + body)
-            return read_reply(connection, began)
+            return read_reply(connection)
     except OSError:
-        return Reply(0, b"", time.monotonic() - began)
+        return Reply(0, b"")
 
 
 def ask_health(port: int, source: str = ATTACKER) -> Reply:

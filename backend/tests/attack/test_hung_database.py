@@ -31,7 +31,8 @@ def test_a_database_that_hangs(tmp_path: Path) -> None:
                     answer = ask_health(server.port)
                     assert answer.status == 503
                     assert b'"database_away"' in answer.body
-                    assert answer.seconds < 5, "it waits for 0.8 s; the rest is for a busy machine"
+                    # Its own deadline has ended it, not that of the question or of the client.
+                    assert b"within 0.8 s" in answer.body
             finally:
                 for pid in family:
                     os.kill(pid, signal.SIGCONT)

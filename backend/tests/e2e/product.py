@@ -20,7 +20,7 @@ from normstat.local.binaries import ROOT_STATE_DIR
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 AGENT = CHECKOUT / "agents/normstat-agent"
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 120.0
 
 
 def free_port() -> int:

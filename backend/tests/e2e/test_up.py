@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -22,7 +21,8 @@ from normstat.local.binaries import ROOT_STATE_DIR, find_binaries
 from tests.e2e.product import Up, free_port, have, log_in, processes_naming, wait_until
 from tests.failures.sender import Fleet, make_agent_token
 
-FIRST_SAMPLES_WITHIN_S = 15.0
+# A hang guard, no promise: on a busy machine the agent and its tools start late.
+FIRST_SAMPLES_WITHIN_S = 120.0
 
 
 def n_samples(client: httpx.Client) -> int:
@@ -146,7 +146,8 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
         assert_files_are_private(up)
         if os.geteuid() == 0:
             assert_nothing_is_roots(up)
-        time.sleep(3)
+        n_first = n_samples(client)
+        wait_until(lambda: n_samples(client) >= n_first + 3, "samples of a running server", FIRST_SAMPLES_WITHIN_S)
     before_stop = up.out_path.read_text()
     assert ("now it only owns its database" in before_stop) == (place == "old_data_dir")
     assert up.process.returncode == 0, before_stop

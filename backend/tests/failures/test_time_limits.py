@@ -50,10 +50,11 @@ async def assert_taken_once(client: httpx.AsyncClient, database_url: str) -> Non
 async def test_a_lock_that_somebody_holds(
     client: httpx.AsyncClient, database_url: str, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transaction, "LOCK_TIMEOUT_S", 1)
     with psycopg.connect(database_url) as other:
         other.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
-        assert_away(await send(client))
+        with monkeypatch.context() as hurried:
+            hurried.setattr(transaction, "LOCK_TIMEOUT_S", 1)
+            assert_away(await send(client))
         other.rollback()
         await assert_taken_once(client, database_url)
 
@@ -61,13 +62,14 @@ async def test_a_lock_that_somebody_holds(
 async def test_a_statement_that_takes_too_long(
     client: httpx.AsyncClient, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transaction, "STATEMENT_TIMEOUT_S", 1)
     with psycopg.connect(database_url, autocommit=True) as other:
         other.execute(
-            "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(20); RETURN NEW; END $$;"
+            "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END $$;"
             "CREATE TRIGGER wait BEFORE INSERT ON chunks FOR EACH ROW EXECUTE FUNCTION wait()"
         )
-        assert_away(await send(client))
+        with monkeypatch.context() as hurried:
+            hurried.setattr(transaction, "STATEMENT_TIMEOUT_S", 1)
+            assert_away(await send(client))
         other.execute("DROP TRIGGER wait ON chunks")
         await assert_taken_once(client, database_url)
 

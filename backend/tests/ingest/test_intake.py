@@ -285,7 +285,7 @@ async def test_new_samples_are_announced_with_the_commit(agent: Agent, database_
     with psycopg.connect(database_url, autocommit=True) as listener:
         listener.execute("LISTEN normstat_live")
         await agent.send_file(vmstat_text(vmstat_times(3)))
-        (notice,) = listener.notifies(timeout=20, stop_after=1)
+        (notice,) = listener.notifies(timeout=120, stop_after=1)
         await agent.send_file(b"")
         assert list(listener.notifies(timeout=0)) == []
     assert notice.payload == '{"host": "alpha", "spec": "vmstat_linux", "last_sample_at": "2026-11-21T12:00:02+00:00"}'

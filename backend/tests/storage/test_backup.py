@@ -37,6 +37,7 @@ from normstat.storage.session import make_engine, make_sessions, open_write_sess
 from normstat.window import Window
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
+from tests.e2e.product import wait_until
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
 from tests.ingest.sending import Agent, gap, stream
@@ -232,8 +233,12 @@ def killed_while_waiting(url: str, lock: str, *words: str) -> Iterator[None]:
             stderr=subprocess.DEVNULL,
         )
         with psycopg.connect(url, autocommit=True) as looker:
-            while looker.execute(WAITS).fetchone() is None:
+
+            def is_waiting() -> bool:
                 assert process.poll() is None, "the command ended before it came upon the lock"
+                return looker.execute(WAITS).fetchone() is not None
+
+            wait_until(is_waiting, "the command waits for the lock")
         process.send_signal(signal.SIGKILL)
         process.wait()
         yield

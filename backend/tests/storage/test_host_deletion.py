@@ -20,6 +20,7 @@ from normstat.storage.host_deletion import DeletionRecord, DeletionState
 from normstat.storage.reparse_rows import JobState, ReparseScope
 from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
+from tests.e2e.product import wait_until
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
 from tests.ingest.sending import Agent
@@ -123,13 +124,17 @@ async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, se
         # The rows of the second stat cannot be deleted now.
         connection.execute("LOCK TABLE samples.vmstat_linux IN SHARE MODE")
         process = start_deletion(database_url)
-        while not query(database_url, WAITS):
+
+        def is_waiting() -> bool:
             assert process.poll() is None
+            return bool(query(database_url, WAITS))
+
+        wait_until(is_waiting, "the command waits for the lock")
         process.send_signal(signal.SIGKILL)
         process.wait()
         connection.rollback()
-    while not query(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({UPKEEP_LOCK})"):
-        pass
+    free = f"SELECT WHERE pg_try_advisory_xact_lock({UPKEEP_LOCK})"
+    wait_until(lambda: bool(query(database_url, free)), "the lock of the killed command is free")
     assert await names(sessions) == ["beta"]
     assert await work_off_upkeep(database_url)
     async with open_read_session(sessions) as session:

@@ -66,23 +66,25 @@ def admin_url_of(server: TestServer, password: str = "of-the-admin") -> str:
     return f"postgresql://{ADMIN_ROLE}:{password}@127.0.0.1:{server.port}/postgres"
 
 
-def send(url: str, agent: Agent, up_to: int, log: Path) -> None:
+def send(url: str, up_to: int, log: Path, *agents: Agent) -> None:
+    """Send the data of each agent up to that byte to a server."""
     with Server(url, log) as server:
-        agent.port = server.port
-        data, agent.data = agent.data, agent.data[:up_to]
-        stop = threading.Event()
-        guard = threading.Timer(60, stop.set)
-        guard.start()
-        agent.run(stop)
-        guard.cancel()
-        agent.data = data
-    assert (agent.acked, agent.troubles) == (up_to, [])
+        for agent in agents:
+            agent.port = server.port
+            data, agent.data = agent.data, agent.data[:up_to]
+            stop = threading.Event()
+            guard = threading.Timer(240, stop.set)
+            guard.start()
+            agent.run(stop)
+            guard.cancel()
+            agent.data = data
+            assert (agent.acked, agent.troubles) == (up_to, [])
 
 
 def test_an_old_cluster_is_converted_and_everything_goes_on(old: TestServer, tmp_path: Path) -> None:
     with old.fresh_database() as url:
         agent = Agent(0, make_agent_token(url), "web1", DATA, 20_000)
-        send(url, agent, DATA.index(b"\n", len(DATA) // 2) + 1, tmp_path / "log")
+        send(url, DATA.index(b"\n", len(DATA) // 2) + 1, tmp_path / "log", agent)
         with psycopg.connect(url) as connection:
             assert connection.execute(RIGHTS).fetchone() == (True,) * 5
 
@@ -103,9 +105,8 @@ def test_an_old_cluster_is_converted_and_everything_goes_on(old: TestServer, tmp
         with pytest.raises(psycopg.OperationalError):
             psycopg.connect(admin_url_of(old, "wrong"))
         # New tables, chunks, rows, raw bytes: all of the way.
-        send(url, agent, len(DATA), tmp_path / "log")
         other = Agent(0, agent.token, "web2", DATA, 100_000)
-        send(url, other, len(DATA), tmp_path / "log")
+        send(url, len(DATA), tmp_path / "log", agent, other)
         agent.assert_stored_once(url)
         other.assert_stored_once(url)
 

@@ -67,10 +67,10 @@ async def test_changes_are_announced(sessions: Sessions, database_url: str) -> N
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(f"LISTEN {SPECS_CHANNEL}")
         await put(sessions)
-        assert len(list(connection.notifies(timeout=20, stop_after=1))) == 1
+        assert len(list(connection.notifies(timeout=120, stop_after=1))) == 1
         await put(sessions)
         await remove(sessions, "app_user")
-        assert len(list(connection.notifies(timeout=20, stop_after=1))) == 1
+        assert len(list(connection.notifies(timeout=120, stop_after=1))) == 1
 
 
 @pytest.mark.parametrize(
