@@ -55,7 +55,7 @@ SD_PER_IQR: Final = 1.349
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
+class SeriesStats:
     """What is known of each series beside its windows. Shape: all (n_series,)
 
     `level`: its median, in its own unit; `scale`: its usual deviation; `digit`: the smallest difference that the tool can print;
@@ -85,7 +85,7 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class NaturalChange:
     """What windows of one length do by themselves.
 
     Shape: change (n_kinds, n_series): between the 90 % quantile of the windows and the largest. Missing: NaN where no window
@@ -99,37 +99,43 @@ class Usual:
 
 
 def measure(
-    window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits, *, own_ranks: Float32Array | None = None
+    window: Summary,
+    baseline: Summary,
+    ends: Ends,
+    digit: FloatArray,
+    series_stats: SeriesStats,
+    *,
+    own_ranks: Float32Array | None = None,
 ) -> Float32Array:
     """Return how far a window lies from the whole, kind by kind. Missing: NaN where one of them has no samples.
 
     `own_ranks`: what own_ranks_of gives of the whole, for who measures many windows. Shape: -> (n_kinds, n_series)
     """
     inner = slice(1, -1)
-    own_ranks = own_ranks_of(whole) if own_ranks is None else own_ranks
-    value = np.abs(window.quantiles[:, inner] - whole.quantiles[:, inner]).mean(axis=1)
-    ranks = ranks_of(window.quantiles, whole.quantiles[:, inner]) - own_ranks
-    result = np.empty((len(KINDS), len(whole)), np.float32)
+    own_ranks = own_ranks_of(baseline) if own_ranks is None else own_ranks
+    value = np.abs(window.quantiles[:, inner] - baseline.quantiles[:, inner]).mean(axis=1)
+    ranks = ranks_of(window.quantiles, baseline.quantiles[:, inner]) - own_ranks
+    result = np.empty((len(KINDS), len(baseline)), np.float32)
     # Events are too rare for quantiles: how often there is one counts, and how large they are shows at the ends.
-    often = np.abs(window.away - whole.away) * np.maximum(traits.event_size, digit)
-    result[VALUE] = np.where(traits.is_event, often, value)
+    often = np.abs(window.away - baseline.away) * np.maximum(series_stats.event_size, digit)
+    result[VALUE] = np.where(series_stats.is_event, often, value)
     result[ORDER] = np.abs(ranks).mean(axis=1)
     result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
     result[SPREAD] = np.abs(spread_of(window, digit) - ends.spread)
     result[TOP] = np.abs(window.top - ends.top)
     result[BOTTOM] = np.abs(window.bottom - ends.bottom)
-    result[STEP] = np.abs(window.step_quantiles - whole.step_quantiles)[:, inner].mean(axis=1)
+    result[STEP] = np.abs(window.step_quantiles - baseline.step_quantiles)[:, inner].mean(axis=1)
     result[JITTER] = np.abs(jitter_of(window, digit) - ends.jitter)
-    result[STILL] = np.abs(window.still - whole.still)
-    result[MISSING] = np.abs(window.missing - whole.missing)
+    result[STILL] = np.abs(window.still - baseline.still)
+    result[MISSING] = np.abs(window.missing - baseline.missing)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        result[PART] = np.nanmax(np.abs(window.parts - whole.median[:, None]), axis=1)
+        result[PART] = np.nanmax(np.abs(window.parts - baseline.median[:, None]), axis=1)
     result[TREND] = _onset(window.parts)
-    result[HOLLOW] = np.abs(hollow_of(window, traits) - hollow_of(whole, traits))
+    result[HOLLOW] = np.abs(hollow_of(window, series_stats) - hollow_of(baseline, series_stats))
     # How often there is an event and how large it is says all of a series that knows events only.
     for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW):
-        result[kind, traits.is_event] = 0
+        result[kind, series_stats.is_event] = 0
     return result
 
 
@@ -141,21 +147,21 @@ def _onset(parts: Float32Array) -> Float32Array:
     return np.asarray(np.max(differences, axis=0), np.float32)
 
 
-def own_ranks_of(whole: Summary) -> Float32Array:
+def own_ranks_of(baseline: Summary) -> Float32Array:
     """Return where the inner quantiles of a distribution lie in itself: ties move them. Shape: (n_series, N_QUANTILES - 2)"""
-    return ranks_of(whole.quantiles, whole.quantiles[:, 1:-1])
+    return ranks_of(baseline.quantiles, baseline.quantiles[:, 1:-1])
 
 
-def hollow_of(window: Summary, traits: Traits) -> Float32Array:
+def hollow_of(window: Summary, series_stats: SeriesStats) -> Float32Array:
     """Return the share of samples below a part of the window's own median. Missing: 0 for series that are negative or mostly
     nothing.
     """
-    level = traits.level.astype(np.float32)
+    level = series_stats.level.astype(np.float32)
     median = window.median + level
     point = HOLLOW_PART * median - level
     share = ranks_of(window.quantiles, point[:, None])[:, 0]
     # A series of few steps has such samples anyway.
-    is_fine = HOLLOW_PART * median >= traits.digit
+    is_fine = HOLLOW_PART * median >= series_stats.digit
     return np.where(is_fine & (median > 0) & (window.quantiles[:, 0] + level >= -1e-6 * np.abs(level)), share, 0).astype(np.float32)
 
 
@@ -182,14 +188,14 @@ def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
     return np.asarray(np.log(movement + digit / 2), np.float32)
 
 
-def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
+def ends_of(windows: Sequence[Summary], series_stats: SeriesStats) -> Ends:
     """Return what windows of one length of a baseline show usually.
 
     Raises: ValueError without windows
     """
     if not windows:
         raise ValueError("a yardstick is read off at least one window")
-    digit = least_digit(traits)
+    digit = least_digit(series_stats)
     return Ends(
         _nanmedian([window.top for window in windows]),
         _nanmedian([window.bottom for window in windows]),
@@ -198,59 +204,65 @@ def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
     )
 
 
-def least_digit(traits: Traits) -> FloatArray:
+def least_digit(series_stats: SeriesStats) -> FloatArray:
     """Return what a tool can tell apart, or a tenth of the usual deviation where it prints that finely; never nothing."""
-    return np.maximum(np.maximum(traits.digit, 0.1 * traits.scale), 1e-9)
+    return np.maximum(np.maximum(series_stats.digit, 0.1 * series_stats.scale), 1e-9)
 
 
-def yardstick_of(usual: Usual, whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
+def change_scale_of(
+    natural_change: NaturalChange, baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
+) -> Float32Array:
     """Return the change that is as large as a series makes by itself.
 
     Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series). Missing: infinity where nothing is known of a kind
     """
-    return np.maximum(np.nan_to_num(_pool(usual, traits), posinf=np.inf), floors_of(whole, traits, n_window))
+    return np.maximum(
+        np.nan_to_num(_pool(natural_change, series_stats), posinf=np.inf), floors_of(baseline, series_stats, n_window)
+    )
 
 
-def _pool(usual: Usual, traits: Traits) -> Float32Array:
+def _pool(natural_change: NaturalChange, series_stats: SeriesStats) -> Float32Array:
     """Few windows say little of how far a series can go; what all series do relative to their scale says the rest."""
-    pooled = np.array(usual.change)
-    moves = traits.scale > 0
-    weight = usual.n_disjoint / (usual.n_disjoint + POOL_WEIGHT)
+    pooled = np.array(natural_change.change)
+    moves = series_stats.scale > 0
+    weight = natural_change.n_disjoint / (natural_change.n_disjoint + POOL_WEIGHT)
     for kind in range(len(KINDS)):
-        if np.isnan(usual.change[kind]).all():
+        if np.isnan(natural_change.change[kind]).all():
             # Windows too short to show it: nothing is known of this kind.
             pooled[kind] = np.inf
             continue
         if kind in (STILL, MISSING):
             continue
-        scale = traits.scale if kind in IN_UNITS else np.ones(len(moves))
-        ratios = usual.change[kind, moves] / scale[moves]
+        scale = series_stats.scale if kind in IN_UNITS else np.ones(len(moves))
+        ratios = natural_change.change[kind, moves] / scale[moves]
         ratios = ratios[~np.isnan(ratios)]
         rho = float(np.median(ratios)) if len(ratios) else 1.0
-        pooled[kind] = np.where(np.isnan(usual.change[kind]), rho * scale, weight * usual.change[kind] + (1 - weight) * rho * scale)
+        pooled[kind] = np.where(
+            np.isnan(natural_change.change[kind]), rho * scale, weight * natural_change.change[kind] + (1 - weight) * rho * scale
+        )
     return pooled
 
 
-def floors_of(whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
+def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray) -> Float32Array:
     """Return the smallest change that can mean anything. Shape: n_window (n_series,), reports in the window -> (n_kinds,
     n_series)
     """
-    n_baseline = np.maximum(whole.n, 1)
-    level = LEVEL_FLOOR * traits.size
+    n_baseline = np.maximum(baseline.n, 1)
+    level = LEVEL_FLOOR * series_stats.size
     a_sample = 1 / np.maximum(n_window, 1)
     # One event more or less, or as many as the baseline would not have shown by chance.
     # Events come in bursts: where there are some, there may be several times as many.
-    by_chance = 2 * a_sample + 1 / n_baseline + np.where(traits.is_event, EVENT_BURST * np.nan_to_num(whole.away), 0)
-    shared = np.where(traits.is_event, traits.event_size * by_chance, traits.digit * a_sample)
-    ends = np.where(traits.is_event, np.maximum(traits.event_size, traits.digit), traits.digit)
-    floors = np.empty((len(KINDS), len(whole)), np.float32)
+    by_chance = 2 * a_sample + 1 / n_baseline + np.where(series_stats.is_event, EVENT_BURST * np.nan_to_num(baseline.away), 0)
+    shared = np.where(series_stats.is_event, series_stats.event_size * by_chance, series_stats.digit * a_sample)
+    ends = np.where(series_stats.is_event, np.maximum(series_stats.event_size, series_stats.digit), series_stats.digit)
+    floors = np.empty((len(KINDS), len(baseline)), np.float32)
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)
     floors[PART] = floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
     for kind in SHARES:
         floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
     # What comes and goes anyway may be away.
-    floors[MISSING] += whole.missing
+    floors[MISSING] += baseline.missing
     for kind in RATIOS:
         # The width of few samples is known roughly only.
         floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)

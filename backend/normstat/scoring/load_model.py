@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.scoring.change_scale import Traits
+from normstat.scoring.change_scale import SeriesStats
 from normstat.scoring.summary import Float32Array, FloatArray
 
 MIN_BINS: Final = 16
@@ -29,7 +29,7 @@ MAX_WINDOWS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class LoadModel:
     """How the series of a baseline go together.
 
     Shape: mean, deviation (n_series,); loadings (n_series, n_factors), orthonormal columns; reach (n_factors,): largest absolute
@@ -47,17 +47,17 @@ class Follow:
         return int(self.loadings.shape[1])
 
 
-def log_scale_of(bins: Float32Array, traits: Traits) -> Float32Array:
+def log_scale_of(bins: Float32Array, series_stats: SeriesStats) -> Float32Array:
     """Return what is added to each series before its logarithm is taken, as a distance from its level. Missing: NaN for series that
     stay linear.
 
     What grows with the load mostly grows in proportion to it, or to a power of it: in logarithms that is a straight line, beyond
     what the baseline shows as well. Shape: bins (n_series, n_bins), distances from the level -> (n_series,)
     """
-    lowest = np.fmin.reduce(bins, axis=1) + traits.level
-    small = np.maximum(np.maximum(0.1 * traits.size, traits.digit), 0.1 * traits.scale)
+    lowest = np.fmin.reduce(bins, axis=1) + series_stats.level
+    small = np.maximum(np.maximum(0.1 * series_stats.size, series_stats.digit), 0.1 * series_stats.scale)
     is_positive = (lowest >= 0) & (small > 0)
-    return np.where(is_positive, traits.level + small, np.nan).astype(np.float32)
+    return np.where(is_positive, series_stats.level + small, np.nan).astype(np.float32)
 
 
 def to_log(bins: Float32Array, added: Float32Array) -> Float32Array:
@@ -69,7 +69,7 @@ def to_log(bins: Float32Array, added: Float32Array) -> Float32Array:
         return np.where(np.isnan(added)[:, None], bins, np.log(positive)).astype(np.float32)
 
 
-def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
+def learn(bins: Float32Array) -> tuple[LoadModel, Float32Array] | None:
     """Return how the series go together, and what is left of each bin when the other half of the bins explains it.
 
     Missing: None where the baseline has too few bins, or nothing is common to its series. Shape: bins (n_series, n_bins), the
@@ -93,19 +93,19 @@ def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
         axis=1,
     )
     factors = loadings.T @ standard
-    return Follow(mean, deviation, loadings, np.abs(factors).max(axis=1).astype(np.float32)), left
+    return LoadModel(mean, deviation, loadings, np.abs(factors).max(axis=1).astype(np.float32)), left
 
 
-def unexplained(follow: Follow, bins: Float32Array) -> tuple[Float32Array, Float32Array, float]:
+def unexplained(load_model: LoadModel, bins: Float32Array) -> tuple[Float32Array, Float32Array, float]:
     """Return what the load does not explain of each series' shift, the shift itself (both in deviations), and how far the load is
     beyond the usual.
 
     The last: 1 where the factors stay within what the baseline shows, twice as far out 2. Shape: bins (n_series, n_bins)
     """
-    standard = np.clip((bins - follow.mean[:, None]) / follow.deviation[:, None], -FAR_CLIP, FAR_CLIP)
+    standard = np.clip((bins - load_model.mean[:, None]) / load_model.deviation[:, None], -FAR_CLIP, FAR_CLIP)
     standard = np.nan_to_num(standard)
-    left, factors = _explain(standard, follow.loadings)
-    beyond = np.abs(factors).mean(axis=1) / np.maximum(follow.reach, 1e-6)
+    left, factors = _explain(standard, load_model.loadings)
+    beyond = np.abs(factors).mean(axis=1) / np.maximum(load_model.reach, 1e-6)
     return np.median(left, axis=1), np.median(standard, axis=1), float(max(1.0, beyond.max()))
 
 

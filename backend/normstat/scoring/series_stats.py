@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.scoring.change_scale import EVENT_SHARE, PERCENT_LEAST_LEVEL, SD_PER_IQR, Traits
+from normstat.scoring.change_scale import EVENT_SHARE, PERCENT_LEAST_LEVEL, SD_PER_IQR, SeriesStats
 from normstat.scoring.summary import FloatArray, Summary, middle_half
 
 MAX_DECIMALS: Final = 4
@@ -55,21 +55,21 @@ def looks_like_percent(values: FloatArray) -> BoolArray:
     return np.asarray((low >= 0) & (high <= MAX_PERCENT) & (high >= NEAR_FULL), np.bool_)
 
 
-def traits_of(whole: Summary, level: FloatArray, digit: FloatArray, is_percent: BoolArray) -> Traits:
+def series_stats_of(baseline: Summary, level: FloatArray, digit: FloatArray, is_percent: BoolArray) -> SeriesStats:
     """Return what a baseline's summary, as distances from the level, says of each series. Shape: level, digit, is_percent
     (n_series,)
     """
-    width = np.nan_to_num(middle_half(whole.quantiles)) / SD_PER_IQR
-    away = np.nan_to_num(whole.away).astype(np.float64)
+    width = np.nan_to_num(middle_half(baseline.quantiles)) / SD_PER_IQR
+    away = np.nan_to_num(baseline.away).astype(np.float64)
     # How far it is from its level when it is not there.
-    distance = np.nan_to_num(np.abs(whole.quantiles).mean(axis=1)).astype(np.float64)
-    furthest = np.nan_to_num(np.maximum(np.abs(whole.top), np.abs(whole.bottom))).astype(np.float64)
+    distance = np.nan_to_num(np.abs(baseline.quantiles).mean(axis=1)).astype(np.float64)
+    furthest = np.nan_to_num(np.maximum(np.abs(baseline.top), np.abs(baseline.bottom))).astype(np.float64)
     event_size = np.where(away > 0, np.minimum(distance / np.maximum(away, 1e-9), furthest), 0.0)
     event_size = np.where((event_size == 0) & (away > 0), furthest, event_size)
     event_size = np.where(away > 0, np.maximum(event_size, digit), 0.0)
     # The larger of both: a series that was far out once may be so again.
-    scale = np.maximum(width, np.nan_to_num(whole.deviation))
+    scale = np.maximum(width, np.nan_to_num(baseline.deviation))
     size = np.where(level != 0, np.abs(level), event_size)
     size = np.where(is_percent, np.maximum(np.minimum(size, MAX_PERCENT - size), PERCENT_LEAST_LEVEL), size)
     is_event = away <= 1 - EVENT_SHARE
-    return Traits(level, scale.astype(np.float64), digit, size, is_percent, is_event, event_size)
+    return SeriesStats(level, scale.astype(np.float64), digit, size, is_percent, is_event, event_size)

@@ -38,9 +38,9 @@ POOL_WEIGHT: Final = 10.0
 MIN_TAIL: Final = 0.1
 MAX_TAIL: Final = 0.7
 # The kind behind those of a series by itself: against what the load explains.
-FOLLOW: Final = len(KINDS)
+LOAD: Final = len(KINDS)
 # Kinds that move together tell one story; a second story makes the first one surer.
-GROUPS: Final = ((VALUE, ORDER, PART, TREND, FOLLOW), (TOP, BOTTOM, LOW, HIGH, HOLLOW), (STEP, JITTER, STILL, SPREAD), (MISSING,))
+GROUPS: Final = ((VALUE, ORDER, PART, TREND, LOAD), (TOP, BOTTOM, LOW, HIGH, HOLLOW), (STEP, JITTER, STILL, SPREAD), (MISSING,))
 SECOND_SHARE: Final = 0.2
 # What kinds of change tell of a culprit more often than of chance counts more; found on half of the cases (docs/comparison.md).
 WEIGHTS: Final = (0.75, 0.75, 1.1, 1.0, 0.75, 1.0, 0.75, 1.15, 0.75, 1.1, 1.0, 1.15, 1.15, 1.1, 1.15)
@@ -66,13 +66,13 @@ class Calibration:
     threshold: Float32Array
     tail: Float32Array
 
-    def surprise(self, times: Float32Array, families: IntArray) -> FloatArray:
+    def significance(self, change_ratios: Float32Array, families: IntArray) -> FloatArray:
         """Return minus the decimal logarithm of the chance of so large a change in a normal window. Shape: times (n_kinds,
         n_series)
         """
         threshold, tail = self.threshold[:, families], self.tail[:, families]
-        times = times[: len(threshold)]
-        ratio = np.maximum(times, 1e-9) / threshold
+        change_ratios = change_ratios[: len(threshold)]
+        ratio = np.maximum(change_ratios, 1e-9) / threshold
         at_threshold = -np.log10(TAIL_SHARE)
         beyond = np.log10(np.maximum(ratio, 1)) / tail
         return np.asarray(np.where(ratio < 1, ratio * at_threshold, at_threshold + beyond), np.float64)
@@ -82,21 +82,21 @@ class Calibration:
         return Calibration(np.concatenate([self.threshold, other.threshold]), np.concatenate([self.tail, other.tail]))
 
 
-def calibrate(times: Float32Array, families: IntArray) -> Calibration:
+def calibrate(change_ratios: Float32Array, families: IntArray) -> Calibration:
     """Learn what normal windows do.
 
     Shape: times (n_windows, n_kinds, n_series), each window measured by the others; families (n_series,) codes from 0 on
     """
-    n_kinds = times.shape[1]
+    n_kinds = change_ratios.shape[1]
     n_families = int(families.max(initial=-1)) + 1
     threshold = np.ones((n_kinds, n_families), np.float32)
     tail = np.full((n_kinds, n_families), 0.2, np.float32)
     order = np.argsort(families, kind="stable")
     bounds = np.searchsorted(families[order], np.arange(n_families + 1))
     for kind in range(n_kinds):
-        common, common_tail, _ = _fit(times[:, kind, :].ravel())
+        common, common_tail, _ = _fit(change_ratios[:, kind, :].ravel())
         for family in range(n_families):
-            own, own_tail, n_tail = _fit(times[:, kind, order[bounds[family] : bounds[family + 1]]].ravel())
+            own, own_tail, n_tail = _fit(change_ratios[:, kind, order[bounds[family] : bounds[family + 1]]].ravel())
             weight = n_tail / (n_tail + POOL_WEIGHT)
             threshold[kind, family] = np.exp(weight * np.log(own) + (1 - weight) * np.log(common))
             tail[kind, family] = weight * own_tail + (1 - weight) * common_tail
@@ -104,7 +104,11 @@ def calibrate(times: Float32Array, families: IntArray) -> Calibration:
 
 
 def combine(
-    surprise: FloatArray, times: Float32Array, explained: Float32Array, steady: Float32Array, n_window: FloatArray
+    kind_significance: FloatArray,
+    change_ratios: Float32Array,
+    explained_by_load: Float32Array,
+    steady: Float32Array,
+    n_window: FloatArray,
 ) -> FloatArray:
     """Return one number for each series: what surprises most, a little more where several things do.
 
@@ -114,15 +118,15 @@ def combine(
 
     Shape: surprise, times (n_kinds, n_series), explained, steady (0..1), n_window (n_series,) -> (n_series,)
     """
-    n_kinds = len(surprise)
+    n_kinds = len(kind_significance)
     weights = np.array(WEIGHTS[:n_kinds])[:, None]
-    result = surprise * weights
+    result = kind_significance * weights
     shares = list(SHARES)
     result[shares] = np.minimum(result[shares], MAX_OF_SHARES)
-    sizes = np.log10(np.maximum(times[:n_kinds], 1))
+    sizes = np.log10(np.maximum(change_ratios[:n_kinds], 1))
     sizes[shares] = 0
     result += SIZE_WEIGHT / (n_window + 1) * sizes * weights
-    result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained
+    result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained_by_load
     onset = float(np.max(result[TREND] * (1 - steady), initial=0))
     stale = STALE_SHARE * min(1.0, max(0.0, (onset - MIN_ONSET) / MIN_ONSET)) * np.nan_to_num(steady)
     result[[kind for kind in range(n_kinds) if kind not in (TREND, MISSING)]] *= 1 - stale

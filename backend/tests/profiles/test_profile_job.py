@@ -85,7 +85,7 @@ async def test_late_samples_make_it_stale_and_then_right(sessions: Sessions) -> 
 async def test_samples_that_come_while_a_piece_is_made_are_not_missed(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
-    read = profile_job.read_piece
+    read = profile_job.read_sketch
     n_late = 0
 
     async def read_and_be_late(*given: object) -> tuple[int, bytes]:
@@ -96,7 +96,7 @@ async def test_samples_that_come_while_a_piece_is_made_are_not_missed(sessions: 
             await store(sessions, START, np.arange(1800, 1830), seed=n_late)
         return found
 
-    monkeypatch.setattr(profile_job, "read_piece", read_and_be_late)
+    monkeypatch.setattr(profile_job, "read_sketch", read_and_be_late)
     await make(sessions)
     assert (await loaded(sessions, baseline_id)).n_samples == (3 * 360 + 2 * 30) * 3
 
@@ -123,7 +123,7 @@ async def test_late_samples_while_it_is_put_together_are_not_missed(sessions: Se
 async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
-    read = profile_job.read_piece
+    read = profile_job.read_sketch
     n_read = 0
 
     async def die(*given: object) -> tuple[int, bytes]:
@@ -134,7 +134,7 @@ async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: p
             raise asyncio.CancelledError
         return await read(*given)
 
-    monkeypatch.setattr(profile_job, "read_piece", die)
+    monkeypatch.setattr(profile_job, "read_sketch", die)
     with pytest.raises(asyncio.CancelledError):
         await make(sessions)
     assert (await job(sessions))[:3] == ("working", 1, 7)

@@ -32,7 +32,7 @@ function valueOf(against: Against): string {
   }
 }
 
-/** What was normal: a baseline, the same hours before, any other window, or another host. */
+/** The baseline: a saved one, the same hours earlier, another window, or another host. */
 export function AgainstChoice({ hosts, otherHosts, incident, baselines, against, zone, onChange }: AgainstChoiceProps) {
   const usual = usualBaselines(incident);
   const choices: readonly Against[] = [
@@ -46,7 +46,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
     <>
       <Radio.Group
         value={valueOf(against)}
-        label="What was normal (the baseline)"
+        label="Baseline"
         onChange={(value) => {
           const next = choices.find((choice) => valueOf(choice) === value);
           if (next !== undefined) {

@@ -10,7 +10,7 @@ export type Command =
   | "baseline"
   | "compare"
   | "exclude"
-  | "ghost"
+  | "band"
   | "csv"
   | "live"
   | "add-panel"
@@ -40,7 +40,7 @@ export const KEYS: readonly Key[] = [
     shown: "x",
     help: "mark what is marked, or the window, as an incident that baselines leave out",
   },
-  { command: "ghost", keys: ["g"], shown: "g", help: "show or hide what is normal behind the lines, by the newest baseline" },
+  { command: "band", keys: ["g"], shown: "g", help: "show or hide the band of the newest baseline behind the lines" },
   { command: "csv", keys: ["d"], shown: "d", help: "download what is marked, or the window, as CSV or Parquet" },
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel for any field" },
   { command: "cancel", keys: ["Escape"], shown: "Esc", help: "drop the mark, leave the tool, close a dialog" },

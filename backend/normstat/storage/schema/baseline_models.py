@@ -103,8 +103,8 @@ class MutedSeries(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
-class KeptComparison(Base):
-    """A comparison that was kept: what was asked, and the answer as it was then (JSON, compressed with zstd)."""
+class SavedComparison(Base):
+    """A saved comparison: its parameters and its result (JSON, compressed with zstd)."""
 
     __tablename__ = "comparisons"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)

@@ -43,7 +43,7 @@ export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }
       return <AddPanelDialog host={host} window={dialog.window} stats={stats} onAdd={onAdd} onClose={onClose} />;
     case "compare":
       return (
-        <Modal opened onClose={onClose} title={`Compare ${host} with what is normal`} size="lg">
+        <Modal opened onClose={onClose} title={`Compare ${host} with a baseline`} size="lg">
           <ComparisonForm
             hosts={[host]}
             incident={dialog.window}

@@ -38,7 +38,7 @@ export function MarkBar({ mark, zone, mayWrite, onBaseline, onExclude, onCompare
           Mark as incident…
         </Button>
       </Tooltip>
-      <Tooltip label="What is different here from what is normal? (c)">
+      <Tooltip label="Compare this window with a baseline (c)">
         <Button leftSection={<IconArrowsDiff size={14} />} onClick={onCompare}>
           Compare with baseline…
         </Button>

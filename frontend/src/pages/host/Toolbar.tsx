@@ -19,7 +19,7 @@ import type { Range } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { currentLink } from "../../state/url";
-import type { Ghost, Tool } from "./graph";
+import type { BandBaseline, Tool } from "./graph";
 import { RangePicker } from "./RangePicker";
 
 interface ToolbarProps {
@@ -29,8 +29,8 @@ interface ToolbarProps {
   readonly tool: Tool;
   readonly connection: Connection;
   readonly baselines: readonly Pick<BaselineInfo, "id" | "name">[];
-  readonly ghost: Ghost | null;
-  readonly onGhost: (id: number | null) => void;
+  readonly bandBaseline: BandBaseline | null;
+  readonly onBand: (id: number | null) => void;
   readonly onRange: (range: Range) => void;
   readonly onCommand: (command: Command) => void;
 }
@@ -50,8 +50,8 @@ export function Toolbar({
   tool,
   connection,
   baselines,
-  ghost,
-  onGhost,
+  bandBaseline,
+  onBand,
   onRange,
   onCommand,
 }: ToolbarProps) {
@@ -156,18 +156,18 @@ export function Toolbar({
           Panel
         </Button>
       </Tooltip>
-      {(baselines.length > 0 || ghost !== null) && (
-        <Tooltip label="What is normal, behind every graph: a baseline's p5 to p95 and median (g)">
+      {(baselines.length > 0 || bandBaseline !== null) && (
+        <Tooltip label="The band of a baseline behind every graph: p5 to p95 and median (g)">
           <Select
             size="xs"
             w={168}
-            aria-label="What is normal, behind the graphs"
-            placeholder="Normal: not shown"
+            aria-label="Band behind the graphs"
+            placeholder="Band: off"
             clearable
-            data={ghostOptions(baselines, ghost)}
-            value={ghost === null ? null : String(ghost.id)}
+            data={bandOptions(baselines, bandBaseline)}
+            value={bandBaseline === null ? null : String(bandBaseline.id)}
             onChange={(value) => {
-              onGhost(value === null ? null : Number(value));
+              onBand(value === null ? null : Number(value));
             }}
           />
         </Tooltip>
@@ -186,7 +186,8 @@ export function Toolbar({
 }
 
 /** Baselines for a menu; one that a link names may be archived by now. */
-function ghostOptions(baselines: ToolbarProps["baselines"], ghost: Ghost | null) {
-  const known = ghost === null || baselines.some(({ id }) => id === ghost.id) ? baselines : [...baselines, ghost];
-  return known.map(({ id, name }) => ({ value: String(id), label: `Normal: ${name}` }));
+function bandOptions(baselines: ToolbarProps["baselines"], bandBaseline: BandBaseline | null) {
+  const known =
+    bandBaseline === null || baselines.some(({ id }) => id === bandBaseline.id) ? baselines : [...baselines, bandBaseline];
+  return known.map(({ id, name }) => ({ value: String(id), label: `Band: ${name}` }));
 }
