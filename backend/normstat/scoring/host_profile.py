@@ -1,4 +1,4 @@
-"""What a baseline knows of a host: all its series at once, and how a window is judged by that."""
+"""The profile of a host in a baseline, all series at once, and the scores of a window against it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,18 +27,18 @@ from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 MIN_BASELINE: Final = 5
 MIN_INCIDENT: Final = 1
 MAX_MISSING: Final = 0.1
-# What moves by the last digit that a tool prints is hardly worth a look.
+# A change by the last printed digit is hardly significant.
 ONE_STEP_FACTOR: Final = 0.6
-# As many windows as this count as much as what all series leave unexplained.
+# This many windows count as much as the residuals of all series.
 LOAD_POOL: Final = 16.0
 
 
 @dataclass(frozen=True, slots=True)
 class WindowModel:
-    """What is known of windows of one length.
+    """Natural change and calibration of windows of one length.
 
-    Shape: unexplained (n_series,): how far the medians of windows lie from what the load explains, in deviations of `Follow`.
-    Missing: None where nothing is common to the series
+    Shape: unexplained (n_series,): distance of the windows' medians from the load model, in its deviations.
+    Missing: None without a load model
     """
 
     natural_change: NaturalChange
@@ -48,10 +48,10 @@ class WindowModel:
 
 @dataclass(frozen=True, slots=True)
 class HostProfile:
-    """All series of a host in a baseline, in the order of whoever made it.
+    """All series of a host in a baseline, in a fixed order.
 
-    Shape: families (n_series,), codes of the series that are alike (the same field of all CPUs); added (n_series,): see
-    follow.to_log `bin_s`: length of the bins in which series are compared with each other
+    Shape: families (n_series,), codes of families (the same field of all CPUs); added (n_series,): see load_model.to_log.
+    `bin_s`: length of the load model's bins
     """
 
     series_stats: SeriesStats
@@ -65,10 +65,10 @@ class HostProfile:
 
 @dataclass(frozen=True, slots=True)
 class WindowScores:
-    """What became of the series. Shape: change, yardstick, surprise (n_kinds + 1, n_series), the rest (n_series,)
+    """The scores of a window. Shape: change, change_scale, kind_significance (n_kinds + 1, n_series), the rest (n_series,)
 
-    `surprise`: minus the decimal logarithm of the chance of such a change in a normal window; `score`: all kinds in one number;
-    `explained`: share of the shift that the load explains, 0..1; `can_judge`: whether both sides have enough samples
+    `kind_significance`: minus the decimal logarithm of the chance of such a change in a normal window; `significance`: all kinds in
+    one number; `explained_by_load`: share of the shift, 0..1; `has_enough_data`: whether both sides have enough samples
     """
 
     window: Summary
@@ -81,7 +81,7 @@ class WindowScores:
 
     @property
     def change_ratios(self) -> Float32Array:
-        """How many times the usual change each change is. Missing: 0. Shape: (n_kinds + 1, n_series)"""
+        """Change divided by change scale. Missing: 0. Shape: (n_kinds + 1, n_series)"""
         return _ratio(self.change, self.change_scale)
 
 
@@ -95,8 +95,7 @@ def learn_window_model(
     n_disjoint: float,
     left: Float32Array | None,
 ) -> WindowModel:
-    """Return what windows of one length of a baseline do by themselves; `left`: what the load leaves unexplained in windows of that
-    length.
+    """Return the model of a baseline's windows of one length. `left`: what the load model leaves of each window.
 
     Shape: left (n_windows, n_series), absolute, in deviations. Raises: ValueError without windows
     """
@@ -121,13 +120,13 @@ def learn_window_model(
 def score_window(
     profile: HostProfile, window: Summary, event_size: FloatArray, bins: Float32Array | None, length_s: float
 ) -> WindowScores:
-    """Return how unusual a window is, series by series.
+    """Return the scores of a window.
 
-    `event_size`: how far samples of the window are from the level when they are not there; `bins`: the window's means over bins, as
-    follow.to_log gives them. Shape: event_size (n_series,), bins (n_series, n_bins)
+    `event_size`: distance of the window's samples from the level when not at it; `bins`: the window's means over bins, from
+    `to_log`. Shape: event_size (n_series,), bins (n_series, n_bins)
     """
     window_model = window_model_at(profile.window_models, length_s)
-    # Where the baseline shows no event at all, those of the incident say how large one is.
+    # Without events in the baseline, take the size of the incident's.
     seen = profile.series_stats.event_size
     series_stats = replace(profile.series_stats, event_size=np.where(profile.series_stats.is_event & (seen == 0), event_size, seen))
     n_window = window.n_reports.astype(np.float64)
@@ -148,7 +147,7 @@ def score_window(
     change_ratios = _ratio(change, change_scale)
     kind_significance = window_model.calibration.significance(change_ratios, profile.families)
     kind_significance[:, _is_one_step(window, profile.baseline, series_stats)] *= ONE_STEP_FACTOR
-    # What was always there and is gone can be judged by that.
+    # A series that was always present and is gone is scored as missing.
     is_gone = (window.n == 0) & (window.n_reports > 0) & (profile.baseline.missing < MAX_MISSING)
     has_enough_data = (profile.baseline.n >= MIN_BASELINE) & ((window.n >= MIN_INCIDENT) | is_gone)
     significance = np.where(
@@ -160,16 +159,16 @@ def score_window(
 
 
 def _is_one_step(window: Summary, baseline: Summary, series_stats: SeriesStats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return whether nothing of the distribution moved farther than the tool's last digit. Shape: (n_series,)"""
+    """Return whether the distribution moved by no more than the tool's last digit. Shape: (n_series,)"""
     apart = np.abs(window.quantiles[:, 1:-1] - baseline.quantiles[:, 1:-1]).max(axis=1)
     is_there = ~(window.missing > baseline.missing + MAX_MISSING)
-    # Events of a count are new ones; those of a number with digits behind the point are its rounding.
+    # Events of a whole number are real; those of a number with decimals are its rounding.
     is_rounding = ~series_stats.is_event | (series_stats.digit < 1)
     return np.asarray((series_stats.digit > 0) & (apart <= 1.5 * series_stats.digit) & is_there & is_rounding, np.bool_)
 
 
 def _steadiness(window: Summary, baseline: Summary) -> Float32Array:
-    """Return how much of its farthest way a window was off in its first part already, 0..1. Shape: (n_series,)"""
+    """Return the deviation of the first part relative to the largest of all parts, 0..1. Shape: (n_series,)"""
     away = np.abs(window.parts - baseline.median[:, None])
     farthest = np.fmax.reduce(away, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -177,9 +176,9 @@ def _steadiness(window: Summary, baseline: Summary) -> Float32Array:
 
 
 def window_model_at(window_models: Sequence[WindowModel], length_s: float) -> WindowModel:
-    """Return what windows of that length do by themselves, read between the lengths that are known (evenly in their logarithms).
+    """Return the model for windows of a length, interpolated between the known lengths (linear in their logarithms).
 
-    A shorter window than all of them moves more, as the mean of fewer samples does; a longer one counts as the longest.
+    A window shorter than all of them moves more, as the mean of fewer samples does; a longer one counts as the longest.
     """
     ordered = sorted(window_models, key=lambda item: item.natural_change.length_s)
     first, last = ordered[0], ordered[-1]
@@ -220,13 +219,13 @@ def _between(one: float, other: float, part: float) -> float:
 
 
 def _mix(one: Float32Array, other: Float32Array, part: float) -> Float32Array:
-    # What only one length knows counts for both.
+    # Where one length has no value, take the other's.
     mixed = one * np.float32(1 - part) + other * np.float32(part)
     return np.where(np.isnan(mixed), np.fmax(one, other), mixed)
 
 
 def _pooled(unexplained_usual: Float32Array, n_windows: int) -> Float32Array:
-    """Few windows are pulled towards what all series leave unexplained."""
+    """Return the residuals of windows, with few windows pulled towards those of all series."""
     moves = unexplained_usual[unexplained_usual > 0]
     typical = float(np.median(moves)) if len(moves) else 1.0
     weight = n_windows / (n_windows + LOAD_POOL)
@@ -235,12 +234,12 @@ def _pooled(unexplained_usual: Float32Array, n_windows: int) -> Float32Array:
 
 
 def _load_floor(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray) -> Float32Array:
-    """Return what a tool can tell apart, as a part of the usual size."""
+    """Return the floor of the level, relative to the typical size."""
     return np.asarray(floors_of(baseline, series_stats, n_window)[VALUE] / np.maximum(series_stats.size, 1e-9), np.float32)
 
 
 def _put_largest(normal: Float32Array, changes: Float32Array, by_others: Float32Array) -> None:
-    """The window with the largest change is measured by the others."""
+    """Replace the ratio of the window with the largest change by that against the other windows."""
     if len(normal) < 2:
         return
     largest = np.nan_to_num(changes, nan=-1.0).argmax(axis=0)[None]
