@@ -92,7 +92,7 @@ test.describe("when progress cannot be had", () => {
     await page.route("**/api/v1/comparison/stream?*", (route) => route.fulfill({ status: 503, body: "away" }));
     await page.route("**/api/v1/comparison?*", (route) => route.fulfill({ json: madeComparison(0) }));
     await page.goto(MANY);
-    await expect(page.getByRole("region", { name: "Verdict" })).toContainText("Nothing unusual: 1,310 series");
+    await expect(page.getByRole("region", { name: "Verdict" })).toContainText("No unusual change in 1,310 series");
     await expectAccessible(page);
   });
 });
@@ -108,12 +108,12 @@ test("a muted series is no finding any more, but counted and listed, until it is
     .getByRole("radio", { name: /, on web1$/ })
     .last()
     .click();
-  await dialog.getByLabel("Why").fill("the backup is like that");
+  await dialog.getByLabel("Reason").fill("the backup is like that");
   await dialog.getByRole("button", { name: "Mute", exact: true }).click();
   await expect(dialog).toBeHidden();
   await expect(page.locator(`[data-finding="${name}"]`)).toHaveCount(0);
   await page.getByRole("tab", { name: /Muted: [1-9]/ }).click();
-  const rules = page.getByRole("table", { name: "What is muted" });
+  const rules = page.getByRole("table", { name: "Muted series", exact: true });
   await expect(rules).toContainText("the backup is like that");
   await expect(page.getByRole("table", { name: "Muted series that would be findings" })).toBeVisible();
   await rules
@@ -121,35 +121,35 @@ test("a muted series is no finding any more, but counted and listed, until it is
     .first()
     .click();
   await expect(page.getByRole("tab", { name: "Muted: 0" })).toBeVisible();
-  await page.getByRole("tab", { name: /Differ/ }).click();
+  await page.getByRole("tab", { name: /Changed:/ }).click();
   await expect(page.locator(`[data-finding="${name}"]`).first()).toBeVisible();
 });
 
-test("a comparison that is kept has its answer, note and report, and can be made again", async ({ page, request }) => {
-  const id = await makeBaseline(request, "Before keeping");
+test("a saved comparison has its result, note and report, and can be run again", async ({ page, request }) => {
+  const id = await makeBaseline(request, "Before saving");
   await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc`);
-  await page.getByRole("button", { name: "Keep…" }).click();
+  await page.getByRole("button", { name: "Save…" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("The backup of Saturday");
   await page.getByLabel("Note").fill("It ran into the morning.");
-  await page.getByRole("dialog").getByRole("button", { name: "Keep", exact: true }).click();
-  await expect(page).toHaveURL(/kept=\d+/);
-  await expect(page.getByRole("region", { name: "Kept comparison" })).toContainText("It ran into the morning.");
+  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page).toHaveURL(/saved=\d+/);
+  await expect(page.getByRole("region", { name: "Saved comparison" })).toContainText("It ran into the morning.");
   await expect(page.locator(".finding").first()).toBeVisible();
   const report = await request.get((await page.getByRole("link", { name: "Report" }).getAttribute("href")) ?? "");
   expect(report.status()).toBe(200);
   expect(await report.text()).toContain("It ran into the morning.");
   await page.getByRole("button", { name: "Compare again" }).click();
   await expect(page).toHaveURL(new RegExp(`baseline=${String(id)}`));
-  await page.getByRole("button", { name: "Kept…" }).click();
-  const kept = page.getByRole("table", { name: "Comparisons that were kept" });
-  await kept.getByRole("button", { name: "Delete The backup of Saturday" }).click();
-  await expect(kept.getByText("The backup of Saturday")).toBeHidden();
+  await page.getByRole("button", { name: "Saved…" }).click();
+  const saved = page.getByRole("table", { name: "Saved comparisons" });
+  await saved.getByRole("button", { name: "Delete The backup of Saturday" }).click();
+  await expect(saved.getByText("The backup of Saturday")).toBeHidden();
 });
 
 test("that one side has no samples is said, and something else is chosen in one dialog, filled in already", async ({ page }) => {
   await page.goto(`/comparison?host=${HOST}&ago=week&incident=${windowText(INCIDENT)}&tz=utc`);
   await expect(page.getByText("One of the windows has no samples")).toBeVisible();
-  await page.getByRole("button", { name: "Compare otherwise…" }).click();
+  await page.getByRole("button", { name: "Change comparison…" }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("radio", { name: "the same hours a week ago" })).toBeChecked();
   await expectAccessible(page);
@@ -159,6 +159,6 @@ test("that one side has no samples is said, and something else is chosen in one 
   await dialog.getByRole("combobox", { name: "Divide by" }).click();
   await page.getByRole("option", { name: /^system cs/ }).click();
   await dialog.getByRole("button", { name: "Compare", exact: true }).click();
-  await expect(page).toHaveURL(/normal=.*divisor=vmstat_linux/);
+  await expect(page).toHaveURL(/baseline_window=.*divisor=vmstat_linux/);
   await expect(page.getByText("Every series is divided by")).toBeVisible();
 });

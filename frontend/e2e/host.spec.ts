@@ -57,7 +57,7 @@ test("a graph says how many of how many samples it draws, and all once zoomed in
   await expect(near.panel.getByText("raw: all 120 samples")).toBeVisible();
 });
 
-test("what is normal stands behind the lines, and in the link", async ({ page, request }) => {
+test("the band of a baseline is behind the lines, and in the link", async ({ page, request }) => {
   const made = await request.post("/api/v1/baselines", {
     headers: { "X-Normstat-Request": "1" },
     data: {
@@ -73,14 +73,14 @@ test("what is normal stands behind the lines, and in the link", async ({ page, r
   const lines = panel.locator(".js-line");
   const before = await lines.count();
   await page.keyboard.press("g");
-  await expect(page).toHaveURL(/ghost=\d+/);
-  await expect(panel.getByText("normal by “Behind the lines”: p5 to p95, median")).toBeVisible();
+  await expect(page).toHaveURL(/band=\d+/);
+  await expect(panel.getByText("band of “Behind the lines”: p5 to p95, median")).toBeVisible();
   await expect.poll(() => lines.count()).toBeGreaterThan(before);
   await page.reload();
   await drawnPanel(page, "iostat_linux.util");
-  await expect(panel.getByText("normal by “Behind the lines”: p5 to p95, median")).toBeVisible();
+  await expect(panel.getByText("band of “Behind the lines”: p5 to p95, median")).toBeVisible();
   await page.keyboard.press("g");
-  await expect(page).not.toHaveURL(/ghost=/);
+  await expect(page).not.toHaveURL(/band=/);
 });
 
 test("legend entries switch lines; fields are explained", async ({ page }) => {

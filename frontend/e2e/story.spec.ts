@@ -27,11 +27,11 @@ test("from samples to a ranked answer", async ({ page }) => {
   await dialog.getByRole("button", { name: "Compare" }).click();
 
   // The answer.
-  await expect(page.getByRole("heading", { name: `What is different on ${HOST}` })).toBeVisible();
+  await expect(page.getByRole("heading", { name: `Changes on ${HOST}` })).toBeVisible();
   await expect(page.getByRole("region", { name: /^Baseline: .*Quiet hour before the backup/ })).toBeVisible();
   const findings = page.locator(".finding");
   await expect(findings.first()).toContainText("worse");
-  await expect(findings.first()).toContainText("times its usual change");
+  await expect(findings.first()).toContainText("times its natural variability");
   await expect(findings.filter({ hasText: "sdb" }).first()).toBeVisible();
   await expect(findings.first().locator(".sketch-incident")).not.toHaveAttribute("d", "");
   await expect(findings.first().locator(".sketch-during")).not.toHaveAttribute("d", "");
@@ -50,9 +50,9 @@ test("from samples to a ranked answer", async ({ page }) => {
   await expectAccessible(page);
 
   // What came and went is apart.
-  await page.getByRole("tab", { name: /Appeared or vanished/ }).click();
+  await page.getByRole("tab", { name: /Appeared or disappeared/ }).click();
   await expect(page.getByRole("table", { name: "Series on one side only" })).toContainText("tar");
-  await page.getByRole("tab", { name: /Differ/ }).click();
+  await page.getByRole("tab", { name: /Changed:/ }).click();
 
   // The filter is in the link.
   await page.getByLabel("Filter").fill("iowait");
@@ -68,7 +68,7 @@ test("from samples to a ranked answer", async ({ page }) => {
   expect(lines[0]).toContain("time");
   expect(lines.length).toBeGreaterThan(10_000);
 
-  // And back to the graph at that time, with the finding's own panel on top and what is normal behind its line.
+  // And back to the graph at that time, with the finding's own panel on top and the band behind its line.
   await findings.first().getByRole("link").first().click();
   const own = await drawnPanel(page, "custom-0");
   await expect(own.panel.getByText(/normal by “Quiet hour before the backup”: p5 to p95/)).toBeVisible();
@@ -106,6 +106,6 @@ test("the comparison looks right in light and dark, at 1280 and 1920", async ({ 
 
 test("windows without samples are explained, and without inputs there is a form", async ({ page }) => {
   await page.goto("/comparison");
-  await expect(page.getByRole("heading", { name: "Compare an incident with what is normal" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Compare an incident with a baseline" })).toBeVisible();
   await expectAccessible(page);
 });

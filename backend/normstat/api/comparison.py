@@ -1,4 +1,4 @@
-"""Comparing an incident with what is normal."""
+"""Compare an incident with a baseline."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,16 +8,17 @@ from typing import Annotated
 import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
-from normstat.api.comparison_answer import answer_in_turn
+from normstat.api.comparison_answer import compare_in_turn, to_response
 from normstat.api.comparison_inputs import ComparisonInputs
-from normstat.api.comparison_schemas import Comparison
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, request_id_of, text_answers
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse
+from normstat.comparison.model import Comparison
+from normstat.comparison.saved_format import to_json
 from normstat.errors import BadRequest, NoData, NormstatError, NotFound, Overloaded, TooLarge
 
 router = APIRouter(prefix="/comparison", tags=["comparison"])
@@ -25,10 +26,10 @@ router = APIRouter(prefix="/comparison", tags=["comparison"])
 ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 
 
-@router.get("", responses=ANSWERS)
-async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Comparison:
-    """Rank what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host."""
-    return await run_while_connected(request, answer_in_turn(state, principal.name, inputs))
+@router.get("", response_model=Comparison, responses=ANSWERS)
+async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
+    """Rank what changed in the window start..end against a baseline, another window, an earlier time, or another host."""
+    return await to_response(await run_while_connected(request, compare_in_turn(state, principal.name, inputs)))
 
 
 @router.get(
@@ -37,17 +38,16 @@ async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request
     responses=text_answers(
         ANSWERS,
         media_type="application/x-ndjson",
-        description="lines of JSON: `progress` {done, total, what} as it goes on, and last `result` (as of GET /comparison)"
-        " or `error`",
+        description="lines of JSON: `progress` {done, total, what} while it runs, then `result` (as GET /comparison) or `error`",
     ),
 )
 async def compare_with_progress(
     inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> StreamingResponse:
-    """Compare, and tell how far it is meanwhile."""
+    """Compare, and report progress meanwhile."""
     inputs.require_against()
     lines = _lines(state, principal.name, inputs, request_id_of(request))
-    # A proxy that waits for more would keep the progress back.
+    # A buffering proxy would hold the progress back.
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     return PieceResponse(lines, media_type="application/x-ndjson", headers=headers, stall_s=state.settings.reader_stall_s)
 
@@ -60,13 +60,13 @@ async def _lines(state: AppState, account: str, inputs: ComparisonInputs, reques
 
     async def work() -> bytes:
         try:
-            result = await answer_in_turn(state, account, inputs, tell)
+            result = await compare_in_turn(state, account, inputs, tell)
         except NormstatError as error:
             told = {"code": error.code, "message": error.message, "details": dict(error.details), "request_id": request_id}
             return _to_line({"error": told})
         finally:
             await steps.put(None)
-        return await anyio.to_thread.run_sync(lambda: b'{"result":' + result.model_dump_json().encode() + b"}\n")
+        return await anyio.to_thread.run_sync(lambda: b'{"result":' + to_json(result) + b"}\n")
 
     task = asyncio.create_task(work())
     try:
@@ -74,7 +74,7 @@ async def _lines(state: AppState, account: str, inputs: ComparisonInputs, reques
             yield step
         yield await task
     finally:
-        # A client that went away does not want the rest.
+        # The client is gone.
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task

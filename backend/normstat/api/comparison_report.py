@@ -1,9 +1,7 @@
-"""The report of a comparison: one HTML file, and its numbers as CSV."""
+"""The report of a comparison as one HTML file, and its numbers as CSV."""
 
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Annotated, Final
 
 import anyio.to_thread
@@ -11,35 +9,36 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.comparison_answer import answer, answer_in_turn
+from normstat.api.comparison_answer import compare_in_turn
 from normstat.api.comparison_inputs import ComparisonInputs, ReportInputs
-from normstat.api.comparison_schemas import Comparison
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.saved_comparisons import read_kept
+from normstat.api.saved_comparisons import read_saved
 from normstat.api.state import AppState
+from normstat.comparison.model import Comparison
+from normstat.comparison.service import run_comparison
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.report.numbers import write_csv
 from normstat.report.report_page import Cover, render_report, title_of
+from normstat.settings import Settings
 from normstat.storage.session import open_read_session
 
 router = APIRouter(prefix="/comparison", tags=["comparison"])
 
 ANSWERS: Final = guarded_answers(BadRequest, NotFound, NoData, Conflict, TooLarge, Overloaded)
-Compare = Callable[[ComparisonInputs], Awaitable[Comparison]]
 UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @router.get(
     "/report.html",
     response_class=HTMLResponse,
-    responses=text_answers(ANSWERS, media_type="text/html", description="the report, one file that needs nothing else"),
+    responses=text_answers(ANSWERS, media_type="text/html", description="the report as one self-contained file"),
 )
 async def report_comparison(
     asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> HTMLResponse:
-    """Give a comparison as a file to read, keep and print: graphs and numbers included."""
+    """Return a comparison as a file to read, archive and print, with graphs and numbers."""
     result, cover = await run_while_connected(request, make_report(asked, principal.name, state))
     page = await anyio.to_thread.run_sync(render_report, result, cover)
     return HTMLResponse(page, headers={"Content-Disposition": f'inline; filename="{_file_name(result)}.html"'})
@@ -48,10 +47,10 @@ async def report_comparison(
 @router.get(
     "/report.csv",
     response_class=Response,
-    responses=text_answers(ANSWERS, media_type="text/csv", description="a line for each series that the comparison speaks of"),
+    responses=text_answers(ANSWERS, media_type="text/csv", description="a row for each finding and each listed series"),
 )
 async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
-    """Give the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted."""
+    """Return the numbers of a comparison: findings with both sides, then the series outside the findings."""
     result, _ = await run_while_connected(request, make_report(asked, principal.name, state))
     body = await anyio.to_thread.run_sync(write_csv, result)
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(result)}.csv"'}
@@ -59,31 +58,34 @@ async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Reque
 
 
 async def make_report(asked: ReportInputs, who: str, state: AppState) -> tuple[Comparison, Cover]:
-    """`find_report` of the server: a comparison that is kept is only read, one that is made now waits for its turn.
+    """Return a comparison with its cover: a saved one is read, a new one waits for its turn.
 
     Raises: BadRequest, NotFound, NoData, Conflict, TooLarge, Overloaded
     """
     public_url = state.settings.public_url
     if asked.comparison is not None:
         async with open_read_session(state.sessions) as session:
-            return await find_report(asked, who, public_url, session, partial(answer, state.settings, session))
+            return await _read_report(session, asked.comparison, asked.note, who, public_url)
     inputs = asked.to_inputs()
-    return _with_cover(await answer_in_turn(state, who, inputs), inputs, asked, who, public_url)
+    return _with_cover(await compare_in_turn(state, who, inputs), inputs, asked, who, public_url)
 
 
-async def find_report(
-    asked: ReportInputs, who: str, public_url: str, session: AsyncSession, compare: Compare
-) -> tuple[Comparison, Cover]:
-    """Return the comparison, kept or made now, and what the report says of itself.
+async def find_report(session: AsyncSession, asked: ReportInputs, who: str, settings: Settings) -> tuple[Comparison, Cover]:
+    """Return a comparison, saved or new, with its cover; for the command line.
 
     Raises: BadRequest, NotFound, NoData, Conflict
     """
     if asked.comparison is not None:
-        record, result = await read_kept(session, asked.comparison)
-        address = f"{public_url.rstrip('/')}/comparison?kept={record.id}"
-        return result, Cover(record.name, asked.note or record.note, who, _now(), address)
+        return await _read_report(session, asked.comparison, asked.note, who, settings.public_url)
     inputs = asked.to_inputs()
-    return _with_cover(await compare(inputs), inputs, asked, who, public_url)
+    result = await run_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
+    return _with_cover(result, inputs, asked, who, settings.public_url)
+
+
+async def _read_report(session: AsyncSession, id: int, note: str, who: str, public_url: str) -> tuple[Comparison, Cover]:  # noqa: A002
+    record, result = await read_saved(session, id)
+    address = f"{public_url.rstrip('/')}/comparison?saved={record.id}"
+    return result, Cover(record.name, note or record.note, who, _now(), address)
 
 
 def _with_cover(

@@ -1,4 +1,4 @@
-"""`normstat compare`: what differs in an incident from a baseline, of hosts in the database or of two CSV files."""
+"""`normstat compare`: what changed in an incident against a baseline, for hosts in the database or two CSV files."""
 
 import asyncio
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from normstat.api.comparison_answer import answer
 from normstat.api.comparison_inputs import ComparisonInputs
-from normstat.api.comparison_schemas import Comparison
 from normstat.cli.db_session import exit_with, print_table, run_or_exit
 from normstat.comparison.csv_comparison import compare_tables
 from normstat.comparison.long_csv import LongTable, read_long_csv
+from normstat.comparison.model import Comparison
+from normstat.comparison.saved_format import to_json
+from normstat.comparison.service import run_comparison
 from normstat.errors import BadRequest, NormstatError
 from normstat.settings import load_settings
 from normstat.storage.baseline_rows import find_baseline
@@ -27,36 +28,38 @@ MAX_IN_TABLE = 50
 @app.command()
 def compare(
     *,
-    baseline_csv: Annotated[Path | None, typer.Option(help="long CSV (time,metric,value) of a normal time")] = None,
-    incident_csv: Annotated[Path | None, typer.Option(help="long CSV of the time to look at")] = None,
-    host: Annotated[list[str] | None, typer.Option(help="name of a host; may be given several times")] = None,
+    baseline_csv: Annotated[Path | None, typer.Option(help="long CSV (time,metric,value) of the baseline")] = None,
+    incident_csv: Annotated[Path | None, typer.Option(help="long CSV of the incident")] = None,
+    host: Annotated[list[str] | None, typer.Option(help="name of a host; repeatable")] = None,
     start: Annotated[str, typer.Option("--from", help="first instant of the incident, ISO-8601")] = "",
     end: Annotated[str, typer.Option("--to", help="first instant after the incident")] = "",
     baseline: Annotated[str | None, typer.Option(help="name or id of a baseline")] = None,
-    baseline_from: Annotated[str | None, typer.Option(help="instead of a baseline: its first instant")] = None,
+    baseline_from: Annotated[str | None, typer.Option(help="instead of a baseline: first instant of another window")] = None,
     baseline_to: Annotated[str | None, typer.Option(help="and the first instant after it")] = None,
-    ago: Annotated[Literal["day", "week"] | None, typer.Option(help="instead of a baseline: the same time, so long ago")] = None,
+    ago: Annotated[
+        Literal["day", "week"] | None, typer.Option(help="instead of a baseline: the same time a day or a week earlier")
+    ] = None,
     other_host: Annotated[str | None, typer.Option(help="instead of a baseline: another host in the same window")] = None,
-    divisor: Annotated[str | None, typer.Option(help="divide all by a series: stat.field or stat.field@instance")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print the whole answer as JSON")] = False,
+    divisor: Annotated[str | None, typer.Option(help="divide all series by this one: stat.field or stat.field@instance")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the whole result as JSON")] = False,
 ) -> None:
-    """Tell what differs in an incident from what is normal.
+    """Show what changed in an incident against a baseline.
 
-    Two CSV files: a line for each metric, `metric<TAB>score<TAB>verdict`, the most unusual first; what cannot be judged comes last.
-    Hosts: the findings as a table, or as JSON.
+    Two CSV files: a line for each metric, `metric<TAB>significance<TAB>verdict`, most significant first; metrics with insufficient
+    data come last. Hosts: the findings as a table, or as JSON.
     """
     if baseline_csv is not None and incident_csv is not None and not host:
         _compare_files(baseline_csv, incident_csv)
         return
     if not host or not start or not end or baseline_csv or incident_csv:
-        typer.echo("normstat: give --baseline-csv and --incident-csv, or --host, --from, --to and what to compare with", err=True)
+        typer.echo("normstat: give --baseline-csv and --incident-csv, or --host, --from, --to and a baseline", err=True)
         raise typer.Exit(2)
     given: dict[str, object] = {
         "host": host, "start": start, "end": end, "baseline_start": baseline_from, "baseline_end": baseline_to, "ago": ago,
         "other_host": other_host, "divisor": divisor,
     }  # fmt: skip
     result = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
-    typer.echo(result.model_dump_json(indent=2)) if as_json else _print(result)
+    typer.echo(to_json(result, indent=2)) if as_json else _print(result)
 
 
 async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comparison:
@@ -72,7 +75,7 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comp
             except ValidationError as error:
                 first = error.errors()[0]
                 raise BadRequest(f"{'.'.join(map(str, first['loc'])) or 'the request'}: {first['msg']}") from None
-            return await answer(settings, session, inputs)
+            return await run_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
     finally:
         await engine.dispose()
 
@@ -85,7 +88,7 @@ def _print(result: Comparison) -> None:
         typer.echo("")
         print_table(
             [
-                ("rank", "host", "what", "kind", "times", "impact", "finding"),
+                ("rank", "host", "series", "kind", "change ratio", "impact", "finding"),
                 *(
                     (
                         str(group.rank),
@@ -93,7 +96,7 @@ def _print(result: Comparison) -> None:
                         f"{group.stat}.{group.field}"
                         + (f"@{group.instances[0]}" if group.n_members == 1 and group.instances[0] else ""),
                         group.kind,
-                        f"{group.score:.1f}",
+                        f"{group.change_ratio:.1f}",
                         f"{group.impact:.2f}",
                         group.sentence,
                     )
@@ -104,8 +107,9 @@ def _print(result: Comparison) -> None:
     counts = result.counts
     typer.echo("")
     typer.echo(
-        f"{result.n_series:,} series: {result.n_findings:,} unusual, {result.n_unchanged:,} as usual,"
-        f" {counts.one_sided:,} on one side only, {counts.thin:,} not judged, {counts.muted:,} muted;"
+        f"{result.n_series:,} series: {result.n_findings:,} changed, {result.n_unchanged:,} unchanged,"
+        f" {counts.appeared:,} appeared, {counts.disappeared:,} disappeared,"
+        f" {counts.insufficient_data:,} with insufficient data, {counts.muted:,} muted;"
         f" compared with {result.against.name}"
     )
 
@@ -119,17 +123,17 @@ def _compare_files(baseline: Path, incident: Path) -> None:
         _tell_losses(path, table)
     for item in compare_tables(*tables):
         name = item.metric.replace("\t", " ").replace("\n", " ").replace("\r", " ")
-        typer.echo(f"{name}\t{item.score:.3f}\t{item.verdict}")
+        typer.echo(f"{name}\t{item.significance:.3f}\t{item.verdict}")
 
 
 def _tell_losses(path: Path, table: LongTable) -> None:
-    """What of a file does not count, on standard error."""
+    """Print the lines of a file that were ignored to standard error."""
     for line in table.first_rejected:
         typer.echo(f"normstat: {line}", err=True)
     if table.n_rejected > len(table.first_rejected):
-        typer.echo(f"normstat: {path}: {table.n_rejected} lines in all could not be read", err=True)
+        typer.echo(f"normstat: {path}: {table.n_rejected} lines in total could not be read", err=True)
     if table.n_repeated:
         typer.echo(
-            f"normstat: {path}: {table.n_repeated} times a metric had another value at the same instant; the last one counts",
+            f"normstat: {path}: {table.n_repeated} times a metric had two values at one instant; the last one was used",
             err=True,
         )

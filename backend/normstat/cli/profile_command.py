@@ -1,4 +1,4 @@
-"""`normstat profile`: what baselines look like. Made of the samples, by a running server as well."""
+"""`normstat profile`: the state of baseline profiles, and building them. A running server builds them as well."""
 
 import asyncio
 from typing import Annotated, Final
@@ -12,9 +12,9 @@ from normstat.settings import load_settings
 from normstat.storage.profile_jobs import ProfileState, list_states
 from normstat.storage.session import make_engine, make_sessions
 
-app = typer.Typer(no_args_is_help=True, help="What baselines look like, made of the samples: docs/baselines.md.")
+app = typer.Typer(no_args_is_help=True, help="Profiles of baselines, built from their samples: docs/baselines.md.")
 
-# After so long it is shown how many were made.
+# Progress is printed this often.
 SHOW_S: Final = 5.0
 WAIT_S: Final = 1.0
 # The lock, a reader and a writer.
@@ -23,16 +23,16 @@ POOL_SIZE: Final = 3
 
 @app.callback()
 def profile() -> None:
-    """What baselines look like."""
+    """Profiles of baselines."""
 
 
 @app.command()
 def status() -> None:
-    """List how far the profile of each baseline and host is."""
+    """List the profile of each baseline and host, with its state."""
     states = run_in_session(list_states)
     print_table(
         [
-            ("baseline", "host", "state", "done", "made at", "size"),
+            ("baseline", "host", "state", "done", "built at", "size"),
             *(
                 (
                     state.baseline,
@@ -49,11 +49,11 @@ def status() -> None:
 
 
 @app.command()
-def work(host: Annotated[str | None, typer.Option(help="name of the only host")] = None) -> None:
-    """Make all profiles that are asked for or outdated, beside a running server or without one."""
+def work(host: Annotated[str | None, typer.Option(help="only this host")] = None) -> None:
+    """Build all profiles that are queued or outdated. A server may run meanwhile."""
     configure_logging("error")
     n_made = run_or_exit(lambda: asyncio.run(_work(host)))
-    typer.echo(f"{n_made} profiles made")
+    typer.echo(f"{n_made} profiles built")
 
 
 async def _work(host: str | None) -> int:
@@ -69,9 +69,9 @@ async def _work(host: str | None) -> int:
             n_left = sum(state.state in {"waiting", "working"} and host in {None, state.host} for state in states)
             if n_left == 0:
                 return n_made
-            typer.echo(f"{n_made} profiles made, {n_left} to do", err=True)
+            typer.echo(f"{n_made} profiles built, {n_left} to do", err=True)
             if made is None:
-                # A server is at it: there is nothing to do but to look on.
+                # A running server builds them: wait for it.
                 await asyncio.sleep(WAIT_S)
     finally:
         await engine.dispose()

@@ -3,14 +3,12 @@
 import getpass
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from normstat.api.comparison_answer import answer
 from normstat.api.comparison_inputs import ReportInputs
 from normstat.api.comparison_report import find_report
 from normstat.cli.db_session import run_in_session
@@ -25,7 +23,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 class Format(StrEnum):
-    """What the file is."""
+    """Format of the file."""
 
     HTML = "html"
     CSV = "csv"
@@ -34,19 +32,25 @@ class Format(StrEnum):
 @app.command()
 def report(
     *,
-    comparison: Annotated[int | None, typer.Option(help="id of a comparison that was kept, instead of all others")] = None,
+    comparison: Annotated[int | None, typer.Option(help="id of a saved comparison, instead of all other options")] = None,
     host: Annotated[list[str] | None, typer.Option(help="name of a host; may be given several times")] = None,
-    start: Annotated[str | None, typer.Option("--from", metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="INSTANT", help="first instant of the incident: 2026-11-21T10:00:00Z")
+    ] = None,
     end: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="first instant after the incident")] = None,
     baseline: Annotated[str | None, typer.Option(help="name or id of the baseline")] = None,
-    baseline_start: Annotated[str | None, typer.Option("--baseline-from", metavar="INSTANT", help="or another window")] = None,
-    baseline_end: Annotated[str | None, typer.Option("--baseline-to", metavar="INSTANT")] = None,
-    ago: Annotated[str | None, typer.Option(help="or the same time a day or week ago: day, week")] = None,
-    note: Annotated[str, typer.Option(help="stands in the report")] = "",
+    baseline_start: Annotated[
+        str | None, typer.Option("--baseline-from", metavar="INSTANT", help="or the first instant of another window")
+    ] = None,
+    baseline_end: Annotated[
+        str | None, typer.Option("--baseline-to", metavar="INSTANT", help="and the first instant after it")
+    ] = None,
+    ago: Annotated[str | None, typer.Option(help="or the same time earlier: day or week")] = None,
+    note: Annotated[str, typer.Option(help="printed in the report")] = "",
     file_format: Annotated[Format, typer.Option("--format", help="html or csv")] = Format.HTML,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="the file; left out: standard output")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,
 ) -> None:
-    """Write a comparison, kept or made now, as one file that needs nothing else."""
+    """Write a comparison, saved or new, as one self-contained file."""
     given = {
         "comparison": comparison,
         "host": host or None,
@@ -60,9 +64,8 @@ def report(
 
     async def work(session: WriteSession) -> bytes:
         found = None if baseline is None else (await find_baseline(session, baseline)).id
-        settings = load_settings()
         asked = _to_inputs(given | {"baseline": found})
-        result, cover = await find_report(asked, _who(), settings.public_url, session, partial(answer, settings, session))
+        result, cover = await find_report(session, asked, _who(), load_settings())
         return write_csv(result) if file_format is Format.CSV else render_report(result, cover).encode()
 
     body = run_in_session(work)

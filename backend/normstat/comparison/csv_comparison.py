@@ -1,4 +1,4 @@
-"""Compares two files of long CSV: blocks of metrics that share their instants, then the product's own method."""
+"""Compare two files of long CSV: metrics in blocks that share their instants, scored by the same method as hosts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.host_profile import MIN_BASELINE
 from normstat.scoring.summary import FloatArray
 
-# Instants of a metric that differ from the common grid by more than so many samples in a hundred are its own.
+# A metric shares the common grid if at most this share of the instants is off it.
 MAX_ODD: Final = 0.02
-# Intervals whose ratio is below this are the same, written at slightly different moments.
+# Intervals whose ratio is below this count as equal.
 SAME_INTERVAL: Final = 1.1
 NOTHING: Final = np.empty(0)
 
@@ -24,37 +24,36 @@ Sides = tuple[Samples, Samples]
 
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """What became of a metric; the score is 0 where it could not be judged."""
+    """The score of a metric. Missing: significance 0 where the data is insufficient."""
 
     metric: str
-    score: float
+    significance: float
     verdict: Verdict
 
 
 def compare_tables(baseline: LongTable, incident: LongTable) -> list[MetricScore]:
-    """Return every metric of both files once: the most unusual first, then the normal ones, then those that cannot be judged."""
+    """Return every metric of both files once: most significant first, those with insufficient data last."""
     names = names_of([baseline, incident])
-    before, now = baseline.series(), incident.series()
+    baseline_series, incident_series = baseline.series(), incident.series()
     nothing: Samples = (NOTHING, NOTHING)
-    series = {name: (before.get(name, nothing), now.get(name, nothing)) for name in names}
-    # With fewer samples of what is normal a metric is not judged, and must not be in the way of the others.
-    known = [name for name in names if np.isfinite(series[name][0][1]).sum() >= MIN_BASELINE]
-    scores: list[MetricScore] = []
-    if known:
-        groups = _alike({name: series[name] for name in known})
+    series = {name: (baseline_series.get(name, nothing), incident_series.get(name, nothing)) for name in names}
+    # Metrics with a shorter baseline, or none, are not scored, and must not affect the others.
+    scored = [name for name in names if np.isfinite(series[name][0][1]).sum() >= MIN_BASELINE]
+    result: list[MetricScore] = []
+    if scored:
+        groups = _group_by_interval({name: series[name] for name in scored})
         ordered = [name for group in groups for name in group]
-        _, judged = compare_blocks([_to_block([series[name] for name in group]) for group in groups], families_of(ordered))
-        scores = [
-            MetricScore(name, score, verdict)
-            for name, score, verdict in zip(ordered, judged.score.tolist(), verdicts_of(judged), strict=True)
+        _, scores = compare_blocks([_to_block([series[name] for name in group]) for group in groups], families_of(ordered))
+        result = [
+            MetricScore(name, significance, verdict)
+            for name, significance, verdict in zip(ordered, scores.significance.tolist(), verdicts_of(scores), strict=True)
         ]
-    # What only the incident has was never seen normal.
-    scores += [MetricScore(name, 0.0, "not-judged") for name in names if name not in set(known)]
-    return sorted(scores, key=lambda item: (item.verdict == "not-judged", -item.score, item.metric))
+    result += [MetricScore(name, 0.0, "insufficient-data") for name in names if name not in set(scored)]
+    return sorted(result, key=lambda item: (item.verdict == "insufficient-data", -item.significance, item.metric))
 
 
-def _alike(series: dict[str, Sides]) -> list[list[str]]:
-    """Return metrics of about the same interval together; those whose samples fall on a common grid can tell what is missing."""
+def _group_by_interval(series: dict[str, Sides]) -> list[list[str]]:
+    """Return metrics of about the same interval together. On a common grid a missing sample can be seen."""
     intervals = {name: _interval(sides) for name, sides in series.items()}
     groups: list[list[str]] = []
     last = 0.0
@@ -77,7 +76,7 @@ def _to_block(series: Sequence[Sides]) -> Block:
 
 
 def _to_grid(samples: Sequence[Samples]) -> tuple[FloatArray, FloatArray]:
-    """Return the instants of all, and the values at them. Missing: NaN. Shape: -> (n_instants,), (n_series, n_instants)"""
+    """Return all instants, and the values at them. Missing: NaN. Shape: -> (n_instants,), (n_series, n_instants)"""
     lengths = [len(times) for times, _ in samples]
     longest = max(lengths, default=0)
     if longest == 0:
@@ -96,9 +95,7 @@ def _to_grid(samples: Sequence[Samples]) -> tuple[FloatArray, FloatArray]:
 
 
 def _snap(samples: Sequence[Samples], common: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return instants that waver, on a grid of their interval. Missing: None where two samples of a metric would fall on one
-    place.
-    """
+    """Return jittered instants snapped to a grid of their interval. Missing: None where two samples of a metric would collide."""
     steps = [float(np.median(np.diff(times))) for times, _ in samples if len(times) > 1]
     interval = float(np.median(steps)) if steps else 0.0
     if interval <= 0:
@@ -114,14 +111,14 @@ def _snap(samples: Sequence[Samples], common: FloatArray) -> tuple[FloatArray, F
     for row, ((_, values), place) in enumerate(zip(samples, places, strict=True)):
         result[row, place] = values
     filled = np.isfinite(result).any(axis=0)
-    # Where no metric has a sample nobody looked.
+    # Leave out places where no metric has a sample.
     return (start + interval * np.arange(n))[filled], result[:, filled]
 
 
 def _in_order(samples: Sequence[Samples], longest: int) -> tuple[FloatArray, FloatArray]:
-    """Return metrics without common instants: each one's samples in their order, stretched over the places by repeating none.
+    """Return metrics without common instants: the samples of each in their order, spread evenly over the grid.
 
-    Places that a metric has no sample for are spread evenly, so that every window sees its share of them.
+    So are the empty places of a metric with fewer samples, and every window has its share of them.
     """
     begin = min(times[0] for times, _ in samples if len(times))
     end = max(times[-1] for times, _ in samples if len(times))

@@ -1,4 +1,4 @@
-"""Compares one host: reads what is needed, judges all series off the event loop, makes findings and groups of them."""
+"""Compare one host: read both sides, score all series off the event loop, group the findings."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -10,32 +10,32 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.divisor import Divisor, divide, divide_field
-from normstat.comparison.findings.classify import Series, make_findings
+from normstat.comparison.findings.classify import Series, make_findings, strongest_ratios
 from normstat.comparison.findings.grouping import group_findings
-from normstat.comparison.model import Finding, Group, HostComparison, Muted, SideAccount
-from normstat.comparison.one_sided import Apart
+from normstat.comparison.model import FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.read_side import read_side
-from normstat.comparison.score import StatPair, judge_raw, judge_stored
+from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
-from normstat.comparison.sparklines import Sides, figure_of
+from normstat.comparison.sparklines import DrawnSides, sparkline_of
+from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.storage.lookup import StatRef, list_host_stats
 from normstat.window import Window
 
-# Groups that have graphs, and members of each.
+# The first groups have sparklines, and so many members of each.
 MAX_DRAWN: Final = 80
 MEMBERS_DRAWN: Final = 3
 
-# What was done, and what is next: (done, total, what).
+# Called with (done, total, next step).
 Progress = Callable[[int, int, str], Awaitable[None]]
-# (stat, field, instance; None: all) of what nobody wants to see.
+# Muted series: (stat, field, instance; None: all instances).
 Mutes = Sequence[tuple[str, str, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to compare of a host with what: the baseline's samples may be of another host, and a profile spares reading them."""
+    """What to compare for one host. The baseline may be another host; with a profile its samples are not read."""
 
     host: str
     host_id: int
@@ -48,89 +48,131 @@ class Task:
     mutes: Mutes = ()
 
 
+@dataclass(frozen=True, slots=True)
+class HostComparison:
+    """The result for one host. Each series is in a group, unchanged, or in one of the lists. `windows`: of the baseline"""
+
+    host: str
+    windows: Windows
+    version: int | None
+    baseline: SideCoverage
+    incident: SideCoverage
+    is_seasonal: bool
+    seasonal_note: str
+    n_unchanged: int
+    n_findings: int
+    groups: list[FindingGroup]
+    appeared: list[UnmatchedSeries]
+    disappeared: list[UnmatchedSeries]
+    insufficient_data: list[InsufficientData]
+    muted: list[MutedFinding]
+    spec_versions: dict[str, int]
+
+    @property
+    def n_listed(self) -> int:
+        """Series outside the findings that are listed."""
+        return len(self.appeared) + len(self.disappeared) + len(self.insufficient_data) + len(self.muted)
+
+    @property
+    def n_series(self) -> int:
+        """All series of the host."""
+        return self.n_unchanged + self.n_findings + self.n_listed
+
+
 async def compare_host(session: AsyncSession, task: Task, progress: Progress, *, max_rows: int) -> HostComparison:
-    """Return all series of a host, each in just one of the lists of the answer."""
+    """Return the result for one host."""
     stats: list[StatPair] = []
     spec_versions: dict[str, int] = {} if task.profile is None else dict(task.profile.spec_versions)
     found = await list_host_stats(session, task.host_id)
-    other = {stat.name for stat in found}
     if task.baseline_host_id != task.host_id:
-        found += [stat for stat in await list_host_stats(session, task.baseline_host_id) if stat.name not in other]
+        names = {stat.name for stat in found}
+        found += [stat for stat in await list_host_stats(session, task.baseline_host_id) if stat.name not in names]
     for number, stat in enumerate(found):
         await progress(number, len(found) + 1, f"{stat.name} of {task.host}")
         sides = await _read_stat(session, task, stat, max_rows)
-        if sides.now.n_rows or (sides.before is not None and sides.before.n_rows):
+        if sides.incident.n_rows or (sides.baseline is not None and sides.baseline.n_rows):
             spec_versions[stat.spec] = stat.spec_version
         stats.append(sides)
-    await progress(len(found), len(found) + 1, f"judging {task.host}")
+    await progress(len(found), len(found) + 1, f"scoring {task.host}")
     return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions)
 
 
 async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows: int) -> StatPair:
     fields = [field for field in stat.fields if is_profiled(field)]
-    now = await read_side(session, task.host_id, stat, (task.incident,), fields=fields, max_rows=max_rows)
-    before = None
+    incident = await read_side(session, task.host_id, stat, (task.incident,), fields=fields, max_rows=max_rows)
+    baseline = None
     if task.profile is None:
-        before = await read_side(session, task.baseline_host_id, stat, task.baseline, fields=fields, max_rows=max_rows)
+        baseline = await read_side(session, task.baseline_host_id, stat, task.baseline, fields=fields, max_rows=max_rows)
     if task.divisor is not None:
-        now = divide(now, task.divisor.incident)
-        before = None if before is None else divide(before, task.divisor.baseline)
+        incident = divide(incident, task.divisor.incident)
+        baseline = None if baseline is None else divide(baseline, task.divisor.baseline)
         fields = [divide_field(field, task.divisor) for field in fields]
-    return StatPair({field.key: field for field in fields}, before, now)
+    return StatPair({field.key: field for field in fields}, baseline, incident)
 
 
 def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int]) -> HostComparison:
-    """Return all series of a host, each in just one of the lists of the answer, from their samples alone."""
-    by_name = {stat.now.stat.name: stat for stat in stats}
-    known = judge_raw(stats) if task.profile is None else judge_stored(task.profile, task.incident, by_name)
-    apart, muted = Apart(task.host, by_name, task.profile), []
+    """Return the result for one host, from the samples of both sides."""
+    by_name = {stat.incident.stat.name: stat for stat in stats}
+    scored = score_samples(stats) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
+    unscored = UnscoredSeries(task.host, by_name, task.profile)
     rows: list[int] = []
+    muted_rows: list[int] = []
     n_unchanged = 0
-    groups: list[Group] = []
-    if known is not None:
-        for row, series in enumerate(known.series):
-            if apart.take(known, row):
+    if scored is not None:
+        for row, series in enumerate(scored.series):
+            if unscored.take(scored, row):
                 continue
-            if known.judged.score[row] < UNUSUAL:
+            if scored.scores.significance[row] < UNUSUAL:
                 n_unchanged += 1
             elif _is_muted(series, task.mutes):
-                score = float(known.judged.score[row])
-                muted.append(Muted(task.host, series.stat, series.field.key, series.instance, score))
+                muted_rows.append(row)
             else:
                 rows.append(row)
-        found = make_findings(rows, known.series, known.profile, known.judged)
-        n_instances = Counter((series.stat, series.field.key) for series in known.series)
-        groups = group_findings(task.host, [(known.series[row], item) for row, item in zip(rows, found, strict=True)], n_instances)
-    apart.take_newcomers(known)
+    unscored.take_unmatched(scored)
+    unscored.sort()
     return HostComparison(
         host=task.host,
         windows=task.baseline,
         version=task.version,
-        baseline=_account_before(task, stats),
-        incident=SideAccount(
-            max((stat.now.covered_s for stat in stats), default=0.0),
-            sum(stat.now.n_rows for stat in stats),
-            sum(stat.now.n_rows_skipped for stat in stats),
+        baseline=_baseline_coverage(task, stats),
+        incident=SideCoverage(
+            max((stat.incident.covered_s for stat in stats), default=0.0),
+            sum(stat.incident.n_rows for stat in stats),
+            sum(stat.incident.n_rows_skipped for stat in stats),
         ),
         is_seasonal=task.profile is not None and task.profile.is_seasonal,
         seasonal_note="" if task.profile is None else task.profile.seasonal_note,
         n_unchanged=n_unchanged,
         n_findings=len(rows),
-        groups=_draw(task, groups, by_name),
-        one_sided=sorted(
-            apart.one_sided, key=lambda item: (item.side != "incident", -item.n, item.stat, item.instance, item.field)
-        ),
-        thin=apart.thin,
-        muted=muted,
+        groups=[] if scored is None else _draw(task, _to_groups(task.host, scored, rows), by_name),
+        appeared=unscored.appeared,
+        disappeared=unscored.disappeared,
+        insufficient_data=unscored.insufficient_data,
+        muted=[] if scored is None else _to_muted(task.host, scored, muted_rows),
         spec_versions=spec_versions,
     )
 
 
-def _account_before(task: Task, stats: Sequence[StatPair]) -> SideAccount:
+def _to_groups(host: str, scored: ScoredSeries, rows: Sequence[int]) -> list[FindingGroup]:
+    found = make_findings(rows, scored.series, scored.profile, scored.scores)
+    n_instances = Counter((series.stat, series.field.key) for series in scored.series)
+    return group_findings(host, [(scored.series[row], item) for row, item in zip(rows, found, strict=True)], n_instances)
+
+
+def _to_muted(host: str, scored: ScoredSeries, rows: Sequence[int]) -> list[MutedFinding]:
+    muted = []
+    for row, ratio in zip(rows, strongest_ratios(rows, scored.scores), strict=True):
+        series = scored.series[row]
+        significance = float(scored.scores.significance[row])
+        muted.append(MutedFinding(host, series.stat, series.field.key, series.instance, ratio, significance))
+    return muted
+
+
+def _baseline_coverage(task: Task, stats: Sequence[StatPair]) -> SideCoverage:
     if task.profile is not None:
-        return SideAccount(task.profile.covered_s, task.profile.n_samples)
-    sides = [stat.before for stat in stats if stat.before is not None]
-    return SideAccount(
+        return SideCoverage(task.profile.covered_s, task.profile.n_samples, 0)
+    sides = [stat.baseline for stat in stats if stat.baseline is not None]
+    return SideCoverage(
         max((side.covered_s for side in sides), default=0.0),
         sum(side.n_rows for side in sides),
         sum(side.n_rows_skipped for side in sides),
@@ -144,22 +186,14 @@ def _is_muted(series: Series, mutes: Mutes) -> bool:
     )
 
 
-def _draw(task: Task, groups: list[Group], stats: Mapping[str, StatPair]) -> list[Group]:
-    """Return the strongest members of the first groups get the lines of their graphs."""
-    sides_of = {name: Sides(stat.now, stat.before, task.incident, task.baseline) for name, stat in stats.items()}
+def _draw(task: Task, groups: list[FindingGroup], stats: Mapping[str, StatPair]) -> list[FindingGroup]:
+    """Return the groups with sparklines for the strongest members of the first ones."""
+    sides = {name: DrawnSides(stat.incident, stat.baseline, task.incident, task.baseline) for name, stat in stats.items()}
     drawn = []
-    for number, group in enumerate(groups):
-        if number >= MAX_DRAWN:
-            drawn.append(group)
-            continue
-        members: list[Finding] = [
-            replace(
-                member,
-                figure=figure_of(sides_of[group.stat], member.instance, group.field),
-            )
-            if place < MEMBERS_DRAWN
-            else member
-            for place, member in enumerate(group.members)
+    for group in groups[:MAX_DRAWN]:
+        members = [
+            replace(member, sparkline=sparkline_of(sides[group.stat], member.instance, group.field))
+            for member in group.members[:MEMBERS_DRAWN]
         ]
-        drawn.append(replace(group, members=members))
-    return drawn
+        drawn.append(replace(group, members=[*members, *group.members[MEMBERS_DRAWN:]]))
+    return [*drawn, *groups[MAX_DRAWN:]]

@@ -1,9 +1,14 @@
-"""What a comparison says: findings in groups, and what is apart from them. Baseline first, incident second."""
+"""The result of a comparison: the only definition of its shape.
 
-import dataclasses
-from collections.abc import Sequence
+`service` builds it, `saved_format` stores and reads it, the API serialises it, the report renders it, and the page's types are
+generated from its OpenAPI schema. The docstrings of the fields become descriptions in that schema. Baseline first, incident second.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final, Literal
 
 from normstat.window import Window
 
@@ -12,181 +17,299 @@ FindingKind = Literal[
     "appeared", "zero",
 ]  # fmt: skip
 Direction = Literal["up", "down", "same"]
-AgainstKind = Literal["baseline", "window", "ago", "host"]
+BaselineKind = Literal["baseline", "window", "ago", "host"]
 SideName = Literal["baseline", "incident"]
+Subsystem = Literal["cpu", "memory", "disk", "network", "process", "system", "other"]
+
+
+class _Documented:
+    """Base of the classes below: the docstrings of their fields are descriptions in OpenAPI."""
+
+    __slots__ = ()
+    __pydantic_config__: Final[Mapping[str, bool]] = MappingProxyType({"use_attribute_docstrings": True})
 
 
 @dataclass(frozen=True, slots=True)
-class SideValues:
-    """One side of a series, in the unit of its field. Missing: None where it has no sample.
-
-    `quantiles`: N_QUANTILES numbers from the lowest to the highest, evenly spaced in probability; `p99` of a stored profile is the
-    mean of the largest 2 % of its windows
-    """
+class SideValues(_Documented):
+    """The values of a series on one side, in the unit of its field. Missing: null where the side has no sample."""
 
     n: int
+    """Samples."""
     mean: float | None
     median: float | None
     p5: float | None
     p95: float | None
     p99: float | None
+    """99 % quantile; from a stored profile: the mean of the largest 2 % of its windows."""
     lowest: float | None
     highest: float | None
     quantiles: list[float] | None
+    """33 quantiles from the lowest to the highest value, evenly spaced in probability."""
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Lowest and highest of equal columns of time. Missing: None where there is no sample."""
+class SparklineColumns(_Documented):
+    """A series in columns of equal length, in the unit of its field."""
 
     low: list[float | None]
+    """Lowest value of each column. Null: no sample."""
     high: list[float | None]
+    """Highest value of each column. Null: no sample."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """The incident over time; `baseline`: in the same shape by elapsed time, where its samples were read and it is one window."""
+class Sparkline(SparklineColumns):
+    """The incident over time."""
 
     start_ms: int
+    """Start of the incident, milliseconds since the epoch."""
     end_ms: int
-    low: list[float | None]
-    high: list[float | None]
-    baseline: Columns | None
+    """End of the incident, milliseconds since the epoch."""
+    baseline: SparklineColumns | None
+    """The baseline by elapsed time. Null where it has several windows, or its samples were not read because it has a profile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """How many times its usual change each kind of change is; `load`: against what the load of the host explains."""
+class ChangeRatios(_Documented):
+    """The change ratio of each kind of change: how many times its natural variability the series moved in that respect."""
 
     value: float
+    """Level: quantiles, ranks, parts of the window, trend."""
     shape: float
+    """Width of the middle half."""
     top: float
+    """Highest values."""
     bottom: float
+    """Lowest values."""
     step: float
+    """Movement from sample to sample."""
     still: float
+    """Share of equal neighbouring samples."""
     missing: float
+    """Share of reports without a value."""
     load: float
+    """Level, after subtracting what the load of the host explains."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A series that differs.
-
-    `usual`: how much it changes by itself, `change`: how much it did, both as the kind measures it (the field's unit, a share, a
-    factor);
-    `score`: how many times the usual that is; `surprise`: minus the decimal logarithm of the chance of that in a normal window;
-    `impact`: how much of it there is, 0..1
-    """
+class Finding(_Documented):
+    """A series that changed."""
 
     instance: str
+    """Name of the instance; empty for stats without instances."""
     kind: FindingKind
     direction: Direction
     is_worse: bool | None
+    """Whether the change is for the worse. Null: more of it is neither better nor worse."""
     baseline: SideValues
     incident: SideValues
-    usual: float
+    change_scale: float
+    """Natural change of the series, as `kind` measures it: in the field's unit, as a share, or as a factor."""
     change: float
-    score: float
-    surprise: float
-    explained: float
-    parts: Parts
+    """Signed change in the incident, as `kind` measures it."""
+    change_ratio: float
+    """How many times its natural variability the series moved: |change| / change_scale."""
+    significance: float
+    """Minus the decimal logarithm of the chance of such a change in a normal window."""
+    explained_by_load: float
+    """Share of the change that the load of the host explains, 0..1."""
+    change_ratios: ChangeRatios
     impact: float
-    weight: float
+    """How much more or less of it there is, 0..1: points of a percentage, else decades of the host's total."""
+    anomaly_score: float
+    """Orders findings: significance and impact in one number, 0..1."""
     sentence: str
-    figure: Figure | None
+    sparkline: Sparkline | None
+    """Null where the finding is not drawn: only the strongest members of the first groups are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Findings of one field of a host that tell the same, the strongest first."""
+class Command(_Documented):
+    """A command ready to copy."""
 
+    command: str
+    note: str
+    """What it shows."""
+    needs: str
+    """`root`, or empty."""
+    source: str
+    """A manual page or an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question(_Documented):
+    """A next question, with the commands that may answer it on this host."""
+
+    why: str
+    commands: list[Command]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup(_Documented):
+    """Findings of one field of a host that changed together, strongest first."""
+
+    rank: int
+    """1 for the group with the highest anomaly score."""
     host: str
     stat: str
     field: str
     column: str
     unit: str
     help: str
+    subsystem: Subsystem
     kind: FindingKind
+    """Of the strongest member, as are direction, is_worse, change_ratio, significance and anomaly_score."""
     direction: Direction
     is_worse: bool | None
-    score: float
-    surprise: float
+    """Whether the change is for the worse. Null: more of it is neither better nor worse."""
+    change_ratio: float
+    """How many times its natural variability the strongest member moved."""
+    significance: float
+    """Minus the decimal logarithm of the chance of such a change in a normal window."""
     impact: float
-    weight: float
+    """How much more or less of it there is over all instances, 0..1."""
+    anomaly_score: float
+    """Orders the groups, 0..1."""
     sentence: str
     n_members: int
+    """Series in the group."""
     n_instances: int
+    """Series of this field on the host."""
     instances: list[str]
+    """Names of the members, strongest first, at most 200."""
     members: list[Finding]
-    related: list[str] = dataclasses.field(default_factory=list)
+    """The strongest members, at most 20."""
+    related: list[str]
+    """Sentences of other groups of this stat that have mostly the same instances."""
+    questions: list[Question]
 
 
 @dataclass(frozen=True, slots=True)
-class OneSided:
-    """A series that only one side has."""
+class UnmatchedSeries(_Documented):
+    """A series with samples on one side only."""
 
     host: str
     stat: str
     field: str
     instance: str
-    side: SideName
+    """Name of the instance; empty for stats without instances."""
     n: int
+    """Samples on the side that has the series."""
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Thin:
-    """A series that was not judged, and why."""
+class InsufficientData(_Documented):
+    """A series with too few samples to score."""
 
     host: str
     stat: str
     field: str
     instance: str
+    """Name of the instance; empty for stats without instances."""
     n_baseline: int
     n_incident: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Muted:
-    """A finding that nobody wanted to see."""
+class MutedFinding(_Documented):
+    """A series that changed and is muted."""
 
     host: str
     stat: str
     field: str
     instance: str
-    score: float
+    """Name of the instance; empty for stats without instances."""
+    change_ratio: float | None
+    """How many times its natural variability the series moved. Null in comparisons saved before 2026-11-22."""
+    significance: float
+    """Minus the decimal logarithm of the chance of such a change in a normal window."""
 
 
 @dataclass(frozen=True, slots=True)
-class SideAccount:
-    """How much one side holds: seconds with samples, by the stat that covers most, all samples, and rows that were not read."""
+class ComparedBaseline(_Documented):
+    """What the incident was compared with."""
+
+    kind: BaselineKind
+    """A saved baseline, a window of the same host, the same time a day or a week ago, or another host in the same window."""
+    name: str
+    """In words."""
+    baseline_id: int | None
+    """Null unless `kind` is `baseline`."""
+    version: int | None
+    """Version of the baseline. Null unless `kind` is `baseline`."""
+    windows: list[Window]
+    """Windows of the first host, without excluded periods."""
+    host: str | None
+    """Null unless `kind` is `host`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideCoverage(_Documented):
+    """How much data one side has."""
 
     covered_s: float
+    """Seconds with samples, of the stat that covers most."""
     n_samples: int
-    n_rows_skipped: int = 0
+    """Samples that were read, of all stats and hosts."""
+    n_rows_skipped: int
+    """Rows beyond the limit that were not read."""
 
 
 @dataclass(frozen=True, slots=True)
-class HostComparison:
-    """One host: every series of it is in a group, unchanged, one-sided, thin or muted."""
+class Sides(_Documented):
+    """How much data both sides have."""
 
-    host: str
-    windows: Sequence[Window]
-    version: int | None
-    baseline: SideAccount
-    incident: SideAccount
+    baseline: SideCoverage
+    incident: SideCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Counts(_Documented):
+    """Series outside the findings: all of them, while their lists hold at most 1,000 each."""
+
+    appeared: int
+    disappeared: int
+    insufficient_data: int
+    muted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(_Documented):
+    """All series of the hosts, incident against baseline, ranked."""
+
+    hosts: list[str]
+    start: datetime
+    """First instant of the incident."""
+    end: datetime
+    """First instant after the incident."""
+    method_version: int
+    """Version of the scoring method; results of different versions are not comparable."""
+    against: ComparedBaseline
+    divisor: str | None
+    """The series that all others were divided by, as stat.field or stat.field@instance. Null: none."""
+    sides: Sides
     is_seasonal: bool
+    """Whether the incident was compared with the same hours of the day only."""
     seasonal_note: str
+    """Which hours it was compared with, or why with all. Empty without a stored profile."""
+    n_series: int
     n_unchanged: int
     n_findings: int
-    groups: list[Group]
-    one_sided: list[OneSided]
-    thin: list[Thin]
-    muted: list[Muted]
+    n_groups: int
+    """All groups; `groups` holds at most `limit` of them."""
+    verdict: str
+    """The result in one sentence."""
+    groups: list[FindingGroup]
+    appeared: list[UnmatchedSeries]
+    """Series with samples in the incident only."""
+    disappeared: list[UnmatchedSeries]
+    """Series with samples in the baseline only."""
+    insufficient_data: list[InsufficientData]
+    muted: list[MutedFinding]
+    counts: Counts
     spec_versions: dict[str, int]
-
-    @property
-    def n_series(self) -> int:
-        """All series that were looked at."""
-        return self.n_unchanged + self.n_findings + len(self.one_sided) + len(self.thin) + len(self.muted)
+    """Versions of the specs that the samples were read with."""
+    elapsed_ms: int
+    """Time that the comparison took."""

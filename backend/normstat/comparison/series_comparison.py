@@ -1,4 +1,4 @@
-"""Series without units, from anywhere: which of them changed more than they do by themselves."""
+"""Compare series without units: which of them changed more than their natural variability."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from typing import Final, Literal
 import numpy as np
 
 from normstat.profiles.adhoc_profile import Block, compare_blocks
-from normstat.scoring.host_profile import Judged
+from normstat.scoring.host_profile import WindowScores
 from normstat.scoring.summary import FloatArray, IntArray
 
-Verdict = Literal["unusual", "normal", "not-judged"]
-# From this score on a series is unusual: less than one normal window in ten thousand has it.
+Verdict = Literal["unusual", "normal", "insufficient-data"]
+# From this significance on a series is unusual: fewer than one normal window in ten thousand reaches it.
 UNUSUAL: Final = 4.7
 NUMBER: Final = re.compile(r"\d+")
 
@@ -23,25 +23,25 @@ def compare_arrays(
     incident: FloatArray,
     names: Sequence[str] | None = None,
 ) -> tuple[FloatArray, list[Verdict]]:
-    """Return how unusual each series is in the incident: its score and the verdict.
+    """Return the significance of each series' change, and the verdict.
 
-    `names`: series whose names differ in their numbers only are a family, and judged by what is normal in it.
+    `names`: series whose names differ only in numbers are a family and share their calibration.
     Shape: times (n,) and (m,), seconds since the epoch, ascending; baseline (n_series, n), incident (n_series, m). Missing: NaN
     """
     families = np.zeros(len(baseline), np.int64) if names is None else families_of(names)
-    _, judged = compare_blocks([Block(times_baseline, baseline, times_incident, incident)], families)
-    return judged.score, verdicts_of(judged)
+    _, scores = compare_blocks([Block(times_baseline, baseline, times_incident, incident)], families)
+    return scores.significance, verdicts_of(scores)
 
 
 def families_of(names: Sequence[str]) -> IntArray:
-    """Return codes of families: names that differ in their numbers only. Shape: -> (n_series,)"""
+    """Return codes of families: names that differ only in numbers. Shape: -> (n_series,)"""
     codes: dict[str, int] = {}
     return np.array([codes.setdefault(NUMBER.sub("#", name), len(codes)) for name in names], np.int64)
 
 
-def verdicts_of(judged: Judged) -> list[Verdict]:
+def verdicts_of(scores: WindowScores) -> list[Verdict]:
     """Return the verdict of each series."""
     return [
-        "not-judged" if not can_judge else "unusual" if score >= UNUSUAL else "normal"
-        for can_judge, score in zip(judged.can_judge.tolist(), judged.score.tolist(), strict=True)
+        "insufficient-data" if not has_enough_data else "unusual" if significance >= UNUSUAL else "normal"
+        for has_enough_data, significance in zip(scores.has_enough_data.tolist(), scores.significance.tolist(), strict=True)
     ]

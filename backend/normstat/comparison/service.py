@@ -1,8 +1,8 @@
-"""Runs a comparison: finds what counts as normal, compares host by host, and says in one sentence what came out."""
+"""Run a comparison: read the baseline, compare host by host, rank the groups, add the next questions."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
 
@@ -11,25 +11,28 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.divisor import Divisor, parse_divisor, read_rate
-from normstat.comparison.host_comparison import Mutes, Progress, Task, compare_host
-from normstat.comparison.model import AgainstKind, Group, HostComparison
+from normstat.comparison.host_comparison import HostComparison, Mutes, Progress, Task, compare_host
+from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides
+from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
+from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.errors import BadRequest, NoData
-from normstat.profiles.stored_profile import LoadedProfile, load_profile
+from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
-from normstat.storage.baseline_rows import read_baseline
-from normstat.storage.baseline_versions import effective_windows, read_version
+from normstat.stats.catalogue import load_catalogue
 from normstat.storage.lookup import require_host
 from normstat.storage.mute_rows import list_mutes
 from normstat.window import Window
 
 METHOD_VERSION: Final = 2
 AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
+DEFAULT_LIMIT: Final = 200
+# Series outside the findings are all counted; each list holds at most this many.
+MAX_LISTED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """What an incident is compared with: just one of a baseline (and its version, the newest one where none is named), a window,
-    the same time a day or a week ago, another host in the same window."""
+class BaselineChoice:
+    """What to compare with: exactly one of a baseline (version None: the newest), a window, a time ago, or another host."""
 
     baseline: int | None = None
     version: int | None = None
@@ -40,100 +43,103 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """What to compare. `divisor`: a series that all others are divided by, as stat.field or stat.field@instance"""
+    """What to compare.
+
+    `divisor`: a series that all others are divided by, as stat.field or stat.field@instance; `limit`: most groups in the result
+    """
 
     hosts: Sequence[str]
     incident: Window
-    against: Against
+    against: BaselineChoice
     divisor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Normal:
-    """What counted as normal. `name`: in words; `windows`: of the first host, without what is excluded."""
-
-    kind: AgainstKind
-    name: str
-    baseline_id: int | None
-    version: int | None
-    windows: list[Window]
-    host: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRecord:
-    """All hosts; `groups` are those of all of them, what matters most first."""
-
-    normal: Normal
-    hosts: list[HostComparison]
-    groups: list[Group]
-    verdict: str
-    elapsed_ms: int
+    limit: int = DEFAULT_LIMIT
 
 
 async def run_comparison(
     session: AsyncSession, request: ComparisonRequest, *, max_rows: int, progress: Progress | None = None
-) -> ComparisonRecord:
-    """Return what differs in the incident from what is normal; `max_rows`: most rows read of one stat for each side.
+) -> Comparison:
+    """Return what changed in the incident. `max_rows`: most rows read of one stat for each side.
 
-    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not speak of a host, or for a
-    divisor that is not there; NoData when a side has no samples
+    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host, or for an
+    unknown divisor; NoData when a side has no samples
     """
     started = time.monotonic()
-    await _require_hosts(session, request)
-    found: list[HostComparison] = []
-    for number, host in enumerate(request.hosts):
-
-        async def tell(done: int, total: int, what: str, before: int = number) -> None:
-            if progress is not None:
-                await progress(before * total + done, len(request.hosts) * total, what)
-
-        with work_budget.host_memory():
-            # One host's profile and divisor at a time.
-            task = await _to_task(session, request, host)
-            compared = await compare_host(session, task, tell, max_rows=max_rows)
-        await work_budget.keep_here(
-            work_budget.LISTED_BYTES * (len(compared.one_sided) + len(compared.thin) + len(compared.muted) + compared.n_findings)
-        )
-        await _require_samples(session, task, compared)
-        found.append(compared)
-    groups = sorted((group for host in found for group in host.groups), key=lambda group: -group.weight)
-    return ComparisonRecord(
-        normal=await _to_normal(session, request, found[0]),
-        hosts=found,
-        groups=groups,
-        verdict=_to_verdict(found, groups),
-        elapsed_ms=round(1000 * (time.monotonic() - started)),
+    host_ids = {host: await require_host(session, host) for host in request.hosts}
+    baseline = None
+    if request.against.baseline is not None:
+        baseline = await read_saved_baseline(session, request.against.baseline, request.against.version, host_ids)
+    hosts = await compare_hosts(session, request, host_ids, baseline, max_rows=max_rows, progress=progress)
+    groups = sorted((group for host in hosts for group in host.groups), key=lambda group: -group.anomaly_score)
+    shown = [replace(group, rank=rank) for rank, group in enumerate(groups[: request.limit], start=1)]
+    shown = _add_questions(shown, await _read_systems(session, hosts))
+    elapsed_ms = round(1000 * (time.monotonic() - started))
+    appeared, disappeared = [s for host in hosts for s in host.appeared], [s for host in hosts for s in host.disappeared]
+    insufficient_data = [s for host in hosts for s in host.insufficient_data]
+    muted = [s for host in hosts for s in host.muted]
+    return Comparison(
+        hosts=[host.host for host in hosts],
+        start=request.incident.start,
+        end=request.incident.end,
+        method_version=METHOD_VERSION,
+        against=_describe_baseline(request.against, baseline, hosts[0].windows),
+        divisor=request.divisor,
+        sides=Sides(_add_up([host.baseline for host in hosts]), _add_up([host.incident for host in hosts])),
+        is_seasonal=all(host.is_seasonal for host in hosts),
+        seasonal_note=" ".join(dict.fromkeys(host.seasonal_note for host in hosts if host.seasonal_note)),
+        n_series=sum(host.n_series for host in hosts),
+        n_unchanged=sum(host.n_unchanged for host in hosts),
+        n_findings=sum(host.n_findings for host in hosts),
+        n_groups=len(groups),
+        verdict=_to_verdict(hosts, groups),
+        groups=shown,
+        appeared=appeared[:MAX_LISTED],
+        disappeared=disappeared[:MAX_LISTED],
+        insufficient_data=insufficient_data[:MAX_LISTED],
+        muted=muted[:MAX_LISTED],
+        counts=Counts(len(appeared), len(disappeared), len(insufficient_data), len(muted)),
+        spec_versions={name: version for host in hosts for name, version in host.spec_versions.items()},
+        elapsed_ms=elapsed_ms,
     )
 
 
-async def _require_hosts(session: AsyncSession, request: ComparisonRequest) -> None:
-    """Check the names before any sample is read.
+async def compare_hosts(
+    session: AsyncSession,
+    request: ComparisonRequest,
+    host_ids: Mapping[str, int],
+    baseline: SavedBaseline | None,
+    *,
+    max_rows: int,
+    progress: Progress | None = None,
+) -> list[HostComparison]:
+    """Return the result of each host, one after the other. `baseline`: the one that the request names."""
+    results: list[HostComparison] = []
+    for number, host in enumerate(host_ids):
 
-    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host
-    """
-    for host in request.hosts:
-        await require_host(session, host)
-    baseline_id, version = request.against.baseline, request.against.version
-    if baseline_id is None:
-        return
-    info = await read_baseline(session, baseline_id)
-    hosts = info.hosts if version is None else (await read_version(session, baseline_id, version)).hosts
-    for host in request.hosts:
-        if host not in hosts:
-            raise BadRequest(
-                f"The baseline {info.name} speaks of {', '.join(hosts)}, not of {host}; choose one of that host",
-                {"baseline": info.id, "host": host},
-            )
+        async def report(done: int, total: int, what: str, n_hosts_done: int = number) -> None:
+            if progress is not None:
+                await progress(n_hosts_done * total + done, len(host_ids) * total, what)
+
+        with work_budget.host_memory():
+            # One host's profile and divisor at a time.
+            task = await _to_task(session, request, host, host_ids[host], baseline)
+            result = await compare_host(session, task, report, max_rows=max_rows)
+        await work_budget.keep_here(work_budget.LISTED_BYTES * (result.n_listed + result.n_findings))
+        await _require_samples(session, task, result)
+        results.append(result)
+    return results
 
 
-async def _to_task(session: AsyncSession, request: ComparisonRequest, host: str) -> Task:
-    host_id = await require_host(session, host)
+async def _to_task(
+    session: AsyncSession, request: ComparisonRequest, host: str, host_id: int, baseline: SavedBaseline | None
+) -> Task:
     against, incident = request.against, request.incident
     other_id, version, profile = host_id, None, None
     windows: Windows
-    if against.baseline is not None:
-        version, windows, profile = await _find_baseline(session, request, host, host_id)
+    if baseline is not None:
+        version, windows = baseline.version, baseline.windows_of(host, host_id)
+        # A profile has undivided values.
+        profile = None if request.divisor is not None else await baseline.load_profile(session, host_id, incident)
+        windows = windows if profile is None else profile.windows
     elif against.ago is not None:
         windows = (Window(incident.start - AGO[against.ago], incident.end - AGO[against.ago]),)
     elif against.other_host is not None:
@@ -151,66 +157,89 @@ async def _to_task(session: AsyncSession, request: ComparisonRequest, host: str)
         rates = [await read_rate(session, of, request.divisor, some) for of, some in sides]
         for side, rate in zip(("baseline", "incident"), rates, strict=True):
             if not rate.values.any():
-                raise NoData(f"The divisor {request.divisor} of {host} is nothing all the time of the {side}", {"host": host})
+                raise NoData(f"The divisor {request.divisor} of {host} is zero or missing throughout the {side}", {"host": host})
         divisor = Divisor(request.divisor, *rates)
     mutes: Mutes = [(mute.stat, mute.field, mute.instance) for mute in await list_mutes(session, host)]
     return Task(host, host_id, incident, other_id, windows, profile, version, divisor, mutes)
 
 
-async def _find_baseline(
-    session: AsyncSession, request: ComparisonRequest, host: str, host_id: int
-) -> tuple[int, Windows, LoadedProfile | None]:
-    baseline_id = request.against.baseline
-    assert baseline_id is not None
-    info = await read_baseline(session, baseline_id)
-    version = info.version if request.against.version is None else request.against.version
-    windows = tuple(await effective_windows(session, baseline_id, host_id, version))
-    if not windows:
-        raise NoData(f"Nothing is left of the baseline {info.name} for {host}: all of it is excluded", {"baseline": info.id})
-    # Divided by the load every sample counts again.
-    profile = None
-    if request.divisor is None:
-        profile = await load_profile(session, baseline_id, request.against.version, host_id, at=request.incident)
-    return version, windows if profile is None else profile.windows, profile
+def _describe_baseline(choice: BaselineChoice, baseline: SavedBaseline | None, windows: Windows) -> ComparedBaseline:
+    if baseline is not None:
+        name = f"baseline {baseline.name}"
+        return ComparedBaseline("baseline", name, baseline.id, baseline.version, list(windows), None)
+    if choice.ago is not None:
+        return ComparedBaseline("ago", f"the same time one {choice.ago} earlier", None, None, list(windows), None)
+    if choice.other_host is not None:
+        return ComparedBaseline("host", f"{choice.other_host} at the same time", None, None, list(windows), choice.other_host)
+    return ComparedBaseline("window", "another window", None, None, list(windows), None)
 
 
-async def _to_normal(session: AsyncSession, request: ComparisonRequest, first: HostComparison) -> Normal:
-    against, windows = request.against, list(first.windows)
-    if against.baseline is not None:
-        info = await read_baseline(session, against.baseline)
-        return Normal("baseline", f"baseline {info.name}", info.id, first.version, windows, None)
-    if against.ago is not None:
-        return Normal("ago", f"the same time one {against.ago} before", None, None, windows, None)
-    if against.other_host is not None:
-        return Normal("host", f"{against.other_host} at the same time", None, None, windows, against.other_host)
-    return Normal("window", "another window", None, None, windows, None)
-
-
-def _to_verdict(hosts: Sequence[HostComparison], groups: Sequence[Group]) -> str:
+def _to_verdict(hosts: Sequence[HostComparison], groups: Sequence[FindingGroup]) -> str:
     n_series, n_findings = sum(host.n_series for host in hosts), sum(host.n_findings for host in hosts)
     if groups:
-        series = "1 series differs" if n_findings == 1 else f"{n_findings:,} series differ"
         many = "" if len(groups) == 1 else f", in {len(groups):,} groups"
-        return f"{series} from what is normal{many}, of {n_series:,}. First: {groups[0].sentence}"
-    n_judged = sum(host.n_unchanged for host in hosts)
-    if n_judged == 0:
-        return f"Nothing could be judged: none of {n_series:,} series has enough samples on both sides."
-    return f"Nothing unusual: {n_judged:,} series are as they are normally."
+        return f"{n_findings:,} of {n_series:,} series changed{many}. Top finding: {groups[0].sentence}"
+    n_scored = sum(host.n_unchanged for host in hosts)
+    if n_scored == 0:
+        return f"Insufficient data: none of {n_series:,} series has enough samples on both sides."
+    return f"No unusual change in {n_scored:,} series."
 
 
-async def _require_samples(session: AsyncSession, task: Task, compared: HostComparison) -> None:
-    """Raise NoData, saying when there are samples, where a side has none."""
-    for side, account, host_id, windows in (
-        ("baseline", compared.baseline, task.baseline_host_id, task.baseline),
-        ("incident", compared.incident, task.host_id, (task.incident,)),
+async def _require_samples(session: AsyncSession, task: Task, result: HostComparison) -> None:
+    """Require samples on both sides.
+
+    Raises: NoData, with the time that has samples
+    """
+    for side, coverage, host_id, windows in (
+        ("baseline", result.baseline, task.baseline_host_id, task.baseline),
+        ("incident", result.incident, task.host_id, (task.incident,)),
     ):
-        if account.n_samples:
+        if coverage.n_samples:
             continue
         first, last = await read_first_and_last(session, host_id)
         known = (
             "it has none at all"
             if first is None or last is None
-            else f"it has some from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
+            else f"it has samples from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
         )
         spans = ", ".join(f"{window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}" for window in windows[:3])
         raise NoData(f"{task.host} has no samples in the {side} ({spans}); {known}", {"host": task.host, "side": side})
+
+
+async def _read_systems(session: AsyncSession, hosts: Sequence[HostComparison]) -> dict[str, System]:
+    """Return the operating system of each host."""
+    os_by_host = await read_host_os(session, [host.host for host in hosts])
+    specs = load_catalogue().specs
+    return {
+        host.host: to_system(os_by_host.get(host.host, ""), (specs[name].os for name in host.spec_versions if name in specs))
+        for host in hosts
+    }
+
+
+def _add_questions(groups: Sequence[FindingGroup], systems: Mapping[str, System]) -> list[FindingGroup]:
+    questions = find_questions([_to_context(group) for group in groups], systems)
+    return [replace(group, questions=own) for group, own in zip(groups, questions, strict=True)]
+
+
+def _to_context(group: FindingGroup) -> FindingContext:
+    return FindingContext(
+        host=group.host,
+        stat=group.stat,
+        field=group.field,
+        unit=group.unit,
+        kind=group.kind,
+        direction=group.direction,
+        n_members=group.n_members,
+        n_instances=group.n_instances,
+        members=tuple(
+            FindingValue(member.instance, member.kind, member.baseline.median, member.incident.median) for member in group.members
+        ),
+    )
+
+
+def _add_up(sides: Sequence[SideCoverage]) -> SideCoverage:
+    return SideCoverage(
+        covered_s=max(side.covered_s for side in sides),
+        n_samples=sum(side.n_samples for side in sides),
+        n_rows_skipped=sum(side.n_rows_skipped for side in sides),
+    )

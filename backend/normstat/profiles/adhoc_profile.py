@@ -8,9 +8,9 @@ import numpy as np
 
 from normstat import work_budget
 from normstat.scoring.bins import Edges, choose_edges, fill_bins
-from normstat.scoring.host_profile import HostProfile, Judged, judge, learn_length
+from normstat.scoring.host_profile import HostProfile, WindowScores, learn_window_model, score_window
 from normstat.scoring.load_model import learn, log_scale_of, to_log, window_middles
-from normstat.scoring.series_stats import BoolArray, digits_of, levels_of, looks_like_percent, traits_of
+from normstat.scoring.series_stats import BoolArray, digits_of, levels_of, looks_like_percent, series_stats_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
 
 MAX_WINDOWS: Final = 32
@@ -41,67 +41,73 @@ class _Distances:
     """A block as distances from the levels of its series; the block itself, which is twice as large, is not kept."""
 
     times_baseline: FloatArray
-    before: Float32Array
+    baseline: Float32Array
     times_incident: FloatArray
-    now: Float32Array
+    incident: Float32Array
     level: FloatArray
     digit: FloatArray
     is_percent: BoolArray
 
 
-def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, Judged]:
+def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, WindowScores]:
     """Return each series by itself, and all of them together; each block is asked for when the one before is done with.
 
     Shape: families (n_series,), codes, over the series of all blocks in their order
     """
     blocks = [_measure(block) for block in given]
-    before, now = [block.before for block in blocks], [block.now for block in blocks]
-    whole = concatenate([_summarise(distances) for distances in before])
-    traits = traits_of(
-        whole,
+    baseline, incident = [block.baseline for block in blocks], [block.incident for block in blocks]
+    baseline_summary = concatenate([_summarise(distances) for distances in baseline])
+    series_stats = series_stats_of(
+        baseline_summary,
         np.concatenate([block.level for block in blocks]),
         np.concatenate([block.digit for block in blocks]),
         np.concatenate([block.is_percent for block in blocks]),
     )
     # Windows of all blocks at the same share of the baseline, so that one yardstick is one window of the host.
-    cuts = [cut(block.before.shape[1], block.now.shape[1]) for block in blocks]
+    cuts = [cut(block.baseline.shape[1], block.incident.shape[1]) for block in blocks]
     # A stat with few reports repeats its windows, so that it does not take those of the others.
     n_windows = max(map(len, cuts))
     windows = [
         concatenate(
             [
                 _summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]])
-                for distances, pieces in zip(before, cuts, strict=True)
+                for distances, pieces in zip(baseline, cuts, strict=True)
             ]
         )
         for number in range(n_windows)
     ]
     edges = _edges(blocks)
-    follow, left, added, bins_now = None, None, np.full(len(whole), np.nan, np.float32), None
+    load_model, left, added, incident_bins = None, None, np.full(len(baseline_summary), np.nan, np.float32), None
     if edges is not None:
-        bins = np.concatenate([fill_bins(item, block.times_baseline, edges[0]) for item, block in zip(before, blocks, strict=True)])
-        bins_now = np.concatenate(
-            [fill_bins(item, block.times_incident, edges[1]) for item, block in zip(now, blocks, strict=True)]
+        bins = np.concatenate(
+            [fill_bins(item, block.times_baseline, edges[0]) for item, block in zip(baseline, blocks, strict=True)]
         )
-        bins, bins_now = bins[:, ~np.isnan(bins).all(axis=0)], bins_now[:, ~np.isnan(bins_now).all(axis=0)]
+        incident_bins = np.concatenate(
+            [fill_bins(item, block.times_incident, edges[1]) for item, block in zip(incident, blocks, strict=True)]
+        )
+        bins, incident_bins = bins[:, ~np.isnan(bins).all(axis=0)], incident_bins[:, ~np.isnan(incident_bins).all(axis=0)]
         # A baseline without any value has no bins.
-        added = log_scale_of(bins, traits) if bins.shape[1] else added
+        added = log_scale_of(bins, series_stats) if bins.shape[1] else added
         learned = learn(to_log(bins, added))
-        bins_now = to_log(bins_now, added)
-        if learned is not None and bins_now.shape[1]:
-            follow = learned[0]
-            left = window_middles(learned[1], bins_now.shape[1])
+        incident_bins = to_log(incident_bins, added)
+        if learned is not None and incident_bins.shape[1]:
+            load_model = learned[0]
+            left = window_middles(learned[1], incident_bins.shape[1])
     disjoint = float(
-        np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(before, cuts, strict=True)])
+        np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(baseline, cuts, strict=True)])
     )
-    known = learn_length(windows, whole, traits, families, length_s=1.0, n_disjoint=disjoint, left=left)
-    profile = HostProfile(traits, whole, families, [known], follow, added, edges[0][1] if edges else 0.0)
-    event_size = np.concatenate([event_size_of(distances) for distances in now])
+    window_model = learn_window_model(
+        windows, baseline_summary, series_stats, families, length_s=1.0, n_disjoint=disjoint, left=left
+    )
+    profile = HostProfile(
+        series_stats, baseline_summary, families, [window_model], load_model, added, edges[0][1] if edges else 0.0
+    )
+    event_size = np.concatenate([event_size_of(distances) for distances in incident])
     # The yardstick was made for windows of just this length.
     window = concatenate(
-        [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(now, cuts, strict=True)]
+        [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(incident, cuts, strict=True)]
     )
-    return profile, judge(profile, window, event_size, bins_now, 1.0)
+    return profile, score_window(profile, window, event_size, incident_bins, 1.0)
 
 
 def _measure(block: Block) -> _Distances:

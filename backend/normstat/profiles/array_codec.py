@@ -1,9 +1,9 @@
-"""Dataclasses of arrays as bytes, in sections that are read one by one: pieces and profiles of baselines.
+"""Encode dataclasses of arrays as bytes, in sections that are read one by one: the format of stored sketches and profiles.
 
-    head       magic, number of sections; for each: length of its name, bytes as they are, bytes packed; the names; CRC-32
-    section    zstd of: length of a JSON tree, the tree, the arrays that it speaks of, in planes: all first bytes, all second, ...
+    head       magic, number of sections; for each: length of its name, plain size, packed size; the names; CRC-32
+    section    zstd of: length of a JSON tree, the tree, its arrays in byte planes: all first bytes, all second bytes, ...
 
-Whoever reads names the dataclasses that may be in it; one whose fields are other ones today is refused like broken bytes.
+A reader passes the dataclasses that may occur. One whose fields differ from the stored ones is rejected like broken bytes.
 """
 
 import json
@@ -23,17 +23,40 @@ ENTRY: Final = struct.Struct("<BQQ")
 TREE: Final = struct.Struct("<I")
 CHECK: Final = struct.Struct("<I")
 LEVEL: Final = 1
-# More than this is no section of ours: a piece of 20,000 series has 20 MB in one.
+# A larger section is damaged: that of a sketch of 20,000 series has 20 MB.
 MAX_BYTES: Final = 4 << 30
+# Names in the bytes. They stay when a class or a field is renamed, or every stored profile would have to be built again.
+STORED_NAMES: Final[Mapping[str, str]] = {
+    "SketchKeys": "Keys",
+    "SeriesStats": "Traits",
+    "NaturalChange": "Usual",
+    "WindowModel": "Knowledge",
+    "WindowModel.natural_change": "usual",
+    "LoadModel": "Follow",
+    "HostProfile.series_stats": "traits",
+    "HostProfile.baseline": "whole",
+    "HostProfile.window_models": "lengths",
+    "HostProfile.load_model": "follow",
+}
 _own = threading.local()
 
 
 class BrokenBytes(ValueError):
-    """Bytes that no packing of today's made."""
+    """Bytes that `pack_sections` did not write."""
+
+
+def stored_name(type_: type) -> str:
+    """Return the name of a dataclass in the bytes."""
+    return STORED_NAMES.get(type_.__name__, type_.__name__)
+
+
+def stored_fields(type_: type) -> dict[str, str]:
+    """Return the names of the fields of a dataclass, by their names in the bytes, in their order."""
+    return {STORED_NAMES.get(f"{type_.__name__}.{field.name}", field.name): field.name for field in fields(type_)}
 
 
 def pack_sections(sections: Mapping[str, object]) -> bytes:
-    """Return the sections as bytes. Each is made of dataclasses, arrays, sequences, mappings from texts, texts and numbers."""
+    """Return the sections as bytes. Each consists of dataclasses, arrays, sequences, mappings with text keys, texts and numbers."""
     entries, names, bodies = [], [], []
     for name, value in sections.items():
         plain = _encode(value)
@@ -46,43 +69,43 @@ def pack_sections(sections: Mapping[str, object]) -> bytes:
 
 
 class Sections:
-    """Sections that were packed; `types`: the dataclasses that may be in them.
+    """Packed sections. `types`: the dataclasses that may occur in them.
 
     Raises: BrokenBytes
     """
 
     def __init__(self, body: bytes, types: Sequence[type]) -> None:
         self._body = body
-        self._types = {type_.__name__: type_ for type_ in types}
+        self._types = {stored_name(type_): type_ for type_ in types}
         self._places: dict[str, tuple[int, int, int]] = {}
         try:
             self._read_head()
         except (struct.error, UnicodeDecodeError) as error:
-            raise BrokenBytes(f"The head of {len(body)} packed bytes cannot be read: {error}") from None
+            raise BrokenBytes(f"Cannot read the head of {len(body)} packed bytes: {error}") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
 
     def read(self, name: str) -> Any:
-        """Return what was packed under that name; sequences come back as tuples.
+        """Return the value of a section; sequences come back as tuples.
 
         Raises: BrokenBytes
         """
         if name not in self._places:
-            raise BrokenBytes(f"There is no section {name} among {sorted(self._places)}")
+            raise BrokenBytes(f"No section {name}; found {sorted(self._places)}")
         begin, n_plain, n_packed = self._places[name]
         try:
             plain = _decompressor().decompress(self._body[begin : begin + n_packed], max_output_size=n_plain)
             if len(plain) != n_plain:
-                raise BrokenBytes(f"Section {name} has {len(plain)} bytes, {n_plain} expected")
+                raise BrokenBytes(f"Section {name} has {len(plain)} bytes; expected {n_plain}")
             return _decode(plain, self._types)
         except (zstandard.ZstdError, struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            raise BrokenBytes(f"Section {name} cannot be read: {error}") from None
+            raise BrokenBytes(f"Cannot read section {name}: {error}") from None
 
     def _read_head(self) -> None:
         magic, n_sections = HEAD.unpack_from(self._body)
         if magic != MAGIC:
-            raise BrokenBytes(f"Packed bytes begin with {MAGIC!r}; found {self._body[:4]!r}")
+            raise BrokenBytes(f"Expected {MAGIC!r} at the start of packed bytes; found {self._body[:4]!r}")
         at = HEAD.size
         entries = [ENTRY.unpack_from(self._body, at + number * ENTRY.size) for number in range(n_sections)]
         at += n_sections * ENTRY.size
@@ -90,16 +113,16 @@ class Sections:
         at += n_names
         (check,) = CHECK.unpack_from(self._body, at)
         if check != zlib.crc32(self._body[:at]):
-            raise BrokenBytes(f"The head of {len(self._body)} packed bytes is damaged: its checksum does not fit")
+            raise BrokenBytes(f"The head of {len(self._body)} packed bytes is damaged: wrong checksum")
         at += CHECK.size
         for n_name, n_plain, n_packed in entries:
             if n_plain > MAX_BYTES:
-                raise BrokenBytes(f"A section of {n_plain} bytes; at most {MAX_BYTES} are read")
+                raise BrokenBytes(f"A section of {n_plain} bytes; the limit is {MAX_BYTES}")
             name = self._body[names_at : names_at + n_name].decode()
             self._places[name] = (at, n_plain, n_packed)
             names_at, at = names_at + n_name, at + n_packed
         if at != len(self._body):
-            raise BrokenBytes(f"{len(self._body)} packed bytes; their head speaks of {at}")
+            raise BrokenBytes(f"{len(self._body)} packed bytes; their head says {at}")
 
 
 def _encode(value: object) -> bytes:
@@ -113,7 +136,8 @@ def _to_tree(value: object, arrays: list[np.ndarray[Any, Any]]) -> object:
         arrays.append(value)
         return {"array": [value.dtype.str, *value.shape]}
     if is_dataclass(value) and not isinstance(value, type):
-        return {type(value).__name__: {field.name: _to_tree(getattr(value, field.name), arrays) for field in fields(value)}}
+        tree = {stored: _to_tree(getattr(value, name), arrays) for stored, name in stored_fields(type(value)).items()}
+        return {stored_name(type(value)): tree}
     if isinstance(value, Mapping):
         return {"map": {str(key): _to_tree(item, arrays) for key, item in value.items()}}
     if isinstance(value, np.generic):
@@ -122,7 +146,7 @@ def _to_tree(value: object, arrays: list[np.ndarray[Any, Any]]) -> object:
         return [_to_tree(item, arrays) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"{type(value).__name__} cannot be packed")
+    raise TypeError(f"Cannot pack a {type(value).__name__}")
 
 
 def _decode(plain: bytes, types: Mapping[str, type]) -> object:
@@ -132,7 +156,7 @@ def _decode(plain: bytes, types: Mapping[str, type]) -> object:
 
 
 class _Reader:
-    """Builds what a tree says, taking the arrays in their order."""
+    """Builds values from a tree, taking the arrays in their order."""
 
     def __init__(self, plain: bytes, at: int, types: Mapping[str, type]) -> None:
         self._plain = plain
@@ -141,7 +165,7 @@ class _Reader:
 
     def build(self, tree: object) -> object:
         if isinstance(tree, list):
-            # Texts by the thousand: nothing in them is to be built.
+            # Thousands of texts: nothing to build.
             return tuple(tree) if all(isinstance(item, str) for item in tree) else tuple(self.build(item) for item in tree)
         if not isinstance(tree, dict):
             return tree
@@ -150,7 +174,9 @@ class _Reader:
             return self._take(np.dtype(str(value[0])), [int(length) for length in value[1:]])
         if name == "map":
             return {key: self.build(item) for key, item in value.items()}
-        return self._types[name](**{key: self.build(item) for key, item in value.items()})
+        type_ = self._types[name]
+        own = stored_fields(type_)
+        return type_(**{own[key]: self.build(item) for key, item in value.items()})
 
     def _take(self, dtype: np.dtype[Any], shape: Sequence[int]) -> np.ndarray[Any, Any]:
         n = int(np.prod(shape, dtype=np.int64))

@@ -15,7 +15,7 @@ from normstat.baselines.window_sets import length_s
 from normstat.errors import NotFound, shorten
 from normstat.profiles.array_codec import BrokenBytes
 from normstat.profiles.profile_codec import BAND, BandStep, find_in_band, unpack_band
-from normstat.profiles.profile_job import before
+from normstat.profiles.profile_job import clip_at
 from normstat.profiles.seasonality import slot_of
 from normstat.profiles.stored_profile import Wanted, find_wanted
 from normstat.stats.spec import Field
@@ -113,7 +113,7 @@ async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandReques
     None.
     """
     rows = await profile_rows.read_bands(session, wanted.key)
-    bands = {slot: band for slot, (row, band) in rows.items() if row.effective == before(wanted.effective, row.until)}
+    bands = {slot: band for slot, (row, band) in rows.items() if row.effective == clip_at(wanted.effective, row.until)}
     if WHOLE_SLOT not in bands:
         return None
 
@@ -133,7 +133,7 @@ async def _read_samples(
     session: AsyncSession, wanted: Wanted, request: BandRequest, *, stat: StatRef, field: Field
 ) -> BandRecord:  # fmt: skip
     """From the samples, where they are few: the profile may not be there yet."""
-    effective = before(wanted.effective, datetime.now(UTC))
+    effective = clip_at(wanted.effective, datetime.now(UTC))
     if not effective:
         return _to_record(wanted, field, [], "Nothing of the baseline counts for this host so far.", is_seasonal=False)
     if length_s(effective) > MAX_READ_S:

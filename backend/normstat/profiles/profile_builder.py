@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 
 from normstat.profiles.adhoc_profile import MAX_PART
-from normstat.profiles.sketch import HOUR_S, MINUTE_S, WINDOW_LENGTHS, PackedPiece, rebase
-from normstat.scoring.host_profile import HostProfile, learn_length
+from normstat.profiles.sketch import HOUR_S, MINUTE_S, WINDOW_LENGTHS, PackedSketch, rebase
+from normstat.scoring.host_profile import HostProfile, learn_window_model
 from normstat.scoring.load_model import learn, log_scale_of, to_log, window_middles
-from normstat.scoring.series_stats import BoolArray, traits_of
+from normstat.scoring.series_stats import BoolArray, series_stats_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, merge, summarise
 
 # Of each length, at most; half as many of a host with very many series.
@@ -35,7 +35,7 @@ TEMPLATE: Final = summarise(np.empty((0, 4), np.float32))
 
 
 @dataclass(frozen=True, slots=True)
-class StatPieces:
+class StatSketches:
     """The pieces of a stat in the order of time.
 
     `percent`: the fields that are percentages; `digits`: the smallest difference that the tool prints, by field; where it is not
@@ -43,7 +43,7 @@ class StatPieces:
     """
 
     stat: str
-    pieces: Sequence[PackedPiece]
+    sketches: Sequence[PackedSketch]
     percent: frozenset[str]
     digits: Mapping[str, float]
 
@@ -60,7 +60,7 @@ class StatSeries:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class BuiltProfile:
     """A profile, whose series are those of `stats`, one after the other. `covered_s`: by the stat that covers most."""
 
     stats: tuple[StatSeries, ...]
@@ -74,38 +74,42 @@ class TooShort(ValueError):
     """The pieces hold too few windows to read off what is usual."""
 
 
-def assemble(stats: Sequence[StatPieces]) -> Assembled:
+def build_profile(stats: Sequence[StatSketches]) -> BuiltProfile:
     """Return the profile of all series of these stats.
 
     Raises: TooShort; BrokenBytes for a piece that cannot be read
     """
-    index = _Index([stat for stat in stats if any(len(piece.keys) for piece in stat.pieces)])
+    index = _Index([stat for stat in stats if any(len(sketch.keys) for sketch in stat.sketches)])
     if index.n_series == 0:
         raise TooShort("There is no sample in the windows of the baseline")
     lengths = index.find_windows()
     if not lengths:
         raise TooShort("The windows of the baseline are too short for a profile: what is compared is read from its samples")
-    level, whole = index.merge_all()
-    traits = traits_of(whole, level, index.named_digits(), index.is_percent)
+    level, baseline = index.merge_all()
+    series_stats = series_stats_of(baseline, level, index.named_digits(), index.is_percent)
     bins, bin_s = index.bins(level)
-    added = log_scale_of(bins, traits)
+    added = log_scale_of(bins, series_stats)
     learned = learn(to_log(bins, added))
-    known = []
+    window_models = []
     for window_s, places in lengths.items():
         windows = [index.window(start_s, window_s, level) for start_s in places]
         left = None if learned is None else window_middles(learned[1], max(1, round(window_s / bin_s)))
         n_disjoint = index.total_s / window_s
-        known.append(
-            learn_length(windows, whole, traits, index.families, length_s=float(window_s), n_disjoint=n_disjoint, left=left)
-        )  # fmt: skip
-    profile = HostProfile(traits, whole, index.families, known, None if learned is None else learned[0], added, bin_s)
-    return Assembled(index.series, profile, index.n_rows, index.covered_s, index.n_left_out)
+        window_models.append(
+            learn_window_model(
+                windows, baseline, series_stats, index.families, length_s=float(window_s), n_disjoint=n_disjoint, left=left
+            )
+        )
+    profile = HostProfile(
+        series_stats, baseline, index.families, window_models, None if learned is None else learned[0], added, bin_s
+    )
+    return BuiltProfile(index.series, profile, index.n_rows, index.covered_s, index.n_left_out)
 
 
 class _Index:
     """Which series of which piece is which of the profile, and what can be read of them."""
 
-    def __init__(self, stats: Sequence[StatPieces]) -> None:
+    def __init__(self, stats: Sequence[StatSketches]) -> None:
         self._stats = stats
         self.series, self._rows, self.n_left_out = _number(stats)
         self._offsets = np.concatenate([[0], np.cumsum([len(stat.instance) for stat in self.series])]).astype(np.int64)
@@ -119,10 +123,10 @@ class _Index:
             or [np.empty(0, np.bool_)]
         )
         self.digit = self._find_digits()
-        keys = [piece.keys for stat in stats for piece in stat.pieces]
+        keys = [sketch.keys for stat in stats for sketch in stat.sketches]
         self.n_rows = sum(own.n_rows for own in keys)
         self.n_left_out += max((own.n_left_out for own in keys), default=0)
-        self.covered_s = max((sum(piece.keys.covered_s for piece in stat.pieces) for stat in stats), default=0.0)
+        self.covered_s = max((sum(sketch.keys.covered_s for sketch in stat.sketches) for stat in stats), default=0.0)
         spans = sorted({(own.start_s, own.end_s) for own in keys if own.n_rows})
         self._spans = spans
         self.total_s = sum(end - start for start, end in spans)
@@ -136,12 +140,12 @@ class _Index:
                 continue
             n_series: dict[float, int] = {}
             for stat in self._stats:
-                for piece in stat.pieces:
-                    own = [piece.keys.start_s] if window_s == HOUR_S and piece.is_hour else [
-                        start_s for start_s, length_s in piece.places if length_s == window_s
+                for sketch in stat.sketches:
+                    own = [sketch.keys.start_s] if window_s == HOUR_S and sketch.is_hour else [
+                        start_s for start_s, length_s in sketch.places if length_s == window_s
                     ]  # fmt: skip
                     for start_s in own:
-                        n_series[start_s] = n_series.get(start_s, 0) + len(piece.keys)
+                        n_series[start_s] = n_series.get(start_s, 0) + len(sketch.keys)
             # Where a tool paused, a window would say that its series were missing.
             enough = max(n_series.values(), default=0) / 2
             starts = sorted(start_s for start_s, n in n_series.items() if n >= enough)
@@ -157,9 +161,9 @@ class _Index:
             own = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
             n = own.stop - own.start
             parts: list[tuple[FloatArray, Summary]] = []
-            for piece, rows in zip(stat.pieces, self._rows[number], strict=True):
-                if len(piece.keys):
-                    parts.append((_spread_rows(piece.keys.level, *rows, n), _place(piece.whole, *rows, n)))
+            for sketch, rows in zip(stat.sketches, self._rows[number], strict=True):
+                if len(sketch.keys):
+                    parts.append((_spread_rows(sketch.keys.level, *rows, n), _place(sketch.whole, *rows, n)))
                 if len(parts) == AT_ONCE:
                     parts = [_merge_levelled(parts, self.digit[own])]
             levels[own], whole = _merge_levelled(parts, self.digit[own])
@@ -172,12 +176,12 @@ class _Index:
         for number, stat in enumerate(self._stats):
             own = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
             found = None
-            for piece, (source, target) in zip(stat.pieces, self._rows[number], strict=True):
-                if piece.keys.start_s <= start_s < piece.keys.end_s:
-                    summary = piece.window(start_s, window_s)
+            for sketch, (source, target) in zip(stat.sketches, self._rows[number], strict=True):
+                if sketch.keys.start_s <= start_s < sketch.keys.end_s:
+                    summary = sketch.window(start_s, window_s)
                     if summary is not None:
                         moved = summary.take(source)
-                        delta = piece.keys.level[source] - level[own][target]
+                        delta = sketch.keys.level[source] - level[own][target]
                         moved = rebase(moved, delta, self.digit[own][target])
                         found = _place(moved, slice(None), target, own.stop - own.start)
             parts.append(_nothing(own.stop - own.start) if found is None else found)
@@ -189,7 +193,7 @@ class _Index:
         Shape: (n_series, n_bins). Missing: NaN
         """
         interval_s = max(
-            (float(np.median([piece.keys.interval_s for piece in stat.pieces if piece.keys.interval_s] or [0.0]))
+            (float(np.median([sketch.keys.interval_s for sketch in stat.sketches if sketch.keys.interval_s] or [0.0]))
              for stat in self._stats), default=0.0,
         )  # fmt: skip
         n_minutes = sum(int(np.ceil((end - start) / MINUTE_S)) for start, end in self._spans)
@@ -202,12 +206,12 @@ class _Index:
         n = np.zeros((self.n_series, len(bins)), np.uint16)
         for number, stat in enumerate(self._stats):
             offset = int(self._offsets[number])
-            for piece, (source, target) in zip(stat.pieces, self._rows[number], strict=True):
-                if not len(piece.keys):
+            for sketch, (source, target) in zip(stat.sketches, self._rows[number], strict=True):
+                if not len(sketch.keys):
                     continue
-                delta = piece.keys.level[source] - level[offset + target]
-                means = piece.minutes[source] + delta[:, None].astype(np.float32)
-                first = int(piece.keys.start_s // MINUTE_S)
+                delta = sketch.keys.level[source] - level[offset + target]
+                means = sketch.minutes[source] + delta[:, None].astype(np.float32)
+                first = int(sketch.keys.start_s // MINUTE_S)
                 place = np.searchsorted(bins, np.arange(first, first + means.shape[1]) // per_bin)
                 # Minutes of one bin follow each other.
                 begins = np.flatnonzero(np.diff(place, prepend=-1))
@@ -232,9 +236,9 @@ class _Index:
         """Return the finest digit of any piece; 0 where one knows none."""
         digit = np.full(self.n_series, np.inf)
         for number, stat in enumerate(self._stats):
-            for piece, (source, target) in zip(stat.pieces, self._rows[number], strict=True):
+            for sketch, (source, target) in zip(stat.sketches, self._rows[number], strict=True):
                 rows = int(self._offsets[number]) + target
-                digit[rows] = np.minimum(digit[rows], piece.keys.digit[source])
+                digit[rows] = np.minimum(digit[rows], sketch.keys.digit[source])
         return np.where(np.isinf(digit), 0.0, digit)
 
     def _spread(self, starts: Sequence[float], window_s: int, most: int) -> list[float]:
@@ -242,10 +246,10 @@ class _Index:
         if len(starts) <= most:
             return list(starts)
         begins = np.array([start for start, _ in self._spans])
-        before = np.concatenate([[0], np.cumsum([end - start for start, end in self._spans])])
+        elapsed_before = np.concatenate([[0], np.cumsum([end - start for start, end in self._spans])])
         middles = np.array(starts) + window_s / 2
         span = np.searchsorted(begins, middles, side="right") - 1
-        elapsed = before[span] + middles - begins[span]
+        elapsed = elapsed_before[span] + middles - begins[span]
         wanted = (np.arange(most) + 0.5) / most * self.total_s
         after = np.clip(np.searchsorted(elapsed, wanted), 1, len(elapsed) - 1)
         nearest = np.where(wanted - elapsed[after - 1] < elapsed[after] - wanted, after - 1, after)
@@ -255,7 +259,7 @@ class _Index:
 Rows = tuple[np.ndarray, np.ndarray]
 
 
-def _number(stats: Sequence[StatPieces]) -> tuple[tuple[StatSeries, ...], list[list[Rows]], int]:
+def _number(stats: Sequence[StatSketches]) -> tuple[tuple[StatSeries, ...], list[list[Rows]], int]:
     """Return the series of all pieces, for each piece which of its series is which of them, and how many are left out."""
     series, all_rows, n_left_out = [], [], 0
     n_total = 0
@@ -263,8 +267,8 @@ def _number(stats: Sequence[StatPieces]) -> tuple[tuple[StatSeries, ...], list[l
         instances: dict[str, int] = {}
         keys: dict[str, int] = {}
         codes = []
-        for piece in stat.pieces:
-            own = piece.keys
+        for sketch in stat.sketches:
+            own = sketch.keys
             of_instance = np.array([instances.setdefault(name, len(instances)) for name in own.instances] or [0], np.int64)
             of_field = np.array([keys.setdefault(key, len(keys)) for key in own.fields] or [0], np.int64)
             codes.append((of_field[own.field] << 32) + of_instance[own.instance])

@@ -1,17 +1,17 @@
 """A profile as bytes, and the small part of it that is drawn behind graphs: the band."""
 
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections
-from normstat.profiles.profile_builder import Assembled, StatSeries
-from normstat.profiles.sketch import PIECE_METHOD, Keys
-from normstat.scoring.change_scale import Ends, Traits, Usual
-from normstat.scoring.host_profile import HostProfile, Knowledge
-from normstat.scoring.load_model import Follow
+from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections, stored_fields, stored_name
+from normstat.profiles.profile_builder import BuiltProfile, StatSeries
+from normstat.profiles.sketch import SKETCH_METHOD, SketchKeys
+from normstat.scoring.change_scale import Ends, NaturalChange, SeriesStats
+from normstat.scoring.host_profile import HostProfile, WindowModel
+from normstat.scoring.load_model import LoadModel
 from normstat.scoring.significance import Calibration
 from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray, Summary
 
@@ -59,24 +59,24 @@ class ProfileBody:
 
 
 TYPES: Final = (
-    StatSeries, HostProfile, Traits, Summary, Knowledge, Usual, Ends, Calibration, Follow, Facts, Band,
+    StatSeries, HostProfile, SeriesStats, Summary, WindowModel, NaturalChange, Ends, Calibration, LoadModel, Facts, Band,
 )  # fmt: skip
-# What is stored has a number of two bytes: other methods, or records with other fields, have another one and make all again.
+# Stored rows carry this number of two bytes. Another method, or other fields in a record, changes it, and profiles are built again.
 METHOD: Final = (
     zlib.crc32(
         repr(
-            (PIECE_METHOD, PROFILE_METHOD, [(type_.__name__, [field.name for field in fields(type_)]) for type_ in (Keys, *TYPES)])
+            (SKETCH_METHOD, PROFILE_METHOD, [(stored_name(type_), list(stored_fields(type_))) for type_ in (SketchKeys, *TYPES)])
         ).encode()
     )
     % 2**15
 )
 
 
-def pack_profile(assembled: Assembled, days: str) -> tuple[bytes, bytes]:
+def pack_profile(built: BuiltProfile, days: str) -> tuple[bytes, bytes]:
     """Return the bytes of a profile, and of its band."""
-    facts = Facts(assembled.n_samples, assembled.covered_s, assembled.n_left_out, days)
-    body = pack_sections({"series": assembled.stats, "profile": assembled.profile, "facts": facts})
-    return body, pack_sections({"band": make_band(assembled.stats, assembled.profile)})
+    facts = Facts(built.n_samples, built.covered_s, built.n_left_out, days)
+    body = pack_sections({"series": built.stats, "profile": built.profile, "facts": facts})
+    return body, pack_sections({"band": make_band(built.stats, built.profile)})
 
 
 def unpack_profile(body: bytes) -> ProfileBody:
@@ -96,9 +96,9 @@ def make_band(stats: tuple[StatSeries, ...], profile: HostProfile) -> Band:
     places = np.array(BAND) * (len(PROBABILITIES) - 1)
     low = places.astype(np.intp)
     part = places - low
-    functions = profile.whole.quantiles.astype(np.float64)
+    functions = profile.baseline.quantiles.astype(np.float64)
     distances = functions[:, low] * (1 - part) + functions[:, np.minimum(low + 1, functions.shape[1] - 1)] * part
-    return Band(stats, profile.traits.level[:, None] + distances, profile.whole.n)
+    return Band(stats, profile.series_stats.level[:, None] + distances, profile.baseline.n)
 
 
 def unpack_band(body: bytes) -> Band:

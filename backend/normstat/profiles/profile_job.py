@@ -17,11 +17,11 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.window_sets import Windows, intersect, length_s
 from normstat.profiles.array_codec import BrokenBytes
-from normstat.profiles.profile_builder import Assembled, StatPieces, TooShort, assemble
+from normstat.profiles.profile_builder import BuiltProfile, StatSketches, TooShort, build_profile
 from normstat.profiles.profile_codec import METHOD, pack_profile
 from normstat.profiles.seasonality import find_slots
-from normstat.profiles.sketch import PackedPiece, piece_spans
-from normstat.profiles.sketch_reader import read_piece
+from normstat.profiles.sketch import PackedSketch, sketch_spans
+from normstat.profiles.sketch_reader import read_sketch
 from normstat.stats.engine.timeline import require_zone
 from normstat.stats.spec import Kind
 from normstat.storage import profile_rows
@@ -153,7 +153,7 @@ class _Making:
         if length_s(plan.effective) < MIN_S:
             await self._keep([])
             return TOO_SHORT
-        if not await self._make_pieces(plan):
+        if not await self._make_sketches(plan):
             return None
         try:
             kept = await self._make_profiles(plan)
@@ -163,7 +163,7 @@ class _Making:
         if kept is None:
             return None
         await self._keep(kept)
-        await self._forget_pieces(plan)
+        await self._forget_sketches(plan)
         return ""
 
     async def _plan(self) -> _Plan | None:
@@ -174,15 +174,15 @@ class _Making:
             # By the wish, not by the clock: who goes on with the work is to find the pieces that were made for it.
             until = self._task.asked_at - SETTLE
             effective = await effective_windows(session, baseline.id, self._task.host_id, baseline.version)
-            effective = before(effective, until)
+            effective = clip_at(effective, until)
             stats = await list_host_stats(session, self._task.host_id)
             zone = require_zone(baseline.time_zone)
             versions = await profile_rows.read_spec_versions(session, {stat.spec for stat in stats})
-            return _Plan(baseline.version, zone, until, effective, piece_spans(effective), stats, versions)
+            return _Plan(baseline.version, zone, until, effective, sketch_spans(effective), stats, versions)
 
-    async def _make_pieces(self, plan: _Plan) -> bool:
+    async def _make_sketches(self, plan: _Plan) -> bool:
         """Make the pieces that are missing; False when the time is over, or the profile was asked for again."""
-        there = await self._list_pieces(plan)
+        there = await self._list_sketches(plan)
         missing: list[tuple[Window, list[StatRef]]] = []
         for span in plan.spans:
             lacking = [stat for stat in plan.stats if not _is_good(there.get(PieceKey(stat.id, span.start, span.end)), stat)]
@@ -200,13 +200,13 @@ class _Making:
                 claims = await profile_rows.claim_pieces(session, self._task.host_id, span, versions, METHOD)
             for stat in stats:
                 if stat.id in claims:
-                    await self._make_piece(stat, span, claims[stat.id])
+                    await self._make_sketch(stat, span, claims[stat.id])
             if not await self._note(len(stats)):
                 return False
         return True
 
-    async def _make_piece(self, stat: StatRef, span: Window, claim: datetime) -> None:
-        n_rows, body = await read_piece(self._sessions, self._task.host_id, stat, span)
+    async def _make_sketch(self, stat: StatRef, span: Window, claim: datetime) -> None:
+        n_rows, body = await read_sketch(self._sessions, self._task.host_id, stat, span)
         key = PieceKey(stat.id, span.start, span.end)
         async with open_write_session(self._sessions) as session:
             await profile_rows.put_piece(session, self._task.host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
@@ -215,7 +215,7 @@ class _Making:
         """Return the profile of all hours and those of like hours: which. Missing: None when pieces were taken back, and as
         above.
         """
-        there = await self._list_pieces(plan)
+        there = await self._list_sketches(plan)
         if not all(PieceKey(stat.id, span.start, span.end) in there for stat in plan.stats for span in plan.spans):
             # Taken back while it was made.
             return None
@@ -226,17 +226,20 @@ class _Making:
         kept = []
         for slot, spans, days in wanted:
             key = self._key(plan, slot)
-            pieces = [
-                there[piece] for stat in plan.stats for span in spans if (piece := PieceKey(stat.id, span.start, span.end)) in there
+            sketches = [
+                there[sketch]
+                for stat in plan.stats
+                for span in spans
+                if (sketch := PieceKey(stat.id, span.start, span.end)) in there
             ]
             known = old.get(slot)
-            if known is not None and known.sources == hash_sources(pieces):
-                is_good = await self._confirm(plan, key, pieces)
+            if known is not None and known.sources == hash_sources(sketches):
+                is_good = await self._confirm(plan, key, sketches)
             elif time.monotonic() > self._ends_at:
                 return None
             else:
                 try:
-                    is_good = await self._make_one(plan, key, spans, pieces, days)
+                    is_good = await self._make_one(plan, key, spans, sketches, days)
                 except TooShort:
                     if slot == WHOLE_SLOT:
                         raise
@@ -249,39 +252,39 @@ class _Making:
         return kept
 
     async def _make_one(
-        self, plan: _Plan, key: ProfileKey, spans: Sequence[Window], pieces: Sequence[StoredPiece], days: str
+        self, plan: _Plan, key: ProfileKey, spans: Sequence[Window], sketches: Sequence[StoredPiece], days: str
     ) -> bool:  # fmt: skip
-        chosen = _choose(spans, pieces)
+        chosen = _choose(spans, sketches)
         by_stat: list[tuple[StatRef, list[bytes]]] = []
         async with open_read_session(self._sessions) as session:
             for stat in plan.stats:
                 bodies = await profile_rows.read_bodies(session, self._task.host_id, stat.id, chosen, METHOD)
                 by_stat.append((stat, bodies))
         try:
-            body, band = await anyio.to_thread.run_sync(_assemble, by_stat, days)
+            body, band = await anyio.to_thread.run_sync(_build_profile, by_stat, days)
         except BrokenBytes:
-            await self._delete_broken(by_stat, pieces)
+            await self._delete_broken(by_stat, sketches)
             raise
-        return await self._store(plan, self._to_row(plan, key, pieces, body), pieces, band)
+        return await self._store(plan, self._to_row(plan, key, sketches, body), sketches, band)
 
-    async def _confirm(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece]) -> bool:
+    async def _confirm(self, plan: _Plan, key: ProfileKey, sketches: Sequence[StoredPiece]) -> bool:
         """Say that what is stored is still right, as it was made of the same pieces."""
-        return await self._store(plan, self._to_row(plan, key, pieces, b""), pieces, None)
+        return await self._store(plan, self._to_row(plan, key, sketches, b""), sketches, None)
 
-    async def _store(self, plan: _Plan, row: ProfileRow, pieces: Sequence[StoredPiece], band: bytes | None) -> bool:
+    async def _store(self, plan: _Plan, row: ProfileRow, sketches: Sequence[StoredPiece], band: bytes | None) -> bool:
         try:
             async with open_write_session(self._sessions) as session:
                 if band is None:
-                    is_good = await profile_rows.confirm_profile(session, row, pieces)
+                    is_good = await profile_rows.confirm_profile(session, row, sketches)
                 else:
-                    is_good = await profile_rows.put_profile(session, row, pieces, band)
+                    is_good = await profile_rows.put_profile(session, row, sketches, band)
                 # The host's row is locked now: a stat that the plan does not know may have come before.
                 _require_same(plan.stats, await list_host_stats(session, self._task.host_id) if is_good else [])
         except _Changed:
             return False
         return True
 
-    def _to_row(self, plan: _Plan, key: ProfileKey, pieces: Sequence[StoredPiece], body: bytes) -> ProfileRow:
+    def _to_row(self, plan: _Plan, key: ProfileKey, sketches: Sequence[StoredPiece], body: bytes) -> ProfileRow:
         return ProfileRow(
             key=key,
             made_at=plan.until,
@@ -289,38 +292,38 @@ class _Making:
             effective=plan.effective,
             is_stale=False,
             spec_versions=plan.spec_versions,
-            sources=hash_sources(pieces),
+            sources=hash_sources(sketches),
             body=body,
         )
 
-    async def _delete_broken(self, by_stat: Sequence[tuple[StatRef, list[bytes]]], pieces: Sequence[StoredPiece]) -> None:
+    async def _delete_broken(self, by_stat: Sequence[tuple[StatRef, list[bytes]]], sketches: Sequence[StoredPiece]) -> None:
         """Remove the pieces of stats of which one cannot be read: they are made again at the next try."""
         broken = {stat.id for stat, bodies in by_stat if not all(map(_is_readable, bodies))}
         async with open_write_session(self._sessions) as session:
-            for piece in pieces:
-                if piece.key.stat_id in broken:
-                    await profile_rows.delete_piece(session, self._task.host_id, piece.key, METHOD)
+            for sketch in sketches:
+                if sketch.key.stat_id in broken:
+                    await profile_rows.delete_piece(session, self._task.host_id, sketch.key, METHOD)
 
-    async def _list_pieces(self, plan: _Plan) -> dict[PieceKey, StoredPiece]:
+    async def _list_sketches(self, plan: _Plan) -> dict[PieceKey, StoredPiece]:
         if not plan.spans:
             return {}
         window = Window(plan.spans[0].start, plan.spans[-1].end)
         async with open_read_session(self._sessions) as session:
             found = await profile_rows.list_pieces(session, self._task.host_id, window, METHOD)
-        return {key: piece for key, piece in found.items() if piece.n_bytes}
+        return {key: sketch for key, sketch in found.items() if sketch.n_bytes}
 
     async def _keep(self, keys: Sequence[ProfileKey]) -> None:
         async with open_write_session(self._sessions) as session:
             await profile_rows.delete_profiles(session, self._task.baseline_id, self._task.host_id, keys)
 
-    async def _forget_pieces(self, plan: _Plan) -> None:
+    async def _forget_sketches(self, plan: _Plan) -> None:
         """Remove pieces that no baseline of the host has any longer."""
         host_id = self._task.host_id
         wanted: set[tuple[datetime, datetime]] = set()
         async with open_read_session(self._sessions) as session:
             for baseline_id in await profile_rows.list_baselines_of(session, host_id):
-                effective = before(await effective_windows(session, baseline_id, host_id), plan.until)
-                wanted |= {(span.start, span.end) for span in piece_spans(effective)}
+                effective = clip_at(await effective_windows(session, baseline_id, host_id), plan.until)
+                wanted |= {(span.start, span.end) for span in sketch_spans(effective)}
         async with open_write_session(self._sessions) as session:
             n = await profile_rows.keep_pieces(session, host_id, wanted, METHOD)
         if n:
@@ -336,19 +339,19 @@ class _Making:
         return ProfileKey(self._task.baseline_id, plan.version, self._task.host_id, slot, METHOD)
 
 
-def _assemble(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> tuple[bytes, bytes]:
+def _build_profile(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> tuple[bytes, bytes]:
     stats = [
-        StatPieces(
+        StatSketches(
             stat.name,
-            [PackedPiece(body) for body in bodies],
+            [PackedSketch(body) for body in bodies],
             frozenset(field.key for field in stat.fields if field.kind is Kind.PERCENT),
             {field.key: 10.0**-field.decimals for field in stat.fields},
         )
         for stat, bodies in by_stat
         if bodies
     ]
-    assembled: Assembled = assemble(stats)
-    return pack_profile(assembled, days)
+    built: BuiltProfile = build_profile(stats)
+    return pack_profile(built, days)
 
 
 def _require_same(planned: Sequence[StatRef], there: Sequence[StatRef]) -> None:
@@ -356,28 +359,28 @@ def _require_same(planned: Sequence[StatRef], there: Sequence[StatRef]) -> None:
         raise _Changed
 
 
-def _choose(spans: Sequence[Window], pieces: Sequence[StoredPiece]) -> list[Window]:
+def _choose(spans: Sequence[Window], sketches: Sequence[StoredPiece]) -> list[Window]:
     """Return all spans, or evenly spread ones where the pieces of all are too much to hold."""
-    n_bytes = sum(piece.n_bytes for piece in pieces)
+    n_bytes = sum(sketch.n_bytes for sketch in sketches)
     n = max(MIN_SPANS, int(len(spans) * MAX_BYTES / max(n_bytes, 1)))
     if n >= len(spans):
         return list(spans)
     return [spans[place] for place in np.unique(np.linspace(0, len(spans) - 1, n).astype(np.intp)).tolist()]
 
 
-def _is_good(piece: StoredPiece | None, stat: StatRef) -> bool:
-    return piece is not None and piece.spec_version == stat.spec_version
+def _is_good(sketch: StoredPiece | None, stat: StatRef) -> bool:
+    return sketch is not None and sketch.spec_version == stat.spec_version
 
 
 def _is_readable(body: bytes) -> bool:
     try:
-        PackedPiece(body).unpack()
+        PackedSketch(body).unpack()
     except BrokenBytes:
         return False
     return True
 
 
-def before(effective: Windows, until: datetime) -> Windows:
+def clip_at(effective: Windows, until: datetime) -> Windows:
     """Return what of the windows is before an instant."""
     if not effective or effective[0].start >= until:
         return ()

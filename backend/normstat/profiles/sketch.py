@@ -17,7 +17,7 @@ from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 from normstat.window import Window
 
 # Grows with every change of what a piece holds: those of other methods are made again.
-PIECE_METHOD: Final = 1
+SKETCH_METHOD: Final = 1
 HOUR_S: Final = 3600
 MINUTE_S: Final = 60
 WINDOW_LENGTHS: Final = (60, 300, 900)
@@ -25,7 +25,7 @@ WINDOW_LENGTHS: Final = (60, 300, 900)
 WHOLE_S: Final = 3500
 PER_HOUR: Final = 3
 # A shorter piece stands for a short baseline, which has no other ones.
-PER_SHORT_PIECE: Final = 16
+PER_SHORT_SKETCH: Final = 16
 # Baselines shorter than this are cut into pieces of half an hour at most.
 SHORT_BASELINE_S: Final = 4 * HOUR_S
 # From hour to hour windows begin at other minutes: else they would all meet the job that runs at the full hour, or none.
@@ -33,7 +33,7 @@ TURN: Final = 0.6180339887
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class SketchKeys:
     """The series of a piece, and what each is measured from.
 
     Shape: instance, field (n_series,) codes; level, digit (n_series,). `interval_s`: the usual distance of two reports, 0 with one
@@ -57,7 +57,7 @@ class Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class PieceWindow:
+class SketchWindow:
     """A window of a piece, as distances from the levels of the piece."""
 
     start_s: float
@@ -66,19 +66,19 @@ class PieceWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Sketch:
     """What a span of a stat looks like. Shape: minutes (n_series, n_minutes), from the begin of the first minute on"""
 
-    keys: Keys
+    keys: SketchKeys
     whole: Summary
-    windows: tuple[PieceWindow, ...]
+    windows: tuple[SketchWindow, ...]
     minutes: Float32Array
 
 
-TYPES: Final = (Keys, Summary)
+TYPES: Final = (SketchKeys, Summary)
 
 
-def piece_spans(effective: Windows) -> list[Window]:
+def sketch_spans(effective: Windows) -> list[Window]:
     """Return the windows of a baseline cut into pieces: at full hours (UTC), those of short baselines at half hours, too."""
     step = timedelta(minutes=30 if length_s(effective) < SHORT_BASELINE_S else 60)
     spans = []
@@ -98,7 +98,7 @@ def window_starts(start_s: float, end_s: float, window_s: int) -> list[float]:
     if window_s > span:
         return []
     if span < WHOLE_S:
-        n = int(np.clip(2 * span // window_s - 1, 1, PER_SHORT_PIECE))
+        n = int(np.clip(2 * span // window_s - 1, 1, PER_SHORT_SKETCH))
         return [float(start) for start in np.unique(np.rint(np.linspace(start_s, end_s - window_s, n)))]
     n_places = int(span // window_s)
     turn = (int(start_s // HOUR_S) * TURN) % 1.0
@@ -141,15 +141,15 @@ def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
     return _put(summary, changed, moved)
 
 
-def pack_piece(piece: Piece) -> bytes:
+def pack_sketch(sketch: Sketch) -> bytes:
     """Return the piece as bytes, in sections that are read one by one."""
-    places = [(window.start_s, window.length_s) for window in piece.windows]
-    sections: dict[str, object] = {"keys": (piece.keys, tuple(places)), "whole": piece.whole, "minutes": piece.minutes}
-    sections |= {f"window{number}": window.summary for number, window in enumerate(piece.windows)}
+    places = [(window.start_s, window.length_s) for window in sketch.windows]
+    sections: dict[str, object] = {"keys": (sketch.keys, tuple(places)), "whole": sketch.whole, "minutes": sketch.minutes}
+    sections |= {f"window{number}": window.summary for number, window in enumerate(sketch.windows)}
     return pack_sections(sections)
 
 
-class PackedPiece:
+class PackedSketch:
     """A piece whose parts are unpacked when they are asked for.
 
     Raises: BrokenBytes for bytes that are no piece; so does what it is asked for
@@ -157,7 +157,7 @@ class PackedPiece:
 
     def __init__(self, body: bytes) -> None:
         self._sections = Sections(body, TYPES)
-        self.keys: Keys
+        self.keys: SketchKeys
         self.places: tuple[tuple[float, int], ...]
         self.keys, self.places = self._sections.read("keys")
 
@@ -187,13 +187,13 @@ class PackedPiece:
         summary: Summary = self._sections.read(f"window{self.places.index((start_s, window_s))}")
         return summary
 
-    def unpack(self) -> Piece:
+    def unpack(self) -> Sketch:
         """Return all of it at once."""
         windows = tuple(
-            PieceWindow(start_s, window_s, self._sections.read(f"window{number}"))
+            SketchWindow(start_s, window_s, self._sections.read(f"window{number}"))
             for number, (start_s, window_s) in enumerate(self.places)
         )
-        return Piece(self.keys, self.whole, windows, self.minutes)
+        return Sketch(self.keys, self.whole, windows, self.minutes)
 
 
 def _put(summary: Summary, changed: Summary, rows: np.ndarray) -> Summary:

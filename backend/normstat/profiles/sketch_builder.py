@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.profiles.sketch import MINUTE_S, WINDOW_LENGTHS, Keys, Piece, PieceWindow, window_starts
+from normstat.profiles.sketch import MINUTE_S, WINDOW_LENGTHS, Sketch, SketchKeys, SketchWindow, window_starts
 from normstat.scoring.bins import fill_bins
 from normstat.scoring.series_stats import digits_of, levels_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
@@ -40,7 +40,7 @@ class StatRows:
     values: Mapping[str, Column]
 
 
-def make_piece(rows: StatRows, span: Window) -> Piece:
+def build_sketch(rows: StatRows, span: Window) -> Sketch:
     """Return the piece that these samples make. A series without any value in them is not in it."""
     start_s, end_s = span.start.timestamp(), span.end.timestamp()
     times_us, report = np.unique(rows.time_us, return_inverse=True)
@@ -51,7 +51,7 @@ def make_piece(rows: StatRows, span: Window) -> Piece:
     covered_us, interval_us = coverage_of(times_us)
     kept = [part for part in parts if len(part.level)]
     instance, field = _join([part.instance for part in kept], np.int64), _join([part.field for part in kept], np.int64)
-    keys = Keys(
+    keys = SketchKeys(
         start_s,
         end_s,
         tuple(rows.instances),
@@ -67,17 +67,17 @@ def make_piece(rows: StatRows, span: Window) -> Piece:
     )
     if not kept:
         nothing = np.empty((0, 0), np.float32)
-        return Piece(keys, summarise(nothing), (), nothing)
-    piece = Piece(
+        return Sketch(keys, summarise(nothing), (), nothing)
+    sketch = Sketch(
         keys,
         concatenate([part.whole for part in kept]),
         tuple(
-            PieceWindow(cut.start_s, cut.length_s, concatenate([part.windows[number] for part in kept]))
+            SketchWindow(cut.start_s, cut.length_s, concatenate([part.windows[number] for part in kept]))
             for number, cut in enumerate(grid.cuts)
         ),
         np.concatenate([part.minutes for part in kept]),
     )
-    return piece if len(keys) <= MAX_SERIES else _leave_out(piece)
+    return sketch if len(keys) <= MAX_SERIES else _leave_out(sketch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +239,11 @@ def _leave_out_instances(rows: StatRows, report: IntArray) -> tuple[StatRows, In
     return small, report[chosen], n_left_out
 
 
-def _leave_out(piece: Piece) -> Piece:
+def _leave_out(sketch: Sketch) -> Sketch:
     """Return the series with the most samples, in their order."""
-    keep = np.sort(np.argsort(-piece.whole.n, kind="stable")[:MAX_SERIES])
-    keys = piece.keys
-    return Piece(
+    keep = np.sort(np.argsort(-sketch.whole.n, kind="stable")[:MAX_SERIES])
+    keys = sketch.keys
+    return Sketch(
         replace(
             keys,
             instance=keys.instance[keep],
@@ -252,35 +252,35 @@ def _leave_out(piece: Piece) -> Piece:
             digit=keys.digit[keep],
             n_left_out=keys.n_left_out + len(keys) - len(keep),
         ),
-        piece.whole.take(keep),
-        tuple(replace(window, summary=window.summary.take(keep)) for window in piece.windows),
-        piece.minutes[keep],
+        sketch.whole.take(keep),
+        tuple(replace(window, summary=window.summary.take(keep)) for window in sketch.windows),
+        sketch.minutes[keep],
     )
 
 
-def join_fields(pieces: Sequence[Piece]) -> Piece:
+def join_fields(sketches: Sequence[Sketch]) -> Sketch:
     """Return one piece of those that were made of different fields of the same samples."""
-    if len(pieces) == 1:
-        return pieces[0]
-    offsets = np.cumsum([0, *(len(piece.keys.fields) for piece in pieces)])
-    kept = [(piece, int(offset)) for piece, offset in zip(pieces, offsets, strict=False) if len(piece.keys)]
+    if len(sketches) == 1:
+        return sketches[0]
+    offsets = np.cumsum([0, *(len(sketch.keys.fields) for sketch in sketches)])
+    kept = [(sketch, int(offset)) for sketch, offset in zip(sketches, offsets, strict=False) if len(sketch.keys)]
     keys = replace(
-        pieces[0].keys,
-        fields=tuple(key for piece in pieces for key in piece.keys.fields),
-        instance=_join([piece.keys.instance for piece, _ in kept], np.int64),
-        field=_join([piece.keys.field + offset for piece, offset in kept], np.int64),
-        level=_join([piece.keys.level for piece, _ in kept], np.float64),
-        digit=_join([piece.keys.digit for piece, _ in kept], np.float64),
-        n_left_out=sum(piece.keys.n_left_out for piece in pieces),
+        sketches[0].keys,
+        fields=tuple(key for sketch in sketches for key in sketch.keys.fields),
+        instance=_join([sketch.keys.instance for sketch, _ in kept], np.int64),
+        field=_join([sketch.keys.field + offset for sketch, offset in kept], np.int64),
+        level=_join([sketch.keys.level for sketch, _ in kept], np.float64),
+        digit=_join([sketch.keys.digit for sketch, _ in kept], np.float64),
+        n_left_out=sum(sketch.keys.n_left_out for sketch in sketches),
     )
     if not kept:
-        return replace(pieces[0], keys=keys)
+        return replace(sketches[0], keys=keys)
     windows = tuple(
-        replace(window, summary=concatenate([piece.windows[number].summary for piece, _ in kept]))
+        replace(window, summary=concatenate([sketch.windows[number].summary for sketch, _ in kept]))
         for number, window in enumerate(kept[0][0].windows)
     )
-    whole = concatenate([piece.whole for piece, _ in kept])
-    return Piece(keys, whole, windows, np.concatenate([piece.minutes for piece, _ in kept]))
+    whole = concatenate([sketch.whole for sketch, _ in kept])
+    return Sketch(keys, whole, windows, np.concatenate([sketch.minutes for sketch, _ in kept]))
 
 
 def _join(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:

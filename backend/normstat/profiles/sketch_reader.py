@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import TooLarge
-from normstat.profiles.sketch import Piece, pack_piece
-from normstat.profiles.sketch_builder import Column, StatRows, join_fields, make_piece
+from normstat.profiles.sketch import Sketch, pack_sketch
+from normstat.profiles.sketch_builder import Column, StatRows, build_sketch, join_fields
 from normstat.stats.spec import Field, Kind
 from normstat.storage.lookup import StatRef, read_instance_names, read_instance_span
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes, to_floats
@@ -29,7 +29,7 @@ def is_profiled(field: Field) -> bool:
     return bool(field.unit) and field.kind is not Kind.COUNTER
 
 
-async def read_piece(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
+async def read_sketch(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
     """Return a piece made from the samples that are there now: how many rows, and its bytes."""
     fields = [field for field in stat.fields if is_profiled(field)]
     parts = []
@@ -52,8 +52,8 @@ async def read_piece(sessions: Sessions, host_id: int, stat: StatRef, span: Wind
             ids = {id_ for page in pages for id_ in to_codes(page.instance_id)[0].tolist()}
             names.update(await read_instance_names(session, sorted(ids - names.keys())))
             parts.append(await anyio.to_thread.run_sync(_make_part, pages, some, names, span))
-    piece = join_fields(parts)
-    return piece.keys.n_rows, await anyio.to_thread.run_sync(pack_piece, piece)
+    sketch = join_fields(parts)
+    return sketch.keys.n_rows, await anyio.to_thread.run_sync(pack_sketch, sketch)
 
 
 def to_rows(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str]) -> StatRows:
@@ -74,5 +74,5 @@ def to_rows(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, 
     )
 
 
-def _make_part(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str], span: Window) -> Piece:
-    return make_piece(to_rows(pages, fields, names), span)
+def _make_part(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str], span: Window) -> Sketch:
+    return build_sketch(to_rows(pages, fields, names), span)

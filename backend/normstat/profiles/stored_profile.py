@@ -14,7 +14,7 @@ from normstat.errors import NotFound
 from normstat.profiles.array_codec import BrokenBytes
 from normstat.profiles.profile_builder import StatSeries
 from normstat.profiles.profile_codec import METHOD, ProfileBody, unpack_profile
-from normstat.profiles.profile_job import before
+from normstat.profiles.profile_job import clip_at
 from normstat.profiles.seasonality import describe, describe_why_not, slot_of
 from normstat.scoring.host_profile import HostProfile
 from normstat.stats.engine.timeline import require_zone
@@ -71,14 +71,18 @@ class Wanted:
 async def load_profile(
     session: AsyncSession, baseline_id: int, version: int | None, host_id: int, *, at: Window | None = None
 ) -> LoadedProfile | None:
-    """Return the profile of a version of a baseline (None: the newest) for a host; with `at` that of hours like this window.
-
-    Where no hours are like it, that of all hours. Missing: None where there is none, or it was made from other windows or samples
-    than count now: then the samples themselves are to be read.
+    """Return the profile of a version of a baseline (None: the newest) for a host: `load_wanted` of `find_wanted`.
 
     Raises: NotFound for an unknown baseline or version
     """
-    wanted = await find_wanted(session, baseline_id, version, host_id)
+    return await load_wanted(session, await find_wanted(session, baseline_id, version, host_id), at=at)
+
+
+async def load_wanted(session: AsyncSession, wanted: Wanted, *, at: Window | None = None) -> LoadedProfile | None:
+    """Return a profile; with `at` that of the seasonal slot of this window, or of all hours where the baseline has no such slot.
+
+    Missing: None where there is none, or it was built from other windows or samples than count now; then read the samples.
+    """
     rows = {slot: row for slot, row in (await profile_rows.list_slots(session, wanted.key)).items() if is_current(row, wanted)}
     if WHOLE_SLOT not in rows or await _is_of_other_specs(session, rows[WHOLE_SLOT]):
         return None
@@ -89,7 +93,7 @@ async def load_profile(
     try:
         body, series = await anyio.to_thread.run_sync(_unpack, row.body)
     except BrokenBytes as error:
-        log.warning("profile_broken", baseline=baseline_id, host_id=host_id, error=str(error))
+        log.warning("profile_broken", baseline=wanted.key.baseline_id, host_id=wanted.key.host_id, error=str(error))
         return None
     note = ""
     if at is not None:
@@ -110,7 +114,7 @@ async def load_profile(
 
 
 async def find_wanted(session: AsyncSession, baseline_id: int, version: int | None, host_id: int) -> Wanted:
-    """Return which profile that would be, and the windows that count of it now.
+    """Return the key of a profile, with the windows that count now.
 
     Raises: NotFound for an unknown baseline or version
     """
@@ -120,12 +124,17 @@ async def find_wanted(session: AsyncSession, baseline_id: int, version: int | No
     number = baseline.version if version is None else version
     zone = (await read_version(session, baseline_id, number)).time_zone
     effective = await effective_windows(session, baseline_id, host_id, number)
-    return Wanted(ProfileKey(baseline_id, number, host_id, WHOLE_SLOT, METHOD), require_zone(zone), effective)
+    return to_wanted(baseline_id, number, host_id, zone, effective)
+
+
+def to_wanted(baseline_id: int, version: int, host_id: int, time_zone: str, effective: tuple[Window, ...]) -> Wanted:
+    """Return the key of a profile of all hours, with the windows that count now."""
+    return Wanted(ProfileKey(baseline_id, version, host_id, WHOLE_SLOT, METHOD), require_zone(time_zone), effective)
 
 
 def is_current(row: ProfileRow, wanted: Wanted) -> bool:
     """Return whether a profile was made from what counts now, or from nearly all of windows that still go on."""
-    if row.is_stale or row.effective != before(wanted.effective, row.until):
+    if row.is_stale or row.effective != clip_at(wanted.effective, row.until):
         return False
     now = datetime.now(UTC)
     has_more = any(window.end > row.until and window.start < now for window in wanted.effective)

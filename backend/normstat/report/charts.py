@@ -1,4 +1,4 @@
-"""Small graphs as SVG: the incident over the baseline's band, and beside it how often each value occurs on both sides."""
+"""Graphs of findings as SVG: the incident over the band of the baseline, and the distribution of both sides."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from normstat.report.given import Figure, Finding, Summary
+from normstat.comparison.model import Finding, SideValues, Sparkline, SparklineColumns
 from normstat.report.markup import Markup, tag
 from normstat.report.words import clock, number
 
@@ -16,7 +16,7 @@ WIDTH: Final = 330
 HEIGHT: Final = 100
 LEFT: Final = 62
 TOP: Final = 8
-# Half of the distribution: what lies to the left is the baseline's.
+# Width of each half of the distribution: baseline left, incident right.
 SIDE: Final = 38
 GAP: Final = 10
 N_BINS: Final = 30
@@ -26,20 +26,20 @@ BOX_HEIGHT: Final = TOP + HEIGHT + 18
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The numbers at the bottom and at the top of a graph."""
+    """The values at the bottom and at the top of a graph."""
 
     low: float
     high: float
 
     def y(self, value: float) -> float:
-        """Return how far down a value stands."""
+        """Return the y coordinate of a value."""
         return round(TOP + HEIGHT * (1 - (value - self.low) / (self.high - self.low)), 1)
 
 
 def draw_finding(finding: Finding, unit: str, name: str) -> Markup | None:
-    """Return the graph of a series. Missing: None when there is nothing to draw: no samples over time and no distribution."""
-    figure = finding.figure
-    if figure is None and not finding.baseline.quantiles and not finding.incident.quantiles:
+    """Return the graph of a finding. Missing: None without samples."""
+    sparkline = finding.sparkline
+    if sparkline is None and not finding.baseline.quantiles and not finding.incident.quantiles:
         return None
     scale = _find_scale(finding)
     if scale is None:
@@ -49,35 +49,35 @@ def draw_finding(finding: Finding, unit: str, name: str) -> Markup | None:
         tag("title", f"{name}: incident over the band of the baseline, and the distribution of both"),
         _axis(scale, unit),
         _band(finding.baseline, scale),
-        _line(figure, scale),
-        _times(figure),
+        _line(sparkline, scale),
+        _times(sparkline),
         _distribution(finding, scale),
         viewBox=f"0 0 {BOX_WIDTH} {BOX_HEIGHT}",
         role="img",
         aria_label=f"{name}: {finding.sentence}",
-        class_="sketch",
+        class_="graph",
     )
 
 
 def _find_scale(finding: Finding) -> Scale | None:
-    """Lowest and highest number to be drawn, with some air."""
+    """Return the range of values to draw, with a margin. Missing: None without any value."""
     known = [
         value
         for side in (finding.baseline, finding.incident)
         for value in (side.lowest, side.highest, side.p5, side.p95)
         if value is not None and math.isfinite(value)
     ]
-    if finding.figure is not None:
-        columns = [*finding.figure.low, *finding.figure.high]
+    if finding.sparkline is not None:
+        columns = [*finding.sparkline.low, *finding.sparkline.high]
         known += [value for value in columns if value is not None and math.isfinite(value)]
     if not known:
         return None
     low, high = min(known), max(known)
-    # An axis that begins at zero where zero is near shows how much, not only that.
+    # Start the axis at zero where zero is near, so that heights compare.
     if 0 < low < high / 2:
         low = 0.0
-    air = (high - low) * 0.04 or max(abs(high), 1.0) * 0.04
-    return Scale(low if low == 0 else low - air, high + air)
+    margin = (high - low) * 0.04 or max(abs(high), 1.0) * 0.04
+    return Scale(low if low == 0 else low - margin, high + margin)
 
 
 def _axis(scale: Scale, unit: str) -> Markup:
@@ -90,7 +90,7 @@ def _axis(scale: Scale, unit: str) -> Markup:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Two to four round numbers."""
+    """Return two to four round numbers."""
     rough = (high - low) / 3
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
@@ -98,8 +98,8 @@ def _ticks(low: float, high: float) -> list[float]:
     return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _band(side: Summary, scale: Scale) -> Markup | None:
-    """Return the baseline's p5 to p95 and its median, over the whole width: what is usual at any time."""
+def _band(side: SideValues, scale: Scale) -> Markup | None:
+    """Return the band of the baseline, p5 to p95 with its median, over the whole width."""
     if side.p5 is None or side.p95 is None or side.median is None:
         return None
     top, bottom = scale.y(side.p95), scale.y(side.p5)
@@ -107,25 +107,25 @@ def _band(side: Summary, scale: Scale) -> Markup | None:
     return tag(
         "g",
         tag("rect", x=LEFT, width=WIDTH, y=top, height=round(max(bottom - top, 1), 1), class_="band"),
-        tag("line", x1=LEFT, x2=LEFT + WIDTH, y1=middle, y2=middle, class_="usual"),
+        tag("line", x1=LEFT, x2=LEFT + WIDTH, y1=middle, y2=middle, class_="median"),
     )
 
 
-def _line(figure: Figure | None, scale: Scale) -> Markup | None:
-    if figure is None:
+def _line(sparkline: Sparkline | None, scale: Scale) -> Markup:
+    if sparkline is None:
         return tag("text", "not drawn over time", x=LEFT + 8, y=TOP + 14)
     parts = []
-    if figure.baseline is not None:
-        parts.append(tag("path", d=_columns(figure.baseline.low, figure.baseline.high, scale), class_="before"))
-    parts.append(tag("path", d=_columns(figure.low, figure.high, scale), class_="now"))
+    if sparkline.baseline is not None:
+        parts.append(tag("path", d=_outline(sparkline.baseline, scale), class_="baseline"))
+    parts.append(tag("path", d=_outline(sparkline, scale), class_="incident"))
     return tag("g", *parts)
 
 
-def _columns(lows: Sequence[float | None], highs: Sequence[float | None], scale: Scale) -> str:
-    """Closed pieces between the lowest and highest of each column; where there is no sample there is a gap."""
-    step = WIDTH / max(1, len(highs))
+def _outline(columns: SparklineColumns, scale: Scale) -> str:
+    """Return closed shapes between lowest and highest of each column, with gaps where there is no sample."""
+    step = WIDTH / max(1, len(columns.high))
     pieces: list[list[tuple[float, float, float]]] = [[]]
-    for index, (low, high) in enumerate(zip(lows, highs, strict=True)):
+    for index, (low, high) in enumerate(zip(columns.low, columns.high, strict=True)):
         if low is None or high is None:
             pieces.append([])
         else:
@@ -134,9 +134,9 @@ def _columns(lows: Sequence[float | None], highs: Sequence[float | None], scale:
 
 
 def _piece(columns: Sequence[tuple[float, float, float]], step: float) -> str:
-    """Return the outline of columns (x, low, high) that follow each other."""
+    """Return the outline of consecutive columns (x, low, high)."""
     if len(columns) == 1:
-        # Between gaps it has no neighbour to be joined with: it is as wide as it is.
+        # A single column between gaps is drawn as a bar.
         x, low, high = columns[0]
         columns = [(x - step / 2, low, high), (x + step / 2, low, high)]
     above = [f"{x:.1f} {high}" for x, _, high in columns]
@@ -144,42 +144,40 @@ def _piece(columns: Sequence[tuple[float, float, float]], step: float) -> str:
     return f"M{'L'.join([*above, *below])}Z"
 
 
-def _times(figure: Figure | None) -> Markup | None:
-    if figure is None:
+def _times(sparkline: Sparkline | None) -> Markup | None:
+    if sparkline is None:
         return None
     y = TOP + HEIGHT + 14
     return tag(
         "g",
-        tag("text", clock(figure.start_ms), x=LEFT, y=y),
-        tag("text", clock(figure.end_ms), x=LEFT + WIDTH, y=y, class_="left"),
+        tag("text", clock(sparkline.start_ms), x=LEFT, y=y),
+        tag("text", clock(sparkline.end_ms), x=LEFT + WIDTH, y=y, class_="left"),
     )
 
 
 def _distribution(finding: Finding, scale: Scale) -> Markup:
-    """Return the baseline to the left, the incident to the right of a line; lengths are roots of shares, so that what is rare
-    is seen.
-    """
+    """Return the distribution: baseline left of a line, incident right. Lengths are roots of shares, so that rare values show."""
     middle = LEFT + WIDTH + GAP + SIDE
     shares = [_shares(side.quantiles, scale) for side in (finding.baseline, finding.incident)]
     largest = max((float(side.max()) for side in shares if len(side)), default=0.0)
     bars = [
         tag("path", d=_bars(side, largest, middle, towards), class_=name)
-        for side, towards, name in ((shares[0], -1, "before bars"), (shares[1], 1, "now bars"))
+        for side, towards, name in ((shares[0], -1, "baseline bars"), (shares[1], 1, "incident bars"))
         if len(side) and largest > 0
     ]
     return tag("g", tag("line", x1=middle, x2=middle, y1=TOP, y2=TOP + HEIGHT, class_="grid"), *bars)
 
 
 def _shares(quantiles: Sequence[float] | None, scale: Scale) -> npt.NDArray[np.float64]:
-    """Return how much of the samples lies in each of N_BINS equal bins, bottom first. Missing: empty without samples."""
+    """Return the share of the samples in each of N_BINS equal bins, bottom first. Missing: empty without samples."""
     if not quantiles:
         return np.zeros(0)
     steps = np.linspace(0, 1, len(quantiles))
     edges = np.linspace(scale.low, scale.high, N_BINS + 1)
-    # Of equal quantiles the last one counts: everything up to it is below.
+    # Of equal quantiles take the last one: all up to it is below.
     values, last = np.unique(np.asarray(quantiles, dtype=np.float64)[::-1], return_index=True)
     upto = np.interp(edges, values, steps[::-1][last], left=0.0, right=1.0)
-    # What lies on the lowest edge belongs to the lowest bin.
+    # Samples on the lowest edge belong to the lowest bin.
     upto[0] = 0.0
     return np.diff(upto)
 

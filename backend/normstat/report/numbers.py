@@ -1,6 +1,6 @@
-"""The numbers of a comparison as CSV: one line for each series that it speaks of.
+"""The numbers of a comparison as CSV: a row for each finding and each listed series.
 
-Names come from hosts. A text that a spreadsheet would run as a formula gets an apostrophe in front of it.
+Names come from hosts: a text that a spreadsheet would run as a formula gets a leading apostrophe.
 """
 
 import csv
@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from normstat.report.given import Comparison, Finding, Group, Summary
+from normstat.comparison.model import Comparison, Finding, FindingGroup, SideValues
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIDE: Final = ("n", "mean", "median", "p5", "p95", "p99", "lowest", "highest")
@@ -23,10 +23,12 @@ HEADER: Final = (
     "kind",
     "direction",
     "is_worse",
-    "score",
+    "change_ratio",
+    "significance",
+    "anomaly_score",
     "impact",
     "change",
-    "usual_change",
+    "change_scale",
     *(f"baseline_{name}" for name in _SIDE),
     *(f"incident_{name}" for name in _SIDE),
     "sentence",
@@ -36,9 +38,9 @@ Cell = str | float | bool | None
 
 
 def write_csv(record: Comparison) -> bytes:
-    """UTF-8, CRLF, a header; findings in their order, then what has one side only, what was not judged, what is muted.
+    """Return the CSV: UTF-8, CRLF, a header; findings by rank, then series that appeared, disappeared, lack data or are muted.
 
-    Units: those of the column `unit`      Missing: an empty cell
+    Units: the column `unit`. Missing: an empty cell
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
@@ -52,26 +54,28 @@ def _rows(record: Comparison) -> Iterator[dict[str, Cell]]:
     for group in record.groups:
         for member in group.members:
             yield _finding(group, member)
-        # Beyond the most that are kept with numbers, the names are.
+        # Only the strongest members have numbers; the others have their names.
         known = {member.instance for member in group.members}
         for instance in group.instances:
             if instance not in known:
                 yield {**_named("finding", group.host, group.stat, group.field, instance), "rank": group.rank, "unit": group.unit}
-    for series in record.one_sided:
-        row = _named("one_sided", series.host, series.stat, series.field, series.instance)
-        yield row | {f"{series.side}_n": series.n, "sentence": series.sentence}
-    for thin in record.thin:
-        row = _named("not_judged", thin.host, thin.stat, thin.field, thin.instance)
-        yield row | {"baseline_n": thin.n_baseline, "incident_n": thin.n_incident, "sentence": thin.reason}
+    for state, side, unmatched in (("appeared", "incident", record.appeared), ("disappeared", "baseline", record.disappeared)):
+        for series in unmatched:
+            row = _named(state, series.host, series.stat, series.field, series.instance)
+            yield row | {f"{side}_n": series.n, "sentence": series.sentence}
+    for item in record.insufficient_data:
+        row = _named("insufficient_data", item.host, item.stat, item.field, item.instance)
+        yield row | {"baseline_n": item.n_baseline, "incident_n": item.n_incident, "sentence": item.reason}
     for muted in record.muted:
-        yield _named("muted", muted.host, muted.stat, muted.field, muted.instance) | {"score": muted.score}
+        row = _named("muted", muted.host, muted.stat, muted.field, muted.instance)
+        yield row | {"change_ratio": muted.change_ratio, "significance": muted.significance}
 
 
 def _named(state: str, host: str, stat: str, field: str, instance: str) -> dict[str, Cell]:
     return {"state": state, "host": host, "stat": stat, "field": field, "instance": instance}
 
 
-def _finding(group: Group, member: Finding) -> dict[str, Cell]:
+def _finding(group: FindingGroup, member: Finding) -> dict[str, Cell]:
     return {
         **_named("finding", group.host, group.stat, group.field, member.instance),
         "rank": group.rank,
@@ -79,17 +83,19 @@ def _finding(group: Group, member: Finding) -> dict[str, Cell]:
         "kind": member.kind,
         "direction": group.direction,
         "is_worse": group.is_worse,
-        "score": member.score,
+        "change_ratio": member.change_ratio,
+        "significance": member.significance,
+        "anomaly_score": member.anomaly_score,
         "impact": member.impact,
         "change": member.change,
-        "usual_change": member.usual,
+        "change_scale": member.change_scale,
         **_side("baseline", member.baseline),
         **_side("incident", member.incident),
         "sentence": member.sentence,
     }
 
 
-def _side(name: str, side: Summary) -> dict[str, Cell]:
+def _side(name: str, side: SideValues) -> dict[str, Cell]:
     values: Iterable[Cell] = (side.n, side.mean, side.median, side.p5, side.p95, side.p99, side.lowest, side.highest)
     return dict(zip((f"{name}_{key}" for key in _SIDE), values, strict=True))
 

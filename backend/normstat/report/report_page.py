@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs no server, no script and no network, made to be read, kept and printed."""
+"""The report: one HTML file without scripts that needs no server and no network, to read, archive and print."""
 
 import base64
 import functools
@@ -8,27 +8,28 @@ from datetime import datetime
 from importlib import metadata, resources
 from typing import Final
 
+from normstat.comparison.model import Comparison, FindingGroup
 from normstat.report.charts import draw_finding
-from normstat.report.given import Comparison, Group, Span
 from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
-from normstat.report.tables import ARROWS, WORSE, group_table, left_out, median_change, series_name, side_table
+from normstat.report.tables import ARROWS, WORSE, group_table, median_change, other_series, series_name, side_table
 from normstat.report.words import count, duration, instant, number, with_unit
+from normstat.window import Window
 
-# Beyond these a report is no longer read; the table of all findings has a line for each, the CSV all numbers.
+# Limits of what is described; the table of all findings has a row for each group, the CSV all numbers.
 MAX_GROUPS: Final = 30
-MAX_SKETCHES: Final = 4
+MAX_GRAPHS: Final = 4
 MAX_MEMBERS: Final = 6
 MAX_NAMES: Final = 40
 MAX_WINDOWS: Final = 60
 FIRST_SENTENCES: Final = 5
-# Whatever got into the file, a browser runs nothing of it and fetches nothing.
+# A browser runs nothing of the file and fetches nothing.
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What the report says of itself. `address`: where the comparison can be opened again, or ""."""
+    """The title of the report and its origin. `address`: of the comparison on the page, or ""."""
 
     title: str
     note: str
@@ -45,10 +46,10 @@ def render_report(record: Comparison, cover: Cover) -> str:
         _summary(record),
         _findings(record),
         group_table(record, MAX_GROUPS),
-        left_out(record),
+        other_series(record),
         _inputs(record, cover),
         _numbers(record),
-        tag("footer", f"Made by normstat {version()} on {instant(cover.made_at)} for {cover.made_by}. All times are UTC."),
+        tag("footer", f"Created by normstat {version()} on {instant(cover.made_at)} for {cover.made_by}. All times are UTC."),
     )
     head = tag(
         "head",
@@ -63,7 +64,7 @@ def render_report(record: Comparison, cover: Cover) -> str:
 
 
 def title_of(record: Comparison) -> str:
-    """Return what a comparison without a name is called."""
+    """Return the title of a comparison without a name."""
     return f"{', '.join(record.hosts)}: {instant(record.start)} against {record.against.name}"
 
 
@@ -92,33 +93,32 @@ def _summary(record: Comparison) -> Markup:
     first = [tag("li", tag("a", group.sentence, href=f"#g{group.rank}")) for group in record.groups[:FIRST_SENTENCES]]
     return tag(
         "section",
-        tag("h2", "In short"),
+        tag("h2", "Summary"),
         tag("p", _in_words(record)),
         tag("div", _baseline_side(record), _incident_side(record), class_="sides"),
         tag("p", record.seasonal_note) if record.seasonal_note else None,
-        tag("p", f"Everything is counted per unit of {record.divisor}.") if record.divisor else None,
-        tag("p", "What stands first:") if first else None,
+        tag("p", f"All series are divided by {record.divisor}.") if record.divisor else None,
+        tag("p", "Top findings:") if first else None,
         tag("ol", *first, class_="first") if first else None,
     )
 
 
 def _in_words(record: Comparison) -> str:
-    compared = count(record.n_series, "series was", "series were")
-    parts = [f"{compared} compared with what is normal; {record.n_unchanged:,} are as usual."]
-    if record.n_findings:
-        stories = count(record.n_groups, "group", "groups")
-        parts.append(f"{count(record.n_findings, 'series differs', 'series differ')}, in {stories} that tell the same.")
     counts = record.counts
-    apart = [
-        f"{n:,} {one if n == 1 else many}"
-        for n, one, many in (
-            (counts.one_sided, "is there on one side only", "are there on one side only"),
-            (counts.thin, "has too little to judge", "have too little to judge"),
-            (counts.muted, "is muted", "are muted"),
+    parts = [f"{count(record.n_series, 'series', 'series')} compared: {record.n_unchanged:,} unchanged"]
+    if record.n_findings:
+        parts.append(
+            f"{record.n_findings:,} changed, in {count(record.n_groups, 'group of related changes', 'groups of related changes')}"
         )
-        if n
-    ]
-    return " ".join([*parts, f"{'; '.join(apart)}." if apart else ""]).strip()
+    for n, what in (
+        (counts.appeared, "appeared"),
+        (counts.disappeared, "disappeared"),
+        (counts.insufficient_data, "with insufficient data"),
+        (counts.muted, "muted"),
+    ):
+        if n:
+            parts.append(f"{n:,} {what}")
+    return f"{'; '.join(parts)}."
 
 
 def _baseline_side(record: Comparison) -> Markup:
@@ -150,7 +150,7 @@ def _covered(seconds: float, n_samples: int) -> str:
     return f"{duration(seconds)} with samples, {count(n_samples, 'sample')}"
 
 
-def _span(windows: Sequence[Span]) -> str:
+def _span(windows: Sequence[Window]) -> str:
     if not windows:
         return "no window"
     return f"{instant(windows[0].start)} to {instant(windows[-1].end)}"
@@ -159,11 +159,10 @@ def _span(windows: Sequence[Span]) -> str:
 def _findings(record: Comparison) -> Markup:
     shown = record.groups[:MAX_GROUPS]
     if not shown:
-        return tag("section", tag("h2", "Findings"), tag("p", "Nothing differs more than it does by itself."))
+        return tag("section", tag("h2", "Findings"), tag("p", "No series changed more than its natural variability."))
     legend = (
-        "Each graph shows the lowest and highest value of the incident over time (solid) upon the band in which 90 % of the "
-        "baseline lies (its median is the dashed line); beside it, how often each value occurs: baseline to the left, incident "
-        "to the right."
+        "Each graph shows the lowest and highest value of the incident over time (solid) over the band of the baseline (p5 to p95, "
+        "median dashed). Beside it, the distribution of values: baseline left, incident right."
     )
     asked: set[str] = set()
     return tag(
@@ -171,14 +170,14 @@ def _findings(record: Comparison) -> Markup:
         tag("h2", "Findings"),
         tag("p", legend, class_="soft"),
         *(_group(group, asked) for group in shown),
-        tag("p", f"The other {count(record.n_groups - len(shown), 'group')} only in the table below.", class_="soft")
+        tag("p", f"{count(record.n_groups - len(shown), 'more group')} in the table below.", class_="soft")
         if record.n_groups > len(shown)
         else None,
     )
 
 
-def _group(group: Group, asked: set[str]) -> Markup:
-    """Return a group with its graphs, numbers and questions; a question that stood before is not written again."""
+def _group(group: FindingGroup, asked: set[str]) -> Markup:
+    """Return a group with its graphs, numbers and questions. A question is printed once per report."""
     instance = group.instances[0] if group.n_members == 1 and group.instances else ""
     names = group.instances[:MAX_NAMES]
     more = group.n_members - len(names)
@@ -192,12 +191,12 @@ def _group(group: Group, asked: set[str]) -> Markup:
             tag("p", group.help, class_="soft") if group.help else None,
             class_="head",
         ),
-        tag("div", *_sketches(group), class_="sketches"),
+        tag("div", *_graphs(group), class_="graphs"),
         side_table(group, MAX_MEMBERS),
-        tag("p", "Differ: ", tag("bdi", ", ".join(names)), f" and {more:,} more" if more > 0 else None, class_="soft")
+        tag("p", "Changed: ", tag("bdi", ", ".join(names)), f" and {more:,} more" if more > 0 else None, class_="soft")
         if group.n_members > 1
         else None,
-        tag("div", tag("h4", "The same story"), tag("ul", *(tag("li", sentence) for sentence in group.related)))
+        tag("div", tag("h4", "Related groups"), tag("ul", *(tag("li", sentence) for sentence in group.related)))
         if group.related
         else None,
         _questions(group, asked),
@@ -207,33 +206,33 @@ def _group(group: Group, asked: set[str]) -> Markup:
     )
 
 
-def _chips(group: Group) -> Markup:
+def _chips(group: FindingGroup) -> Markup:
     said = (
         f"{ARROWS[group.direction]} {group.kind}",
         WORSE[group.is_worse],
         median_change(group),
-        f"{number(group.score)} times the usual change",
+        f"change ratio {number(group.change_ratio)}",
         f"impact {number(100 * group.impact)} %",
-        f"{group.n_members:,} of {group.n_instances:,} differ" if group.n_instances > 1 else "",
+        f"{group.n_members:,} of {group.n_instances:,} changed" if group.n_instances > 1 else "",
         group.subsystem,
     )
     return tag("div", *(tag("span", text) for text in said if text), class_="chips")
 
 
-def _sketches(group: Group) -> list[Markup]:
+def _graphs(group: FindingGroup) -> list[Markup]:
     drawn = []
-    for member in group.members[:MAX_SKETCHES]:
+    for member in group.members[:MAX_GRAPHS]:
         name = f"{group.stat} {group.field} {member.instance}".strip()
-        sketch = draw_finding(member, group.unit, name)
-        if sketch is not None:
+        graph = draw_finding(member, group.unit, name)
+        if graph is not None:
             change = f"{number(member.baseline.median)} → {with_unit(member.incident.median, group.unit)}"
-            said = f": {member.kind}, {change}, {number(member.score)} times the usual"
+            said = f": {member.kind}, {change}, change ratio {number(member.change_ratio)}"
             caption = tag("figcaption", tag("bdi", member.instance or group.column), said)
-            drawn.append(tag("figure", caption, sketch))
+            drawn.append(tag("figure", caption, graph))
     return drawn
 
 
-def _questions(group: Group, asked: set[str]) -> Markup | None:
+def _questions(group: FindingGroup, asked: set[str]) -> Markup | None:
     parts = []
     for question in group.questions:
         written = "\n".join((question.why, *(command.command for command in question.commands)))
@@ -249,7 +248,7 @@ def _questions(group: Group, asked: set[str]) -> Markup | None:
             for command in question.commands
         )
         parts.append(tag("div", tag("p", question.why, class_="ask"), tag("ul", *commands, class_="commands"), class_="question"))
-    return tag("div", tag("h4", "Ask next"), *parts) if parts else None
+    return tag("div", tag("h4", "Next questions"), *parts) if parts else None
 
 
 def _source(source: str) -> Markup:
@@ -259,17 +258,17 @@ def _source(source: str) -> Markup:
 
 
 def _inputs(record: Comparison, cover: Cover) -> Markup:
-    """Return what makes the comparison the same again."""
+    """Return the inputs that reproduce the comparison."""
     against = record.against
     windows = [f"{instant(window.start)} to {instant(window.end)}" for window in against.windows]
     more = len(windows) - MAX_WINDOWS
     facts = [
         ("Hosts", ", ".join(record.hosts)),
         ("Incident", f"{instant(record.start)} to {instant(record.end)}"),
-        ("Against", f"{against.kind}: {against.name}"),
+        ("Compared with", f"{against.kind}: {against.name}"),
         ("Baseline", f"id {against.baseline_id}, version {against.version}" if against.baseline_id is not None else ""),
-        ("Its host", against.host or ""),
-        ("Its windows", "; ".join(windows[:MAX_WINDOWS]) + (f"; {more} more" if more > 0 else "")),
+        ("Baseline host", against.host or ""),
+        ("Baseline windows", "; ".join(windows[:MAX_WINDOWS]) + (f"; {more} more" if more > 0 else "")),
         ("Divisor", record.divisor or ""),
         ("Method", f"version {record.method_version}"),
         ("Specs", ", ".join(f"{name} {n}" for name, n in sorted(record.spec_versions.items()))),
@@ -288,6 +287,6 @@ def _numbers(record: Comparison) -> Markup:
     return tag(
         "section",
         tag("h2", "Numbers"),
-        tag("p", join("All numbers of this comparison, within this file: ", link), class_="screen"),
+        tag("p", join("All numbers of this comparison, embedded in this file: ", link), class_="screen"),
         class_="screen",
     )

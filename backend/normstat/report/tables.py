@@ -1,9 +1,9 @@
-"""The tables of a report: all groups, and what no finding speaks of."""
+"""The tables of a report: all groups, and the series outside the findings."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from normstat.report.given import Comparison, Group
+from normstat.comparison.model import Comparison, FindingGroup
 from normstat.report.markup import Child, Markup, tag
 from normstat.report.words import count, number, with_unit
 
@@ -12,7 +12,7 @@ WORSE: Final = {True: "worse", False: "better", None: ""}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Child]], caption: str, numbers_from: int = 99) -> Markup:
-    """Return a table; columns from `numbers_from` on are numbers and stand to the right."""
+    """Return a table. Columns from `numbers_from` on are numbers, aligned right."""
 
     def cells(name: str, row: Sequence[Child], scope: str | None = None) -> Markup:
         return tag("tr", *(tag(name, cell, scope=scope, class_="n" if i >= numbers_from else None) for i, cell in enumerate(row)))
@@ -26,7 +26,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Child]], caption: str, nu
             tag("tbody", *(cells("td", row) for row in rows)),
         ),
         class_="wide",
-        # A table may be wider than a small screen, and then the keyboard must reach what is beyond its edge.
+        # A wide table scrolls, and must be reachable by keyboard.
         tabindex="0",
         role="region",
         aria_label=caption,
@@ -34,21 +34,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Child]], caption: str, nu
 
 
 def series_name(host: str, stat: str, field: str, instance: str) -> Markup:
-    """Return what a series is called, each part for itself: no name can run into the next."""
+    """Return the name of a series, each part isolated: no name can run into the next."""
     parts = [tag("bdi", host), " ", tag("span", f"{stat} ", tag("b", field))]
     return tag("span", *parts, *([" @ ", tag("bdi", instance)] if instance else []))
 
 
 def group_table(record: Comparison, n_described: int) -> Markup | None:
-    """Return all groups, ranked; the first of them are described above, and linked. Missing: None when there are none."""
+    """Return the table of all groups, linked to the described ones. Missing: None without groups."""
     if not record.groups:
         return None
     rows = [_group_cells(group, is_linked=place < n_described) for place, group in enumerate(record.groups)]
-    head = ("#", "series", "what", "differ", "baseline", "incident", "unit", "score", "impact")
-    return tag("section", tag("h2", "All findings"), table(head, rows, "Median of the strongest series of each group.", 3))
+    head = ("#", "series", "kind", "changed", "baseline", "incident", "unit", "change ratio", "impact")
+    return tag("section", tag("h2", "All findings"), table(head, rows, "Medians of the strongest series of each group.", 3))
 
 
-def _group_cells(group: Group, *, is_linked: bool) -> Sequence[Child]:
+def _group_cells(group: FindingGroup, *, is_linked: bool) -> Sequence[Child]:
     strongest = group.members[0] if group.members else None
     instance = group.instances[0] if group.n_members == 1 and group.instances else ""
     return (
@@ -59,35 +59,39 @@ def _group_cells(group: Group, *, is_linked: bool) -> Sequence[Child]:
         number(strongest.baseline.median) if strongest else None,
         number(strongest.incident.median) if strongest else None,
         group.unit,
-        number(group.score),
+        number(group.change_ratio),
         number(group.impact),
     )
 
 
-def left_out(record: Comparison) -> Markup | None:
-    """Return what has one side only, was not judged, or is muted, each with its reason. Missing: None when there is nothing of
-    it.
-    """
+def other_series(record: Comparison) -> Markup | None:
+    """Return tables of the series that appeared, disappeared, lack data or are muted. Missing: None without any."""
     lists: list[Markup] = []
     counts = record.counts
-    if record.one_sided:
-        rows = [[series_name(s.host, s.stat, s.field, s.instance), s.side, f"{s.n:,}", s.sentence] for s in record.one_sided]
-        lists.append(table(("series", "there in the", "samples", ""), rows, _of(len(rows), counts.one_sided, "on one side only")))
-    if record.thin:
+    for unmatched, n, what in (
+        (record.appeared, counts.appeared, "appeared: in the incident only"),
+        (record.disappeared, counts.disappeared, "disappeared: in the baseline only"),
+    ):
+        if unmatched:
+            rows = [[series_name(s.host, s.stat, s.field, s.instance), f"{s.n:,}", s.sentence] for s in unmatched]
+            lists.append(table(("series", "samples", ""), rows, _of(len(rows), n, what)))
+    if record.insufficient_data:
         rows = [
             [series_name(s.host, s.stat, s.field, s.instance), f"{s.n_baseline:,}", f"{s.n_incident:,}", s.reason]
-            for s in record.thin
+            for s in record.insufficient_data
         ]
-        lists.append(table(("series", "samples before", "samples now", "why"), rows, _of(len(rows), counts.thin, "not judged")))
+        caption = _of(len(rows), counts.insufficient_data, "with insufficient data")
+        lists.append(table(("series", "samples in baseline", "samples in incident", "reason"), rows, caption))
     if record.muted:
-        rows = [[series_name(s.host, s.stat, s.field, s.instance), number(s.score)] for s in record.muted]
-        caption = _of(len(rows), counts.muted, "muted: findings that nobody wanted to see")
-        lists.append(table(("series", "score"), rows, caption, 1))
-    return tag("section", tag("h2", "Not among the findings"), *lists) if lists else None
+        rows = [
+            [series_name(s.host, s.stat, s.field, s.instance), number(s.change_ratio), number(s.significance)] for s in record.muted
+        ]
+        lists.append(table(("series", "change ratio", "significance"), rows, _of(len(rows), counts.muted, "muted"), 1))
+    return tag("section", tag("h2", "Other series"), *lists) if lists else None
 
 
-def side_table(group: Group, most: int) -> Markup:
-    """Both sides of the strongest series of a group, in the unit of the field."""
+def side_table(group: FindingGroup, most: int) -> Markup:
+    """Return the values of both sides of the strongest members, in the unit of the field."""
     rows: list[Sequence[Child]] = []
     for member in group.members[:most]:
         for name, side in (("baseline", member.baseline), ("incident", member.incident)):
@@ -98,13 +102,13 @@ def side_table(group: Group, most: int) -> Markup:
                     tag("span", name, class_=f"side {name}"),
                     f"{side.n:,}",
                     *(number(value) for value in (side.median, side.mean, side.p5, side.p95, side.p99, side.lowest, side.highest)),
-                    None if is_first else number(member.score),
+                    None if is_first else number(member.change_ratio),
                 )
             )
     more = group.n_members - min(most, len(group.members))
     caption = f"In {group.unit}." if group.unit else "Without a unit."
-    caption += f" {count(more, 'more series', 'more series')} of this group: see the numbers as CSV." if more > 0 else ""
-    head = ("series", "", "samples", "median", "mean", "p5", "p95", "p99", "lowest", "highest", "score")
+    caption += f" {count(more, 'more series', 'more series')} of this group are in the CSV." if more > 0 else ""
+    head = ("series", "", "samples", "median", "mean", "p5", "p95", "p99", "lowest", "highest", "change ratio")
     return table(head, rows, caption, 2)
 
 
@@ -112,8 +116,8 @@ def _of(shown: int, n: int, what: str) -> str:
     return f"{count(n, 'series', 'series')} {what}" + (f" (the first {shown:,} are listed)" if shown < n else "")
 
 
-def median_change(group: Group) -> str:
-    """`2.1 → 38 %`. Missing: "" without members."""
+def median_change(group: FindingGroup) -> str:
+    """Return the medians of the strongest member: `2.1 → 38 %`. Missing: "" without members."""
     if not group.members:
         return ""
     first = group.members[0]

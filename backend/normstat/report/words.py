@@ -1,4 +1,4 @@
-"""Numbers and times as a reader wants them."""
+"""Format numbers and times for readers."""
 
 import math
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ _STEPS: Final = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def number(value: float | None) -> str:
-    """About four digits, with separators of thousands. Missing: an en dash."""
+    """Return about four digits, with thousands separators. Missing: an en dash."""
     if value is None or not math.isfinite(value):
         return MISSING
     size = abs(value)
@@ -27,29 +27,29 @@ def number(value: float | None) -> str:
 
 
 def with_unit(value: float | None, unit: str) -> str:
-    """`1,234 KiB/s`."""
+    """Return a value with its unit: `1,234 KiB/s`."""
     return f"{number(value)} {unit}".rstrip() if value is not None else MISSING
 
 
 def count(n: int, one: str, many: str = "") -> str:
-    """`1 sample`, `1,310 series`."""
+    """Return a number with its noun: `1 sample`, `1,310 series`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def instant(at: datetime) -> str:
-    """`2026-11-21 10:00:00 UTC`, with as many digits behind the point as it has."""
+    """Return an instant: `2026-11-21 10:00:00 UTC`, with decimals only if it has some."""
     text = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     fraction = f".{at.microsecond:06d}".rstrip("0") if at.microsecond else ""
     return f"{text}{fraction} UTC"
 
 
 def clock(at_ms: float) -> str:
-    """Return the time of day, UTC."""
+    """Return the time of day in UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S")
 
 
 def duration(seconds: float) -> str:
-    """`1 h 30 min`; the two largest units."""
+    """Return a duration in its two largest units: `1 h 30 min`."""
     left = round(seconds)
     parts: list[str] = []
     for size, name in _STEPS:

@@ -1,4 +1,4 @@
-"""Short bins of time that series of different intervals have in common, and the means of each series in them."""
+"""Common bins of time for series of different intervals, and the mean of each series in them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,16 +8,16 @@ import numpy as np
 from normstat.scoring.summary import Float32Array, FloatArray
 
 MAX_BINS: Final = 384
-# An incident has some bins, so that a culprit can be told in each; a baseline has as many as can teach something.
+# An incident has several bins, for robust medians; a baseline enough to learn the load model from.
 BINS_OF_INCIDENT: Final = 8
 BINS_OF_BASELINE: Final = 64
 
-# Begin of the first bin, length of each, in seconds, and how many there are.
+# Start of the first bin and length of each, in seconds, and their number.
 Edges = tuple[float, float, int]
 
 
 def choose_edges(baseline: Sequence[FloatArray], incident: Sequence[FloatArray]) -> tuple[Edges, Edges]:
-    """Return bins of one length for both sides, from the instants of all their series."""
+    """Return bins of equal length for both sides, from the instants of their series."""
     interval = max(float(np.median(np.diff(times))) for times in baseline)
     sides = [(min(float(times[0]) for times in side), max(float(times[-1]) for times in side)) for side in (baseline, incident)]
     spans = [end - start + interval for start, end in sides]

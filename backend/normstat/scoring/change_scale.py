@@ -1,8 +1,8 @@
-"""How much a series changes by itself: read off the windows of its baseline, pulled towards what all series show, never absurdly
-small.
+"""The scale of natural change of each series, measured on windows of its baseline.
 
-Each window of the baseline is compared with the whole baseline exactly as an incident is. So noise, autocorrelation, jobs that run
-every five minutes, heavy tails and rounding are in the yardstick, and no distribution is assumed.
+Each window is compared with the whole baseline exactly as an incident is. So the scale contains noise, autocorrelation, jobs that
+run every five minutes, heavy tails and rounding, and assumes no distribution. With few windows it is pulled towards what all series
+show; floors keep it from being absurdly small.
 """
 
 import warnings
@@ -14,8 +14,8 @@ import numpy as np
 
 from normstat.scoring.summary import Float32Array, FloatArray, Summary
 
-# What a change is looked for in. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
-# move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples lie beyond the
+# The kinds of change. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
+# move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples are beyond the
 # baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal
 # neighbours; `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out;
 # `trend`: what comes later in the window against what came before;
@@ -41,25 +41,26 @@ VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART
 IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
 SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING, HOLLOW)
 RATIOS: Final = (SPREAD, JITTER)
-# As many windows count as much as the experience with all other series.
+# This many windows count as much as all other series together.
 POOL_WEIGHT: Final = 8.0
 LEVEL_FLOOR: Final = 0.01
 PERCENT_LEAST_LEVEL: Final = 1.0
 SHARE_FLOOR: Final = 0.02
 RATIO_FLOOR: Final = 0.05
 HOLLOW_PART: Final = 0.25
-# A series that is nearly always at one value knows events only: how often it is elsewhere is what can change.
+# A series that is nearly always at one value has events: what can change is how often it is elsewhere.
 EVENT_SHARE: Final = 0.9
 EVENT_BURST: Final = 2.0
 SD_PER_IQR: Final = 1.349
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
-    """What is known of each series beside its windows. Shape: all (n_series,)
+class SeriesStats:
+    """Statistics of each series besides its windows. Shape: all (n_series,)
 
-    `level`: its median, in its own unit; `scale`: its usual deviation; `digit`: the smallest difference that the tool can print;
-    `size`: its usual size where it is not zero; `is_event`: nearly always at its level; `event_size`: how far it is away when not.
+    `level`: its median, in its unit; `scale`: its typical deviation; `digit`: the smallest difference that the tool can print;
+    `size`: its typical size where it is not zero; `is_event`: nearly always at its level; `event_size`: how far it is away when
+    not.
     """
 
     level: FloatArray
@@ -73,7 +74,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What windows of a length show usually.
+    """Typical values of windows of one length.
 
     Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms.
     """
@@ -85,11 +86,11 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
-    """What windows of one length do by themselves.
+class NaturalChange:
+    """Natural change of windows of one length.
 
     Shape: change (n_kinds, n_series): between the 90 % quantile of the windows and the largest. Missing: NaN where no window
-    shows it. `n_disjoint`: how many windows of that length the baseline holds side by side
+    shows it. `n_disjoint`: number of disjoint windows of that length in the baseline
     """
 
     length_s: float
@@ -99,63 +100,67 @@ class Usual:
 
 
 def measure(
-    window: Summary, whole: Summary, ends: Ends, digit: FloatArray, traits: Traits, *, own_ranks: Float32Array | None = None
+    window: Summary,
+    baseline: Summary,
+    ends: Ends,
+    digit: FloatArray,
+    series_stats: SeriesStats,
+    *,
+    own_ranks: Float32Array | None = None,
 ) -> Float32Array:
-    """Return how far a window lies from the whole, kind by kind. Missing: NaN where one of them has no samples.
+    """Return how far a window is from the baseline, by kind. Missing: NaN where one of them has no samples.
 
-    `own_ranks`: what own_ranks_of gives of the whole, for who measures many windows. Shape: -> (n_kinds, n_series)
+    `own_ranks`: `own_ranks_of` the baseline, computed once for many windows. Shape: -> (n_kinds, n_series)
     """
     inner = slice(1, -1)
-    own_ranks = own_ranks_of(whole) if own_ranks is None else own_ranks
-    value = np.abs(window.quantiles[:, inner] - whole.quantiles[:, inner]).mean(axis=1)
-    ranks = ranks_of(window.quantiles, whole.quantiles[:, inner]) - own_ranks
-    result = np.empty((len(KINDS), len(whole)), np.float32)
-    # Events are too rare for quantiles: how often there is one counts, and how large they are shows at the ends.
-    often = np.abs(window.away - whole.away) * np.maximum(traits.event_size, digit)
-    result[VALUE] = np.where(traits.is_event, often, value)
+    own_ranks = own_ranks_of(baseline) if own_ranks is None else own_ranks
+    value = np.abs(window.quantiles[:, inner] - baseline.quantiles[:, inner]).mean(axis=1)
+    ranks = ranks_of(window.quantiles, baseline.quantiles[:, inner]) - own_ranks
+    result = np.empty((len(KINDS), len(baseline)), np.float32)
+    # Events are too rare for quantiles: their frequency counts; their size shows at the ends.
+    often = np.abs(window.away - baseline.away) * np.maximum(series_stats.event_size, digit)
+    result[VALUE] = np.where(series_stats.is_event, often, value)
     result[ORDER] = np.abs(ranks).mean(axis=1)
     result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
     result[SPREAD] = np.abs(spread_of(window, digit) - ends.spread)
     result[TOP] = np.abs(window.top - ends.top)
     result[BOTTOM] = np.abs(window.bottom - ends.bottom)
-    result[STEP] = np.abs(window.step_quantiles - whole.step_quantiles)[:, inner].mean(axis=1)
+    result[STEP] = np.abs(window.step_quantiles - baseline.step_quantiles)[:, inner].mean(axis=1)
     result[JITTER] = np.abs(jitter_of(window, digit) - ends.jitter)
-    result[STILL] = np.abs(window.still - whole.still)
-    result[MISSING] = np.abs(window.missing - whole.missing)
+    result[STILL] = np.abs(window.still - baseline.still)
+    result[MISSING] = np.abs(window.missing - baseline.missing)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        result[PART] = np.nanmax(np.abs(window.parts - whole.median[:, None]), axis=1)
+        result[PART] = np.nanmax(np.abs(window.parts - baseline.median[:, None]), axis=1)
     result[TREND] = _onset(window.parts)
-    result[HOLLOW] = np.abs(hollow_of(window, traits) - hollow_of(whole, traits))
-    # How often there is an event and how large it is says all of a series that knows events only.
+    result[HOLLOW] = np.abs(hollow_of(window, series_stats) - hollow_of(baseline, series_stats))
+    # A series with events only has a frequency and a size, nothing else.
     for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW):
-        result[kind, traits.is_event] = 0
+        result[kind, series_stats.is_event] = 0
     return result
 
 
 def _onset(parts: Float32Array) -> Float32Array:
-    """Return the largest difference between what comes before and what comes after a moment of the window. Shape: (n_series,
-    N_PARTS)
-    """
+    """Return the largest difference between the parts after and before any moment. Shape: (n_series, N_PARTS) -> (n_series,)"""
     differences = [np.abs(parts[:, at:].mean(axis=1) - parts[:, :at].mean(axis=1)) for at in range(1, parts.shape[1])]
     return np.asarray(np.max(differences, axis=0), np.float32)
 
 
-def own_ranks_of(whole: Summary) -> Float32Array:
-    """Return where the inner quantiles of a distribution lie in itself: ties move them. Shape: (n_series, N_QUANTILES - 2)"""
-    return ranks_of(whole.quantiles, whole.quantiles[:, 1:-1])
+def own_ranks_of(baseline: Summary) -> Float32Array:
+    """Return the ranks of the inner quantiles in their own distribution; ties move them. Shape: (n_series, N_QUANTILES - 2)"""
+    return ranks_of(baseline.quantiles, baseline.quantiles[:, 1:-1])
 
 
-def hollow_of(window: Summary, traits: Traits) -> Float32Array:
-    """Return the share of samples below a part of the window's own median. Missing: 0 for series that are negative or mostly
-    nothing.
+def hollow_of(window: Summary, series_stats: SeriesStats) -> Float32Array:
+    """Return the share of samples below a quarter of the window's own median. Missing: 0 for series that are negative or mostly
+    0.
     """
-    level = traits.level.astype(np.float32)
+    level = series_stats.level.astype(np.float32)
     median = window.median + level
     point = HOLLOW_PART * median - level
     share = ranks_of(window.quantiles, point[:, None])[:, 0]
-    # A series of few steps has such samples anyway.
-    is_fine = HOLLOW_PART * median >= traits.digit
+    # A series of few distinct values has such samples anyway.
+    is_fine = HOLLOW_PART * median >= series_stats.digit
     return np.where(is_fine & (median > 0) & (window.quantiles[:, 0] + level >= -1e-6 * np.abs(level)), share, 0).astype(np.float32)
 
 
@@ -172,24 +177,24 @@ def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
 
 
 def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
-    """Return the logarithm of the width of the middle half, a digit added so that nothing is infinitely narrow."""
+    """Return the logarithm of the width of the middle half; a digit is added so that it is finite."""
     return np.asarray(np.log(window.width + digit), np.float32)
 
 
 def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
-    """Return the logarithm of the usual movement between neighbours, the largest tenth left out."""
+    """Return the logarithm of the typical movement between neighbours, without the largest tenth."""
     movement = window.step_quantiles[:, 1:-2].mean(axis=1)
     return np.asarray(np.log(movement + digit / 2), np.float32)
 
 
-def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
-    """Return what windows of one length of a baseline show usually.
+def ends_of(windows: Sequence[Summary], series_stats: SeriesStats) -> Ends:
+    """Return the typical values of a baseline's windows of one length.
 
     Raises: ValueError without windows
     """
     if not windows:
-        raise ValueError("a yardstick is read off at least one window")
-    digit = least_digit(traits)
+        raise ValueError("a change scale needs at least one window")
+    digit = least_digit(series_stats)
     return Ends(
         _nanmedian([window.top for window in windows]),
         _nanmedian([window.bottom for window in windows]),
@@ -198,74 +203,78 @@ def ends_of(windows: Sequence[Summary], traits: Traits) -> Ends:
     )
 
 
-def least_digit(traits: Traits) -> FloatArray:
-    """Return what a tool can tell apart, or a tenth of the usual deviation where it prints that finely; never nothing."""
-    return np.maximum(np.maximum(traits.digit, 0.1 * traits.scale), 1e-9)
+def least_digit(series_stats: SeriesStats) -> FloatArray:
+    """Return the smallest difference that a tool prints, but at least a tenth of the typical deviation; never 0."""
+    return np.maximum(np.maximum(series_stats.digit, 0.1 * series_stats.scale), 1e-9)
 
 
-def yardstick_of(usual: Usual, whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
-    """Return the change that is as large as a series makes by itself.
+def change_scale_of(
+    natural_change: NaturalChange, baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
+) -> Float32Array:
+    """Return the change scale of each series: natural change, at least the floor.
 
-    Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series). Missing: infinity where nothing is known of a kind
+    Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series). Missing: infinity where a kind was not measured
     """
-    return np.maximum(np.nan_to_num(_pool(usual, traits), posinf=np.inf), floors_of(whole, traits, n_window))
+    return np.maximum(
+        np.nan_to_num(_pool(natural_change, series_stats), posinf=np.inf), floors_of(baseline, series_stats, n_window)
+    )
 
 
-def _pool(usual: Usual, traits: Traits) -> Float32Array:
-    """Few windows say little of how far a series can go; what all series do relative to their scale says the rest."""
-    pooled = np.array(usual.change)
-    moves = traits.scale > 0
-    weight = usual.n_disjoint / (usual.n_disjoint + POOL_WEIGHT)
+def _pool(natural_change: NaturalChange, series_stats: SeriesStats) -> Float32Array:
+    """Return the natural change, with few windows pulled towards that of all series relative to their scale."""
+    pooled = np.array(natural_change.change)
+    moves = series_stats.scale > 0
+    weight = natural_change.n_disjoint / (natural_change.n_disjoint + POOL_WEIGHT)
     for kind in range(len(KINDS)):
-        if np.isnan(usual.change[kind]).all():
-            # Windows too short to show it: nothing is known of this kind.
+        if np.isnan(natural_change.change[kind]).all():
+            # The windows are too short for this kind.
             pooled[kind] = np.inf
             continue
         if kind in (STILL, MISSING):
             continue
-        scale = traits.scale if kind in IN_UNITS else np.ones(len(moves))
-        ratios = usual.change[kind, moves] / scale[moves]
+        scale = series_stats.scale if kind in IN_UNITS else np.ones(len(moves))
+        ratios = natural_change.change[kind, moves] / scale[moves]
         ratios = ratios[~np.isnan(ratios)]
         rho = float(np.median(ratios)) if len(ratios) else 1.0
-        pooled[kind] = np.where(np.isnan(usual.change[kind]), rho * scale, weight * usual.change[kind] + (1 - weight) * rho * scale)
+        pooled[kind] = np.where(
+            np.isnan(natural_change.change[kind]), rho * scale, weight * natural_change.change[kind] + (1 - weight) * rho * scale
+        )
     return pooled
 
 
-def floors_of(whole: Summary, traits: Traits, n_window: FloatArray) -> Float32Array:
-    """Return the smallest change that can mean anything. Shape: n_window (n_series,), reports in the window -> (n_kinds,
-    n_series)
-    """
-    n_baseline = np.maximum(whole.n, 1)
-    level = LEVEL_FLOOR * traits.size
+def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray) -> Float32Array:
+    """Return the smallest meaningful change. Shape: n_window (n_series,), reports in the window -> (n_kinds, n_series)"""
+    n_baseline = np.maximum(baseline.n, 1)
+    level = LEVEL_FLOOR * series_stats.size
     a_sample = 1 / np.maximum(n_window, 1)
-    # One event more or less, or as many as the baseline would not have shown by chance.
-    # Events come in bursts: where there are some, there may be several times as many.
-    by_chance = 2 * a_sample + 1 / n_baseline + np.where(traits.is_event, EVENT_BURST * np.nan_to_num(whole.away), 0)
-    shared = np.where(traits.is_event, traits.event_size * by_chance, traits.digit * a_sample)
-    ends = np.where(traits.is_event, np.maximum(traits.event_size, traits.digit), traits.digit)
-    floors = np.empty((len(KINDS), len(whole)), np.float32)
+    # One event more or less, or as many as can be missing from the baseline by chance.
+    # Events come in bursts: where there are some, there can be several times as many.
+    by_chance = 2 * a_sample + 1 / n_baseline + np.where(series_stats.is_event, EVENT_BURST * np.nan_to_num(baseline.away), 0)
+    shared = np.where(series_stats.is_event, series_stats.event_size * by_chance, series_stats.digit * a_sample)
+    ends = np.where(series_stats.is_event, np.maximum(series_stats.event_size, series_stats.digit), series_stats.digit)
+    floors = np.empty((len(KINDS), len(baseline)), np.float32)
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)
     floors[PART] = floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
     for kind in SHARES:
         floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
-    # What comes and goes anyway may be away.
-    floors[MISSING] += whole.missing
+    # An instance that comes and goes anyway may be missing.
+    floors[MISSING] += baseline.missing
     for kind in RATIOS:
-        # The width of few samples is known roughly only.
+        # The width of few samples is a rough estimate.
         floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)
     return np.maximum(floors, np.float32(1e-30))
 
 
 def nearly_largest(changes: Float32Array) -> Float32Array:
-    """Between the 90 % quantile and the largest of the windows' changes. Missing: NaN. Shape: (n_windows, ...) -> (...)"""
+    """Return the mean of the 90 % quantile and the maximum over windows. Missing: NaN. Shape: (n_windows, ...) -> (...)"""
     ordered, n = _ordered(changes)
     near = _from_top(ordered, np.rint(0.1 * (n - 1)).astype(np.intp))
     return np.where(n > 0, (near + ordered[-1]) / 2, np.nan).astype(np.float32)
 
 
 def nearly_largest_of_others(changes: Float32Array) -> Float32Array:
-    """Return the same as the window with the largest change would have it of the others, its neighbours left out: they overlap it.
+    """Return `nearly_largest` without the window with the largest change and its neighbours, which overlap it.
 
     Shape: (n_windows, ...) -> (...)
     """
@@ -282,7 +291,7 @@ def _ordered(changes: Float32Array) -> tuple[Float32Array, np.ndarray]:
 
 
 def _from_top(ordered: Float32Array, place: np.ndarray) -> Float32Array:
-    # Counted from the top, so that windows without samples, which lie below, change nothing.
+    # Count from the top: windows without samples are at the bottom.
     return np.asarray(np.take_along_axis(ordered, np.maximum(len(ordered) - 1 - place, 0)[None], axis=0)[0], np.float32)
 
 

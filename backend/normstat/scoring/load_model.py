@@ -1,10 +1,10 @@
-"""How series go together, and which one no longer does: what the load explains is not what changed.
+"""The load model: common factors of a host's series, and what they leave unexplained.
 
-On a host nearly all series follow a few things: how many users there are, which job runs. The baseline shows how: its series,
-averaged over short bins of time, are written as a few common factors and what is left. In the incident the factors are
-estimated again, from all series together, so that one culprit hardly moves them; what is left of a series then is what the load
-does not explain. That finds a shift which lies within the usual swing of the load, and it tells the one series that grew more
-than the load from the hundreds that grew with it.
+On a host nearly all series follow a few factors: the number of users, the job that runs. They are learned from the baseline, whose
+series are averaged over short bins of time and written as common factors and residuals. In the incident the factors are estimated
+again from all series together, so that one culprit hardly moves them; the residual of a series is what the load does not explain.
+That finds a shift within the normal swing of the load, and tells the one series that grew more than the load from the hundreds that
+grew with it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.scoring.change_scale import Traits
+from normstat.scoring.change_scale import SeriesStats
 from normstat.scoring.summary import Float32Array, FloatArray
 
 MIN_BINS: Final = 16
@@ -20,7 +20,7 @@ MAX_FACTORS: Final = 8
 # Bins to a factor at least: with fewer, factors are the noise of the bins.
 BINS_PER_FACTOR: Final = 6
 N_SHIFTS: Final = 3
-# Farther out than so many deviations a bin says no more about the load than one at it.
+# Bins are clipped at this many deviations.
 CLIP: Final = 4.0
 FAR_CLIP: Final = 12.0
 HUBER: Final = 2.0
@@ -29,8 +29,8 @@ MAX_WINDOWS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
-    """How the series of a baseline go together.
+class LoadModel:
+    """Common factors of the series of a baseline.
 
     Shape: mean, deviation (n_series,); loadings (n_series, n_factors), orthonormal columns; reach (n_factors,): largest absolute
     value of each factor in the baseline
@@ -43,37 +43,34 @@ class Follow:
 
     @property
     def n_factors(self) -> int:
-        """How many things the series follow; 0 where each goes its own way."""
+        """The number of factors; 0 where the series have none in common."""
         return int(self.loadings.shape[1])
 
 
-def log_scale_of(bins: Float32Array, traits: Traits) -> Float32Array:
-    """Return what is added to each series before its logarithm is taken, as a distance from its level. Missing: NaN for series that
+def log_scale_of(bins: Float32Array, series_stats: SeriesStats) -> Float32Array:
+    """Return what to add to each series before taking its logarithm, as a distance from its level. Missing: NaN for series that
     stay linear.
 
-    What grows with the load mostly grows in proportion to it, or to a power of it: in logarithms that is a straight line, beyond
-    what the baseline shows as well. Shape: bins (n_series, n_bins), distances from the level -> (n_series,)
+    Most series grow in proportion to the load or to a power of it: in logarithms that is a straight line, which also holds beyond
+    the baseline. Shape: bins (n_series, n_bins), distances from the level -> (n_series,)
     """
-    lowest = np.fmin.reduce(bins, axis=1) + traits.level
-    small = np.maximum(np.maximum(0.1 * traits.size, traits.digit), 0.1 * traits.scale)
+    lowest = np.fmin.reduce(bins, axis=1) + series_stats.level
+    small = np.maximum(np.maximum(0.1 * series_stats.size, series_stats.digit), 0.1 * series_stats.scale)
     is_positive = (lowest >= 0) & (small > 0)
-    return np.where(is_positive, traits.level + small, np.nan).astype(np.float32)
+    return np.where(is_positive, series_stats.level + small, np.nan).astype(np.float32)
 
 
 def to_log(bins: Float32Array, added: Float32Array) -> Float32Array:
-    """Return logarithms where the series has a scale for them, and the distances as they are where not. Shape: bins (n_series,
-    n_bins)
-    """
+    """Return logarithms, or unchanged distances for series that stay linear. Shape: bins (n_series, n_bins)"""
     positive = np.maximum(bins + added[:, None], 1e-6 * np.abs(added[:, None]))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.isnan(added)[:, None], bins, np.log(positive)).astype(np.float32)
 
 
-def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
-    """Return how the series go together, and what is left of each bin when the other half of the bins explains it.
+def learn(bins: Float32Array) -> tuple[LoadModel, Float32Array] | None:
+    """Return the load model, and the residuals of each half of the bins under the model of the other half.
 
-    Missing: None where the baseline has too few bins, or nothing is common to its series. Shape: bins (n_series, n_bins), the
-    second of what is returned as well
+    Missing: None where the baseline has too few bins, or its series no common factor. Shape: bins, residuals (n_series, n_bins)
     """
     n_bins = bins.shape[1]
     if n_bins < MIN_BINS or len(bins) < 3:
@@ -83,7 +80,7 @@ def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
     if n_factors == 0:
         return None
     loadings = _loadings(standard, n_factors)
-    # Each half explained by what the other one taught: what is left of a half that was not seen is honest.
+    # Residuals of a half that the model was not learned from are unbiased.
     half = n_bins // 2
     left = np.concatenate(
         [
@@ -93,24 +90,24 @@ def learn(bins: Float32Array) -> tuple[Follow, Float32Array] | None:
         axis=1,
     )
     factors = loadings.T @ standard
-    return Follow(mean, deviation, loadings, np.abs(factors).max(axis=1).astype(np.float32)), left
+    return LoadModel(mean, deviation, loadings, np.abs(factors).max(axis=1).astype(np.float32)), left
 
 
-def unexplained(follow: Follow, bins: Float32Array) -> tuple[Float32Array, Float32Array, float]:
-    """Return what the load does not explain of each series' shift, the shift itself (both in deviations), and how far the load is
-    beyond the usual.
+def unexplained(load_model: LoadModel, bins: Float32Array) -> tuple[Float32Array, Float32Array, float]:
+    """Return the residual of each series' shift, the shift itself (both in deviations), and how far the load is beyond the
+    baseline.
 
-    The last: 1 where the factors stay within what the baseline shows, twice as far out 2. Shape: bins (n_series, n_bins)
+    The last is 1 where the factors stay within the baseline, 2 where they are twice as far out. Shape: bins (n_series, n_bins)
     """
-    standard = np.clip((bins - follow.mean[:, None]) / follow.deviation[:, None], -FAR_CLIP, FAR_CLIP)
+    standard = np.clip((bins - load_model.mean[:, None]) / load_model.deviation[:, None], -FAR_CLIP, FAR_CLIP)
     standard = np.nan_to_num(standard)
-    left, factors = _explain(standard, follow.loadings)
-    beyond = np.abs(factors).mean(axis=1) / np.maximum(follow.reach, 1e-6)
+    left, factors = _explain(standard, load_model.loadings)
+    beyond = np.abs(factors).mean(axis=1) / np.maximum(load_model.reach, 1e-6)
     return np.median(left, axis=1), np.median(standard, axis=1), float(max(1.0, beyond.max()))
 
 
 def residuals(standard: Float32Array, loadings: Float32Array) -> Float32Array:
-    """Return what is left of each series when the others explain it. Shape: (n_series, n_bins)"""
+    """Return the residuals of each series. Shape: (n_series, n_bins)"""
     return _explain(standard, loadings)[0]
 
 
@@ -119,10 +116,10 @@ def _explain(standard: Float32Array, loadings: Float32Array) -> tuple[Float32Arr
     factors = loadings.T @ standard
     for _ in range(N_ROUNDS):
         left = standard - loadings @ factors
-        # Against the usual size of what is left in that bin, so that a load never seen before does not count as many culprits.
+        # Relative to the median residual of the bin, so that an unseen load does not look like many culprits.
         size = np.maximum(np.median(np.abs(left), axis=0) * 1.4826, 0.1)
         weights = np.minimum(1.0, HUBER * size / np.maximum(np.abs(left), 1e-6)).astype(np.float32)
-        # One step of a weighted fit: the same loadings for all bins, so no equation is solved per bin.
+        # One step of a weighted fit with common loadings, without solving an equation per bin.
         factors = factors + loadings.T @ (weights * left)
     own = np.minimum((loadings**2).sum(axis=1), 0.9)[:, None]
     left = (standard - loadings @ factors) / (1 - own * weights)
@@ -140,7 +137,7 @@ def _standardise(bins: Float32Array) -> tuple[Float32Array, Float32Array, Float3
 
 
 def _count_factors(standard: Float32Array) -> int:
-    """Return factors that are stronger than the same series, each moved in time by itself, would show by chance."""
+    """Return the number of factors that are stronger than by chance, which series shifted in time by random amounts show."""
     n_series, n_bins = standard.shape
     strengths = _strengths(standard)
     random = np.random.default_rng(0)
@@ -170,9 +167,7 @@ def _loadings(standard: Float32Array, n_factors: int) -> Float32Array:
 
 
 def window_middles(left: Float32Array, n_window: int) -> Float32Array:
-    """Return how far the median of windows of so many bins lies from nothing. Shape: left (n_series, n_bins) -> (n_windows,
-    n_series)
-    """
+    """Return the absolute median residual of windows of n_window bins. Shape: left (n_series, n_bins) -> (n_windows, n_series)"""
     n_bins = left.shape[1]
     length = int(np.clip(n_window, 1, max(1, n_bins // 8)))
     starts = np.unique(np.linspace(0, n_bins - length, min(MAX_WINDOWS, 2 * n_bins // length)).astype(np.intp))

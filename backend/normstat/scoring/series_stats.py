@@ -1,42 +1,40 @@
-"""What can be told of series from their values alone: level, deviation, digits, usual size, whether they know events only."""
+"""Statistics of series from their values alone: level, deviation, digits, typical size, whether they have only events."""
 
 from typing import Final
 
 import numpy as np
 
-from normstat.scoring.change_scale import EVENT_SHARE, PERCENT_LEAST_LEVEL, SD_PER_IQR, Traits
+from normstat.scoring.change_scale import EVENT_SHARE, PERCENT_LEAST_LEVEL, SD_PER_IQR, SeriesStats
 from normstat.scoring.summary import FloatArray, Summary, middle_half
 
 MAX_DECIMALS: Final = 4
-# Values looked at to find the digits: more do not print other ones.
+# Values looked at to find the digits; more would not change them.
 DIGIT_SAMPLES: Final = 200
 ALMOST_WHOLE: Final = 1e-6
-# What arithmetic leaves of eight-byte floats.
+# Rounding error of eight-byte floats.
 LAST_BITS: Final = 1e-13
 MAX_PERCENT: Final = 100.0
-# Of a series whose unit nobody named, only one that comes this near to 100 is taken for a percentage.
+# A series without a unit is taken for a percentage only if it comes this near to 100.
 NEAR_FULL: Final = 90.0
 
 BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 def levels_of(values: FloatArray) -> FloatArray:
-    """Return the median of each series, to which all else is measured. Missing: 0 where there is no sample.
+    """Return the median of each series, which distances are measured from. Missing: 0 without samples.
 
     Shape: (n_series, n) -> (n_series,)
     """
     ordered = np.sort(values, axis=1)
     n = (~np.isnan(values)).sum(axis=1)
     rows = np.arange(len(values))
-    # A value that was printed, also where the middle lies between two.
+    # The lower median: a value that was printed.
     middle = ordered[rows, np.maximum(n - 1, 0) // 2] if values.shape[1] else np.zeros(len(values))
     return np.where(n > 0, middle, 0.0)
 
 
 def digits_of(values: FloatArray) -> FloatArray:
-    """Return the smallest difference that the printed values can have; 0 where they have more than four decimals. Shape: ->
-    (n_series,)
-    """
+    """Return the smallest difference of printed values; 0 where they have more than four decimals. Shape: -> (n_series,)"""
     step = max(1, values.shape[1] // DIGIT_SAMPLES)
     some = np.nan_to_num(values[:, ::step])
     digits = np.zeros(len(values))
@@ -55,21 +53,19 @@ def looks_like_percent(values: FloatArray) -> BoolArray:
     return np.asarray((low >= 0) & (high <= MAX_PERCENT) & (high >= NEAR_FULL), np.bool_)
 
 
-def traits_of(whole: Summary, level: FloatArray, digit: FloatArray, is_percent: BoolArray) -> Traits:
-    """Return what a baseline's summary, as distances from the level, says of each series. Shape: level, digit, is_percent
-    (n_series,)
-    """
-    width = np.nan_to_num(middle_half(whole.quantiles)) / SD_PER_IQR
-    away = np.nan_to_num(whole.away).astype(np.float64)
-    # How far it is from its level when it is not there.
-    distance = np.nan_to_num(np.abs(whole.quantiles).mean(axis=1)).astype(np.float64)
-    furthest = np.nan_to_num(np.maximum(np.abs(whole.top), np.abs(whole.bottom))).astype(np.float64)
+def series_stats_of(baseline: Summary, level: FloatArray, digit: FloatArray, is_percent: BoolArray) -> SeriesStats:
+    """Return the statistics from a baseline's summary, in distances from the level. Shape: level, digit, is_percent (n_series,)"""
+    width = np.nan_to_num(middle_half(baseline.quantiles)) / SD_PER_IQR
+    away = np.nan_to_num(baseline.away).astype(np.float64)
+    # Distance from the level when not at it.
+    distance = np.nan_to_num(np.abs(baseline.quantiles).mean(axis=1)).astype(np.float64)
+    furthest = np.nan_to_num(np.maximum(np.abs(baseline.top), np.abs(baseline.bottom))).astype(np.float64)
     event_size = np.where(away > 0, np.minimum(distance / np.maximum(away, 1e-9), furthest), 0.0)
     event_size = np.where((event_size == 0) & (away > 0), furthest, event_size)
     event_size = np.where(away > 0, np.maximum(event_size, digit), 0.0)
-    # The larger of both: a series that was far out once may be so again.
-    scale = np.maximum(width, np.nan_to_num(whole.deviation))
+    # The larger of both: a series that was far out once can be so again.
+    scale = np.maximum(width, np.nan_to_num(baseline.deviation))
     size = np.where(level != 0, np.abs(level), event_size)
     size = np.where(is_percent, np.maximum(np.minimum(size, MAX_PERCENT - size), PERCENT_LEAST_LEVEL), size)
     is_event = away <= 1 - EVENT_SHARE
-    return Traits(level, scale.astype(np.float64), digit, size, is_percent, is_event, event_size)
+    return SeriesStats(level, scale.astype(np.float64), digit, size, is_percent, is_event, event_size)

@@ -1,8 +1,8 @@
-"""What a window of many series looks like: quantile functions, ends, movements; all series at once, pure arithmetic.
+"""Summaries of a window of many series: quantile functions, ends, movement. Pure arithmetic over all series at once.
 
-Values come in as distances from each series' level (its median in the baseline), so that four-byte floats are exact enough for
-counts of bytes as well as for hundredths of a percentage. A window's summary is all that a comparison ever looks at: samples are
-read once, for whichever window they belong to, and a baseline is remembered as the summaries of its windows.
+Values are distances from each series' level (its median in the baseline), so that four-byte floats are exact enough for counts of
+bytes as well as for hundredths of a percentage. A comparison looks only at summaries: samples are read once, and a baseline is
+stored as the summaries of its windows.
 """
 
 import itertools
@@ -19,9 +19,9 @@ N_STEP_QUANTILES: Final = 17
 PROBABILITIES: Final = np.linspace(0.0, 1.0, N_QUANTILES)
 STEP_PROBABILITIES: Final = np.linspace(0.0, 1.0, N_STEP_QUANTILES)
 MIDDLE: Final = N_QUANTILES // 2
-# The share of the samples that is an end of the distribution.
+# The share of the samples in each end of the distribution.
 END_SHARE: Final = 0.02
-# A window is also looked at in parts: what begins in its middle is half a shift of the whole, and a whole one of the later parts.
+# A window has parts: a change that begins in its middle is a full shift of the later parts.
 N_PARTS: Final = 4
 
 Float32Array = npt.NDArray[np.float32]
@@ -44,11 +44,11 @@ class Summary:
     top: Float32Array
     bottom: Float32Array
     mean: Float32Array
-    # How wide the middle half of the samples is; of a window longer than those it is held against: the median of its pieces.
+    # Width of the middle half of the samples; for a window longer than those it is compared with, the median of its pieces.
     width: Float32Array
     # The root of the mean square of the distances from the level.
     deviation: Float32Array
-    # How far neighbours are from each other, and the share of neighbours that are equal.
+    # Distances of neighbours, and the share of equal neighbours.
     step_quantiles: Float32Array
     still: Float32Array
     # The share of samples that are not at the level.
@@ -66,7 +66,7 @@ class Summary:
 
     @property
     def missing(self) -> Float32Array:
-        """Share of the reports that have no value of the series. Missing: NaN where nothing was reported at all."""
+        """Share of the reports without a value of the series. Missing: NaN without reports."""
         return np.asarray(1 - self.n / np.where(self.n_reports > 0, self.n_reports, np.nan), np.float32)
 
     def take(self, rows: npt.NDArray[np.intp] | slice) -> "Summary":
@@ -75,7 +75,7 @@ class Summary:
 
 
 def summarise(values: Float32Array, n_reports: int | None = None, piece: int | None = None) -> Summary:
-    """Return what a window looks like. `piece`: reports in the windows that it will be held against.
+    """Return the summary of a window. `piece`: reports in the windows that it is compared with.
 
     Shape: values (n_series, n_reports), distances from the level in the order of time. Missing: NaN.
     """
@@ -111,8 +111,7 @@ def summarise(values: Float32Array, n_reports: int | None = None, piece: int | N
 
 
 def merge(summaries: Sequence[Summary]) -> Summary:
-    """Return the summary of all windows together, as good as their quantile functions tell; ends are the outermost ones' means,
-    parts are lost.
+    """Return the summary of all windows together, approximated from their quantiles; ends are the outermost ends, parts are lost.
 
     Raises: ValueError for no summaries
     """
@@ -147,14 +146,14 @@ def concatenate(summaries: Sequence[Summary]) -> Summary:
 
 
 def pick_quantiles(ordered: Float32Array, n: IntArray, probabilities: FloatArray) -> Float32Array:
-    """Quantiles of rows sorted ascending with the missing at their ends. Missing: NaN for a row without samples.
+    """Return quantiles of rows sorted ascending, missing values last. Missing: NaN for a row without samples.
 
     Shape: ordered (n_rows, width), n (n_rows,) samples in each -> (n_rows, n_probabilities)
     """
     if ordered.shape[1] == 0:
         return np.full((len(ordered), len(probabilities)), np.nan, np.float32)
     if len(n) and (n == n[0]).all() and n[0] > 0:
-        # All rows alike: a few columns are all there is to read.
+        # All rows have the same length: read only a few columns.
         places = probabilities * (int(n[0]) - 1)
         low = places.astype(np.intp)
         high = np.minimum(low + 1, int(n[0]) - 1)
@@ -169,7 +168,7 @@ def pick_quantiles(ordered: Float32Array, n: IntArray, probabilities: FloatArray
 
 
 def count_at_end(n: IntArray) -> IntArray:
-    """Return how many of n samples are their upper or lower end."""
+    """Return the number of samples in each end, of n."""
     return np.asarray(np.maximum(1, np.rint(END_SHARE * n).astype(np.int64)), np.int64)
 
 
@@ -179,7 +178,7 @@ def _end_mean(ordered: Float32Array, n: IntArray, *, is_top: bool) -> Float32Arr
     if width == 0:
         return result
     counts = count_at_end(n)
-    # Rows are alike mostly: a handful of different lengths, each done at once.
+    # There are few different lengths: handle the rows of each at once.
     for length in np.unique(n[n > 0]):
         rows = np.flatnonzero(n == length)
         many = int(counts[rows[0]])
@@ -190,19 +189,19 @@ def _end_mean(ordered: Float32Array, n: IntArray, *, is_top: bool) -> Float32Arr
 
 
 def _without_gaps(values: Float32Array, known: npt.NDArray[np.bool_]) -> Float32Array:
-    """Return each row's samples moved together, in their order, the missing behind them."""
+    """Return the samples of each row without gaps, in their order, missing values last."""
     order = np.argsort(~known, axis=1, kind="stable")
     return np.take_along_axis(values, order, axis=1)
 
 
 def middle_half(quantiles: Float32Array) -> Float32Array:
-    """Return how wide the middle half of each distribution is. Shape: (n_series, N_QUANTILES) -> (n_series,)"""
+    """Return the width of the middle half of each distribution. Shape: (n_series, N_QUANTILES) -> (n_series,)"""
     quarter = MIDDLE // 2
     return np.asarray(quantiles[:, -1 - quarter] - quantiles[:, quarter], np.float32)
 
 
 def _width_of_pieces(values: Float32Array, piece: int) -> Float32Array:
-    """Return a series that drifts is wider the longer one looks: only windows of one length can be held against each other."""
+    """Return the median width of pieces: a drifting series is wider in a longer window, so only equal lengths compare."""
     n_rows, n_pieces = len(values), values.shape[1] // piece
     ordered = np.sort(values[:, : n_pieces * piece].reshape(n_rows * n_pieces, piece), axis=1)
     n = (~np.isnan(ordered)).sum(axis=1)
@@ -215,7 +214,7 @@ def _width_of_pieces(values: Float32Array, piece: int) -> Float32Array:
 def _parts(values: Float32Array) -> Float32Array:
     n_rows, width = values.shape
     medians = np.full((n_rows, N_PARTS), np.nan, np.float32)
-    # Few samples too are all in some part.
+    # Every sample is in some part, also where there are few.
     bounds = np.linspace(0, width, N_PARTS + 1).astype(np.intp).tolist() if width >= N_PARTS else []
     for part, (begin, end) in enumerate(itertools.pairwise(bounds)):
         ordered = np.sort(values[:, begin:end], axis=1)
@@ -225,10 +224,10 @@ def _parts(values: Float32Array) -> Float32Array:
 
 
 def _merge_quantiles(functions: Sequence[Float32Array], counts: IntArray, probabilities: FloatArray) -> Float32Array:
-    """Return the quantile functions of mixtures, each part counted by its samples."""
+    """Return the quantile functions of mixtures, weighted by samples."""
     n_points = functions[0].shape[1]
     points = np.concatenate(functions, axis=1)
-    # An end stands for half as much of the distribution as a point within.
+    # The outermost points have half the weight of inner ones.
     shares = np.ones(n_points)
     shares[[0, -1]] = 0.5
     weights = (np.maximum(counts, 0)[:, :, None] * shares).reshape(len(points), -1)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import and_, delete, func, or_, select, true
-from sqlalchemy.dialects.postgresql import TSTZMULTIRANGE, insert
+from sqlalchemy import BigInteger, and_, column, delete, func, literal, or_, select, true
+from sqlalchemy.dialects.postgresql import ARRAY, TSTZMULTIRANGE, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
@@ -88,24 +88,43 @@ async def effective_windows(
 
     Raises: NotFound for an unknown baseline or version
     """
+    return (await effective_windows_by_host(session, baseline_id, [host_id], version))[host_id]
+
+
+async def effective_windows_by_host(
+    session: AsyncSession, baseline_id: int, host_ids: Sequence[int], version: int | None = None
+) -> dict[int, tuple[Window, ...]]:
+    """Return `effective_windows` of each of these hosts, read at once.
+
+    Raises: NotFound for an unknown baseline or version
+    """
+    hosts = (
+        func.unnest(literal(list(host_ids), ARRAY(BigInteger)))
+        .table_valued(column("host_id", BigInteger), name="hosts")
+        .render_derived()
+    )
     excluded = (
         select(func.range_agg(func.tstzrange(Exclusion.start_at, Exclusion.end_at)))
-        .where(or_(Exclusion.host_id.is_(None), Exclusion.host_id == host_id))
+        .where(or_(Exclusion.host_id.is_(None), Exclusion.host_id == hosts.c.host_id))
+        .correlate(hosts)
         .scalar_subquery()
     )
     of_version = Baseline.version if version is None else version
+    windows = BaselineVersion.windows.op("-", return_type=TSTZMULTIRANGE())(func.coalesce(excluded, func.tstzmultirange()))
     query = (
-        select(BaselineVersion.windows.op("-", return_type=TSTZMULTIRANGE())(func.coalesce(excluded, func.tstzmultirange())))
+        select(hosts.c.host_id, windows)
+        .select_from(BaselineVersion)
         .join(Baseline, Baseline.id == BaselineVersion.baseline_id)
+        .join(hosts, true())
         .where(Baseline.id == baseline_id, BaselineVersion.version == of_version)
     )
-    row = (await session.execute(query)).one_or_none()
-    if row is not None:
-        return tuple(to_windows(row[0]))
+    found = {host_id: tuple(to_windows(ranges)) for host_id, ranges in await session.execute(query)}
+    if found or not host_ids:
+        return found
     if version is None or await session.get(Baseline, baseline_id) is None:
         raise NotFound(f"There is no baseline {baseline_id}; GET /api/v1/baselines lists them", {"baseline": baseline_id})
     await read_version(session, baseline_id, version)
-    return ()
+    return dict.fromkeys(host_ids, ())
 
 
 async def add_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> None:

@@ -1,4 +1,4 @@
-"""Comparisons that were kept: what was asked, and the answer as it was then."""
+"""The rows of saved comparisons: parameters, and the result as it was."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
-from normstat.storage.schema.baseline_models import KeptComparison
+from normstat.storage.schema.baseline_models import SavedComparison
 
 MAX_LISTED: Final = 10_000
 ZSTD_LEVEL: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRecord:
-    """A kept comparison without its answer. `inputs`: the parameters of GET /comparison that gave it."""
+class SavedComparisonRecord:
+    """A saved comparison without its result. `inputs`: the parameters of GET /comparison."""
 
     id: int
     name: str
@@ -29,8 +29,8 @@ class KeptRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptDraft:
-    """A comparison to be kept; `result` is its answer as JSON."""
+class SavedComparisonDraft:
+    """A comparison to save; `result` is JSON."""
 
     name: str
     note: str
@@ -39,74 +39,74 @@ class KeptDraft:
     created_by: str
 
 
-async def create_kept(session: AsyncSession, draft: KeptDraft) -> KeptRecord:
-    """Keep a comparison."""
-    kept = KeptComparison(
+async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> SavedComparisonRecord:
+    """Save a comparison."""
+    saved = SavedComparison(
         name=draft.name,
         note=draft.note,
         inputs=dict(draft.inputs),
         result=zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(draft.result),
         created_by=draft.created_by,
     )
-    session.add(kept)
+    session.add(saved)
     await session.flush()
-    return await read_kept(session, kept.id)
+    return await read_saved(session, saved.id)
 
 
-async def list_kept(session: AsyncSession) -> list[KeptRecord]:
-    """Return all kept comparisons, the newest first."""
-    query = _query().order_by(KeptComparison.created_at.desc(), KeptComparison.id.desc()).limit(MAX_LISTED)
-    return [KeptRecord(*row) for row in await session.execute(query)]
+async def list_saved(session: AsyncSession) -> list[SavedComparisonRecord]:
+    """Return all saved comparisons, newest first."""
+    query = _query().order_by(SavedComparison.created_at.desc(), SavedComparison.id.desc()).limit(MAX_LISTED)
+    return [SavedComparisonRecord(*row) for row in await session.execute(query)]
 
 
-async def read_kept(session: AsyncSession, id: int) -> KeptRecord:  # noqa: A002
-    """Return one of them.
+async def read_saved(session: AsyncSession, id: int) -> SavedComparisonRecord:  # noqa: A002
+    """Return a saved comparison without its result.
 
     Raises: NotFound
     """
-    row = (await session.execute(_query().where(KeptComparison.id == id))).one_or_none()
+    row = (await session.execute(_query().where(SavedComparison.id == id))).one_or_none()
     if row is None:
-        raise NotFound(f"There is no kept comparison {id}", {"comparison": id})
-    return KeptRecord(*row)
+        raise NotFound(f"No saved comparison {id}", {"comparison": id})
+    return SavedComparisonRecord(*row)
 
 
-async def read_kept_result(session: AsyncSession, id: int) -> bytes:  # noqa: A002
-    """Return the answer of one of them as JSON, as it was when it was kept.
+async def read_saved_result(session: AsyncSession, id: int) -> bytes:  # noqa: A002
+    """Return the result of a saved comparison as JSON.
 
     Raises: NotFound
     """
-    packed = await session.scalar(select(KeptComparison.result).where(KeptComparison.id == id))
+    packed = await session.scalar(select(SavedComparison.result).where(SavedComparison.id == id))
     if packed is None:
-        raise NotFound(f"There is no kept comparison {id}", {"comparison": id})
+        raise NotFound(f"No saved comparison {id}", {"comparison": id})
     return zstandard.ZstdDecompressor().decompress(packed)
 
 
-async def update_kept(session: AsyncSession, id: int, *, name: str | None, note: str | None) -> KeptRecord:  # noqa: A002
-    """Change name or note; the answer never changes.
+async def update_saved(session: AsyncSession, id: int, *, name: str | None, note: str | None) -> SavedComparisonRecord:  # noqa: A002
+    """Change the name or the note; the result never changes.
 
     Raises: NotFound
     """
-    kept = await session.get(KeptComparison, id)
-    if kept is None:
-        raise NotFound(f"There is no kept comparison {id}", {"comparison": id})
-    kept.name = kept.name if name is None else name
-    kept.note = kept.note if note is None else note
+    saved = await session.get(SavedComparison, id)
+    if saved is None:
+        raise NotFound(f"No saved comparison {id}", {"comparison": id})
+    saved.name = saved.name if name is None else name
+    saved.note = saved.note if note is None else note
     await session.flush()
-    return await read_kept(session, id)
+    return await read_saved(session, id)
 
 
-async def delete_kept(session: AsyncSession, id: int) -> None:  # noqa: A002
-    """Forget a kept comparison.
+async def delete_saved(session: AsyncSession, id: int) -> None:  # noqa: A002
+    """Delete a saved comparison.
 
     Raises: NotFound
     """
-    kept = await session.get(KeptComparison, id)
-    if kept is None:
-        raise NotFound(f"There is no kept comparison {id}", {"comparison": id})
-    await session.delete(kept)
+    saved = await session.get(SavedComparison, id)
+    if saved is None:
+        raise NotFound(f"No saved comparison {id}", {"comparison": id})
+    await session.delete(saved)
 
 
 def _query() -> Select[int, str, str, dict[str, object], str, datetime]:
-    """Return all but the answer, which may be megabytes."""
-    kept = KeptComparison
-    return select(kept.id, kept.name, kept.note, kept.inputs, kept.created_by, kept.created_at)
+    """Select all columns but the result, which may have megabytes."""
+    saved = SavedComparison
+    return select(saved.id, saved.name, saved.note, saved.inputs, saved.created_by, saved.created_at)

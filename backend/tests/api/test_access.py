@@ -72,7 +72,7 @@ POLICY = {
     "reportComparison": Role.VIEWER,
     "reportNumbers": Role.VIEWER,
     "listComparisons": Role.VIEWER,
-    "keepComparison": Role.OPERATOR,
+    "saveComparison": Role.OPERATOR,
     "getComparison": Role.VIEWER,
     "updateComparison": Role.OPERATOR,
     "deleteComparison": Role.OPERATOR,

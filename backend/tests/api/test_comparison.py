@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api import comparison as comparison_route
-from normstat.api.comparison_schemas import Comparison
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.comparison.host_comparison import Progress
+from normstat.comparison.model import Comparison, Counts
+from normstat.comparison.saved_format import read_json
 from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import START
@@ -55,19 +56,19 @@ async def ask(client: httpx.AsyncClient, path: str = "", **wish: object) -> Answ
 async def test_the_whole_answer(viewer: httpx.AsyncClient) -> None:
     status, body = await ask(viewer, **WINDOW)
     assert status == 200
-    found = Comparison.model_validate(body)
+    found = read_json(json.dumps(body).encode())
     assert (found.hosts, found.method_version, found.divisor) == (["web1"], 2, None)
     assert (found.against.kind, found.against.baseline_id) == ("window", None)
     assert (found.n_series, found.n_unchanged, found.n_findings, found.n_groups) == (2, 1, 1, 1)
-    assert (found.counts.one_sided, found.counts.thin, found.counts.muted) == (0, 0, 0)
+    assert found.counts == Counts(0, 0, 0, 0)
     assert (found.sides.baseline.n_samples, found.sides.incident.n_samples) == (2 * N_NORMAL, 2 * N_INCIDENT)
     [group] = found.groups
     assert (group.rank, group.host, group.stat, group.field, group.instances) == (1, "web1", "mpstat_linux", "usr_pct", ["1"])
     assert (group.subsystem, group.direction, group.n_members, group.n_instances) == ("cpu", "up", 1, 2)
     assert group.sentence in found.verdict
     [member] = group.members
-    assert member.figure is not None
-    assert len(member.figure.low) == N_INCIDENT
+    assert member.sparkline is not None
+    assert len(member.sparkline.low) == N_INCIDENT
     assert member.incident.quantiles is not None
     assert len(member.incident.quantiles) == 33
     status, again = await ask(viewer, **WINDOW)
@@ -79,7 +80,7 @@ async def test_several_hosts_against_another_and_a_limit(viewer: httpx.AsyncClie
     assert (status, body["hosts"], body["n_series"]) == (200, ["web1", "web2"], 4)
     status, body = await ask(viewer, start=at(0), end=at(N_NORMAL), other_host="web2")
     assert (status, body["n_findings"], body["against"]["kind"]) == (200, 0, "host")  # type: ignore[index]
-    assert "Nothing unusual: 2 series" in str(body["verdict"])
+    assert "No unusual change in 2 series" in str(body["verdict"])
 
 
 async def test_what_is_wrong_with_a_question(viewer: httpx.AsyncClient, client: httpx.AsyncClient) -> None:
@@ -117,7 +118,7 @@ async def test_the_stream_tells_how_far_it_is_and_ends_with_the_answer(viewer: h
     *steps, last = await read_lines(viewer, **WINDOW)
     assert [step["progress"] for step in steps] == [
         {"done": 0, "total": 2, "what": "mpstat_linux of web1"},
-        {"done": 1, "total": 2, "what": "judging web1"},
+        {"done": 1, "total": 2, "what": "scoring web1"},
     ]
     _, body = await ask(viewer, **WINDOW)
     assert {**last["result"], "elapsed_ms": 0} == {**body, "elapsed_ms": 0}
@@ -136,7 +137,7 @@ async def test_the_stream_ends_with_the_error(viewer: httpx.AsyncClient) -> None
 async def test_who_goes_away_stops_the_work(state: AppState, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def answer_in_turn(state: object, account: str, inputs: object, tell: Progress) -> Comparison:
+    async def compare_in_turn(state: object, account: str, inputs: object, tell: Progress) -> Comparison:
         await tell(0, 2, "the first")
         begun.set()
         try:
@@ -145,7 +146,7 @@ async def test_who_goes_away_stops_the_work(state: AppState, monkeypatch: pytest
             ended.set()
         raise AssertionError
 
-    monkeypatch.setattr(comparison_route, "answer_in_turn", answer_in_turn)
+    monkeypatch.setattr(comparison_route, "compare_in_turn", compare_in_turn)
     lines = comparison_route._lines(state, "alice", None, "1")  # type: ignore[arg-type]
     assert json.loads(await anext(lines)) == {"progress": {"done": 0, "total": 2, "what": "the first"}}
     await begun.wait()

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from normstat.api import schemas
-from normstat.api.comparison_schemas import Comparison
 from normstat.auth.roles import Role
+from normstat.comparison.saved_format import read_json
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, START, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -111,12 +111,12 @@ async def test_baselines_and_comparison(reader: httpx.AsyncClient) -> None:
     incident = {"host": HOST, "start": "2026-11-21T10:00:30Z", "end": "2026-11-21T10:01:00Z"}
     by_id = await reader.get("/api/v1/comparison", params=incident | {"baseline": info.id})
     assert by_id.status_code == 200, by_id.text
-    comparison = Comparison.model_validate(by_id.json())
+    comparison = read_json(by_id.content)
     assert comparison.against.baseline_id == info.id
     assert comparison.against.name == "baseline quiet"
     assert comparison.n_series > 0
     given = {"baseline_start": "2026-11-21T10:00:00Z", "baseline_end": "2026-11-21T10:00:30Z"}
-    by_window = Comparison.model_validate((await reader.get("/api/v1/comparison", params=incident | given)).json())
+    by_window = read_json((await reader.get("/api/v1/comparison", params=incident | given)).content)
     assert by_window.against.kind == "window"
     assert by_window.groups == comparison.groups
     for odd in ({}, given | {"baseline": str(info.id)}, {"baseline_start": given["baseline_start"]}):

@@ -110,7 +110,7 @@ async def test_profiles_of_the_others_are_made(
     async with open_write_session(sessions) as session:
         window = Window(START, START + timedelta(hours=1))
         await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
-    failures = poison(monkeypatch, profile_job, "read_piece", lambda _, host_id, *__: host_id == ids["mallory"])
+    failures = poison(monkeypatch, profile_job, "read_sketch", lambda _, host_id, *__: host_id == ids["mallory"])
     assert await make(sessions, LATE) == 2
     states = query(database_url, "SELECT name, state, message FROM profile_jobs JOIN hosts ON id = host_id ORDER BY name")
     assert states == [("alpha", "done", ""), ("mallory", "failed", "poisoned"), ("zulu", "done", "")]

@@ -39,8 +39,8 @@ async def test_profiles_are_made_and_listed(sessions: async_sessionmaker[AsyncSe
         window = Window(START, START + timedelta(hours=1))
         await create_baseline(session, BaselineDraft("quiet hour", "", ("web1",), (window,), "ann"))
     assert "waiting" in await command(database_url, "status")
-    assert "0 profiles made" in await command(database_url, "work", "--host", "web2")
-    assert "1 profiles made" in await command(database_url, "work")
+    assert "0 profiles built" in await command(database_url, "work", "--host", "web2")
+    assert "1 profiles built" in await command(database_url, "work")
     listed = await command(database_url, "status")
     assert "quiet hour" in listed
     assert "3 of 3" in listed

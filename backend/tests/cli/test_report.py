@@ -15,7 +15,7 @@ from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_write_session
 from normstat.window import Window
 from tests.api.samples import START
-from tests.api.test_kept_comparisons import ASKED, HOST, N_INCIDENT, N_NORMAL, at, fill
+from tests.api.test_saved_comparisons import ASKED, HOST, N_INCIDENT, N_NORMAL, at, fill
 
 Sessions = async_sessionmaker[AsyncSession]
 INCIDENT = ("--host", HOST, "--from", at(N_NORMAL), "--to", at(N_NORMAL + N_INCIDENT))
@@ -60,7 +60,7 @@ async def test_wrong_wishes_are_answered(sessions: Sessions, database_url: str) 
         ((*INCIDENT, "--baseline", "nothing"), "There is no baseline"),
         ((*INCIDENT, "--ago", "year"), "ago: "),
         ((*INCIDENT[:3], "yesterday", *INCIDENT[4:], *WINDOW), "start: "),
-        (("--comparison", 77), "There is no kept comparison 77"),
+        (("--comparison", 77), "No saved comparison 77"),
     ):
         code, out, err = await report(database_url, *arguments)
         assert (code, out) == (1, ""), arguments

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from normstat.comparison.host_comparison import Task, compare_sides
-from normstat.comparison.model import HostComparison
+from normstat.comparison.host_comparison import HostComparison, Task, compare_sides
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import StatPair
 from normstat.profiles.sketch_reader import is_profiled
@@ -68,8 +67,8 @@ def compare_values(
     for name, sides in given.items():
         stat = stat_of(name, fields)
         known = {field.key: field for field in stat.fields if is_profiled(field)}
-        before, now = ({pair: column for pair, column in side.items() if pair[1] in known} for side in sides)
-        pairs.append(StatPair(known, make_side(stat, before, begin), make_side(stat, now, begin + n[0])))
+        baseline, incident = ({pair: column for pair, column in side.items() if pair[1] in known} for side in sides)
+        pairs.append(StatPair(known, make_side(stat, baseline, begin), make_side(stat, incident, begin + n[0])))
     middle = START + timedelta(seconds=n[0])
     task = Task(
         host="web1",

@@ -1,6 +1,6 @@
 """The cases in cases/*.case: small files that say what a comparison must find, and what not.
 
-# Everything behind a # is a remark.
+# Everything after a # is a comment.
 [mpstat_linux / 0 / usr_pct]           stat / instance / field; no instance for stats of one row; 0..63: 64 instances
 baseline  1.00 2.00 1.50 x 20          these values, twenty times over; - is a missing value
 incident  about 98.00 +- 1.00 x 60     sixty values that scatter around 98
@@ -12,8 +12,8 @@ incident  from 20.00 to 60.00 +- 1.00 x 60     sixty values that rise
 finding    mpstat_linux / 0 / usr_pct  level up worse                a|b: either kind
 group      mpstat_linux / usr_pct  61 of 64  level up
 appeared   pidstat_linux / 7/yes / cpu_pct
-vanished   ...
-thin       ...
+disappeared ...
+insufficient_data ...
 unchanged  3
 sentence   CPU 0 %usr (mpstat) rose from ...      how the sentence of the first group begins
 """
@@ -28,7 +28,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from normstat.comparison.model import Group, HostComparison
+from normstat.comparison.host_comparison import HostComparison
+from normstat.comparison.model import FindingGroup
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import compare_values
 
@@ -106,7 +107,7 @@ def write_name(stat: str, instance: str, key: str) -> str:
     return " / ".join(filter(None, (stat, instance, key)))
 
 
-def write_group(group: Group) -> str:
+def write_group(group: FindingGroup) -> str:
     verdict = {True: " worse", False: " better", None: ""}[group.is_worse]
     what = f"{group.kind} {group.direction}{verdict}"
     if group.n_members > 1:
@@ -115,11 +116,11 @@ def write_group(group: Group) -> str:
 
 
 def write_outcome(found: HostComparison) -> list[str]:
-    sides = {"incident": "appeared", "baseline": "vanished"}
     return [
         *map(write_group, found.groups),
-        *(f"{sides[item.side]} {write_name(item.stat, item.instance, item.field)}" for item in found.one_sided),
-        *(f"thin {write_name(item.stat, item.instance, item.field)}" for item in found.thin),
+        *(f"appeared {write_name(item.stat, item.instance, item.field)}" for item in found.appeared),
+        *(f"disappeared {write_name(item.stat, item.instance, item.field)}" for item in found.disappeared),
+        *(f"insufficient_data {write_name(item.stat, item.instance, item.field)}" for item in found.insufficient_data),
         *([f"unchanged {found.n_unchanged}"] if found.n_unchanged else []),
     ]
 

@@ -40,8 +40,10 @@ def verdicts(scores: Sequence[MetricScore]) -> dict[str, str]:
     return found
 
 
-def compared(tmp_path: Path, before: Sequence[Row], now: Sequence[Row]) -> dict[str, str]:
-    return verdicts(compare_tables(read_long_csv(write(tmp_path / "a.csv", before)), read_long_csv(write(tmp_path / "b.csv", now))))
+def compared(tmp_path: Path, baseline: Sequence[Row], incident: Sequence[Row]) -> dict[str, str]:
+    return verdicts(
+        compare_tables(read_long_csv(write(tmp_path / "a.csv", baseline)), read_long_csv(write(tmp_path / "b.csv", incident)))
+    )
 
 
 # --- reading ---
@@ -123,19 +125,21 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 # --- comparing ---
 
 
-def test_what_changed_comes_first_and_what_cannot_be_judged_last(tmp_path: Path) -> None:
+def test_what_changed_comes_first_and_insufficient_data_last(tmp_path: Path) -> None:
     names = [f"cpu{number}" for number in range(12)]
-    before = [*samples(1, names, 600), (T0, "once", 1), (T0 + 1, "only_before", 1)]
-    now = [row if row[1] != "cpu7" else (row[0], row[1], float(str(row[2])) + 80) for row in samples(2, names, 120, start=T0 + 600)]
-    now += [(T0 + 600 + number, "only_now", number) for number in range(120)]
-    scores = compare_tables(read_long_csv(write(tmp_path / "a.csv", before)), read_long_csv(write(tmp_path / "b.csv", now)))
+    baseline = [*samples(1, names, 600), (T0, "once", 1), (T0 + 1, "only_baseline", 1)]
+    incident = [
+        row if row[1] != "cpu7" else (row[0], row[1], float(str(row[2])) + 80) for row in samples(2, names, 120, start=T0 + 600)
+    ]
+    incident += [(T0 + 600 + number, "only_incident", number) for number in range(120)]
+    scores = compare_tables(read_long_csv(write(tmp_path / "a.csv", baseline)), read_long_csv(write(tmp_path / "b.csv", incident)))
     found = verdicts(scores)
     assert scores[0].metric == "cpu7"
     assert [name for name, verdict in found.items() if verdict == "unusual"] == ["cpu7"]
-    assert {name for name, verdict in found.items() if verdict == "not-judged"} == {"once", "only_before", "only_now"}
-    assert [item.verdict for item in scores] == ["unusual"] + ["normal"] * 11 + ["not-judged"] * 3
-    judged = [item.score for item in scores if item.verdict != "not-judged"]
-    assert judged == sorted(judged, reverse=True)
+    assert {name for name, verdict in found.items() if verdict == "insufficient-data"} == {"once", "only_baseline", "only_incident"}
+    assert [item.verdict for item in scores] == ["unusual"] + ["normal"] * 11 + ["insufficient-data"] * 3
+    scored = [item.significance for item in scores if item.verdict != "insufficient-data"]
+    assert scored == sorted(scored, reverse=True)
 
 
 def test_metrics_of_different_intervals(tmp_path: Path) -> None:
@@ -159,21 +163,21 @@ def test_instants_that_waver_and_those_without_any_order(tmp_path: Path) -> None
         ]
 
     for width in (0.3, 40.0):
-        before = [row for number in range(4) for row in wavering(number, f"m{number}", T0, 600, width=width)]
-        now = [
+        baseline = [row for number in range(4) for row in wavering(number, f"m{number}", T0, 600, width=width)]
+        incident = [
             row
             for number in range(4)
             for row in wavering(10 + number, f"m{number}", T0 + 700, 120, width=width, shift=90 * (number == 2))
         ]
-        rng.shuffle(before)
-        found = compared(tmp_path, before, now)
+        rng.shuffle(baseline)
+        found = compared(tmp_path, baseline, incident)
         assert found["m2"] == "unusual"
-        assert "not-judged" not in found.values()
+        assert "insufficient-data" not in found.values()
 
 
 def test_nothing_in_common(tmp_path: Path) -> None:
     found = compared(tmp_path, samples(1, ["a", "b"], 60), samples(2, ["c"], 60))
-    assert found == dict.fromkeys("abc", "not-judged")
+    assert found == dict.fromkeys("abc", "insufficient-data")
 
 
 def test_the_same_file_twice_is_normal(tmp_path: Path) -> None:
@@ -193,17 +197,17 @@ files = st.lists(st.tuples(instants_in_files, names_in_files, values_in_files), 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files, files)
-def test_whatever_is_in_the_files_every_metric_stands_once(tmp_path: Path, before: list[Row], now: list[Row]) -> None:
+def test_whatever_is_in_the_files_every_metric_stands_once(tmp_path: Path, baseline: list[Row], incident: list[Row]) -> None:
     tables = []
-    for name, rows in (("a.csv", before), ("b.csv", now)):
+    for name, rows in (("a.csv", baseline), ("b.csv", incident)):
         try:
             tables.append(read_long_csv(write(tmp_path / name, rows)))
         except BadRequest:
             return
     scores = compare_tables(*tables)
     assert set(verdicts(scores)) == {name for table in tables for name in table.names}
-    assert all(np.isfinite(item.score) and item.score >= 0 for item in scores)
-    assert all(item.score == 0 for item in scores if item.verdict == "not-judged")
+    assert all(np.isfinite(item.significance) and item.significance >= 0 for item in scores)
+    assert all(item.significance == 0 for item in scores if item.verdict == "insufficient-data")
 
 
 # --- the command ---
@@ -217,10 +221,10 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 def test_the_command_prints_a_line_for_each_metric(tmp_path: Path) -> None:
     names = ['"a, with ""quotes"" and a\ttab"', "größe", "plain", "hot"]
-    before, now = samples(1, names, 300), samples(2, names, 60, start=T0 + 300)
-    now = [(time, name, 500 if name == "hot" else value) for time, name, value in now] + [(T0 + 300, "new", 1)]
-    write(tmp_path / "a.csv", before, end="\r\n", start="\ufeff")
-    write(tmp_path / "b.csv", [*now, ("never", "hot", 1)])
+    baseline, incident = samples(1, names, 300), samples(2, names, 60, start=T0 + 300)
+    incident = [(time, name, 500 if name == "hot" else value) for time, name, value in incident] + [(T0 + 300, "new", 1)]
+    write(tmp_path / "a.csv", baseline, end="\r\n", start="\ufeff")
+    write(tmp_path / "b.csv", [*incident, ("never", "hot", 1)])
     code, out, err = run("--baseline-csv", str(tmp_path / "a.csv"), "--incident-csv", str(tmp_path / "b.csv"))
     assert code == 0
     lines = [line.split("\t") for line in out.splitlines()]
@@ -228,7 +232,7 @@ def test_the_command_prints_a_line_for_each_metric(tmp_path: Path) -> None:
     assert sorted(line[0] for line in lines) == sorted(['a, with "quotes" and a tab', "größe", "plain", "hot", "new"])
     assert (lines[0][0], lines[0][2]) == ("hot", "unusual")
     assert float(lines[0][1]) > float(lines[1][1])
-    assert lines[-1] == ["new", "0.000", "not-judged"]
+    assert lines[-1] == ["new", "0.000", "insufficient-data"]
     assert {line[2] for line in lines[1:-1]} == {"normal"}
     assert "cannot read 'never','hot','1'" in err
 

@@ -21,7 +21,7 @@ from normstat.comparison.next_questions.question_rules import (
     parse_condition,
     parse_rules,
 )
-from normstat.comparison.next_questions.questions import Sighting, Story, fill, find_rules
+from normstat.comparison.next_questions.questions import FindingContext, FindingValue, fill, find_rules
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Stat
 
@@ -47,7 +47,7 @@ def example_field(meaning: Meaning, of_stat: str = "*") -> tuple[str, str, str]:
     raise AssertionError(f"{meaning.name} speaks of nothing")
 
 
-def meet(condition: Condition) -> list[Story]:
+def meet(condition: Condition) -> list[FindingContext]:
     """Stories that meet the condition."""
     stat, field, instance = example_field(RULES.meanings[condition.meanings[0]], "*_solaris" if condition.over else "*")
     if condition.over:
@@ -67,53 +67,53 @@ def meet(condition: Condition) -> list[Story]:
 
 def made(
     stat: str, field: str, instance: str, direction: str, *, now: float, was: float = 50, n: int = 4, kind: str = "level"
-) -> Story:
+) -> FindingContext:
     # Without a unit: limits are in the unit that they are compared in.
-    return Story("h", stat, field, "", kind, direction, n, 4, (Sighting(instance, kind, was, now),))
+    return FindingContext("h", stat, field, "", kind, direction, n, 4, (FindingValue(instance, kind, was, now),))
 
 
-def example(rule: Rule) -> list[Story]:
+def example(rule: Rule) -> list[FindingContext]:
     """Stories that meet the rule, the first of them what its question hangs on; none that meets a rule which hides it."""
-    stories = [item for condition in rule.when if not condition.is_absent for item in meet(condition)]
+    contexts = [item for condition in rule.when if not condition.is_absent for item in meet(condition)]
     for other in RULES.rules:
-        if rule.name in other.instead_of and rule.name not in find_rules(stories, RULES)[0]:
-            stories += [item for condition in other.when if condition.is_absent for item in meet(condition)]
-    return stories
+        if rule.name in other.instead_of and rule.name not in find_rules(contexts, RULES)[0]:
+            contexts += [item for condition in other.when if condition.is_absent for item in meet(condition)]
+    return contexts
 
 
-def is_met(rule: Rule, stories: list[Story]) -> bool:
-    return rule.name in find_rules(stories, RULES)[0]
+def is_met(rule: Rule, contexts: list[FindingContext]) -> bool:
+    return rule.name in find_rules(contexts, RULES)[0]
 
 
 @pytest.mark.parametrize("rule", RULES.rules, ids=lambda rule: rule.name)
 def test_rule_is_met_by_its_example_and_by_no_opposite(rule: Rule) -> None:
-    stories = example(rule)
-    assert is_met(rule, stories)
-    first, here = rule.when[0], stories[0]
-    opposites: list[list[Story]] = []
+    contexts = example(rule)
+    assert is_met(rule, contexts)
+    first, here = rule.when[0], contexts[0]
+    opposites: list[list[FindingContext]] = []
     if first.direction:
-        opposites.append([replace(here, direction=OPPOSITE[first.direction]), *stories[1:]])
+        opposites.append([replace(here, direction=OPPOSITE[first.direction]), *contexts[1:]])
     if first.kinds:
         steady = replace(here, kind="level", members=(replace(here.members[0], kind="level"),))
-        opposites.append([steady, *stories[1:]])
+        opposites.append([steady, *contexts[1:]])
     if first.spreads:
-        opposites.append([replace(here, n_members=2 if "one" in first.spreads else 1, n_instances=3), *stories[1:]])
+        opposites.append([replace(here, n_members=2 if "one" in first.spreads else 1, n_instances=3), *contexts[1:]])
     for limit in first.limits:
         beyond = limit.value + (-1 if limit.is_least else 1)
-        opposites.append([replace(here, members=(replace(here.members[0], incident=beyond),)), *stories[1:]])
+        opposites.append([replace(here, members=(replace(here.members[0], incident=beyond),)), *contexts[1:]])
     for condition in rule.when[1:]:
         if condition.is_absent:
-            opposites.append([*stories, *meet(condition)])
+            opposites.append([*contexts, *meet(condition)])
         else:
-            dropped = [item for item in stories[1:] if not set(condition.meanings) & meanings_of(item)]
+            dropped = [item for item in contexts[1:] if not set(condition.meanings) & meanings_of(item)]
             opposites.append([here, *dropped])
     assert opposites, "a rule that nothing can fail to meet"
     for opposite in opposites:
         assert not is_met(rule, opposite), opposite
 
 
-def meanings_of(story: Story) -> frozenset[str]:
-    return RULES.find_meanings(story.stat, story.field, [member.instance for member in story.members])
+def meanings_of(context: FindingContext) -> frozenset[str]:
+    return RULES.find_meanings(context.stat, context.field, [member.instance for member in context.members])
 
 
 def test_there_is_something_to_ask_about_every_corner() -> None:

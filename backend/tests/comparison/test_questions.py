@@ -4,14 +4,22 @@ from collections.abc import Sequence
 
 import pytest
 
+from normstat.comparison.model import Question
 from normstat.comparison.next_questions.question_rules import load_rules, parse_rules
-from normstat.comparison.next_questions.questions import Question, Sighting, Story, System, find_questions, find_rules, to_system
+from normstat.comparison.next_questions.questions import (
+    FindingContext,
+    FindingValue,
+    System,
+    find_questions,
+    find_rules,
+    to_system,
+)
 from normstat.stats.catalogue import load_catalogue
 
 RULES = load_rules()
 
 
-def story(
+def context(
     stat: str,
     field: str,
     direction: str = "up",
@@ -22,82 +30,82 @@ def story(
     kind: str = "level",
     unit: str = "",
     host: str = "web1",
-) -> Story:
-    members = tuple(Sighting(name, kind, was, now) for name in instances or ("",))
-    return Story(host, stat, field, unit, kind, direction, len(members), of or len(members), members)
+) -> FindingContext:
+    members = tuple(FindingValue(name, kind, was, now) for name in instances or ("",))
+    return FindingContext(host, stat, field, unit, kind, direction, len(members), of or len(members), members)
 
 
-def ask(stories: Sequence[Story], system: System) -> list[list[Question]]:
-    return find_questions(stories, {"web1": system})
+def ask(contexts: Sequence[FindingContext], system: System) -> list[list[Question]]:
+    return find_questions(contexts, {"web1": system})
 
 
-def names(*stories: Story) -> list[str]:
-    """The rules of the first story."""
-    return find_rules(stories, RULES)[0]
+def names(*contexts: FindingContext) -> list[str]:
+    """The rules of the first context."""
+    return find_rules(contexts, RULES)[0]
 
 
-def commands(stories: Sequence[Story], system: System) -> str:
-    return "\n".join(command.command for question in ask(stories, system)[0] for command in question.commands)
+def commands(contexts: Sequence[FindingContext], system: System) -> str:
+    return "\n".join(command.command for question in ask(contexts, system)[0] for command in question.commands)
 
 
-SYS = story("mpstat_solaris", "sys_pct", "up", "0", "1", unit="%", now=40)
-LOST_IDLE = story("vmstat_linux", "cpu_id", "down", now=2, unit="%")
+SYS = context("mpstat_solaris", "sys_pct", "up", "0", "1", unit="%", now=40)
+LOST_IDLE = context("vmstat_linux", "cpu_id", "down", now=2, unit="%")
 
 
 @pytest.mark.parametrize(
-    ("stories", "first"),
+    ("contexts", "first"),
     [
         ([SYS], "sys-up"),
-        ([SYS, story("vmstat_solaris", "faults_sy")], "sys-and-syscalls"),
-        ([SYS, story("mpstat_solaris", "smtx", "up", "0", "1")], "sys-and-mutex"),
-        ([SYS, story("mpstat_solaris", "smtx", "up", host="web2")], "sys-up"),
-        ([SYS, story("mpstat_solaris", "csw")], "sys-and-csw"),
-        ([SYS, story("mpstat_solaris", "csw"), story("mpstat_solaris", "syscl")], "sys-and-syscalls"),
-        ([story("mpstat_linux", "usr_pct", "up", "3", of=64, now=98)], "one-cpu-hot"),
-        ([story("mpstat_linux", "usr_pct", "up", *"01234567", of=8, now=98), story("mpstat_linux", "sys_pct")], "usr-up"),
-        ([story("mpstat_linux", "usr_pct", "up", "3", of=64, now=40)], "usr-up"),
-        ([story("mpstat_solaris", "intr", "up", "16", of=32, now=2969)], "cpu-hidden-interrupts"),
+        ([SYS, context("vmstat_solaris", "faults_sy")], "sys-and-syscalls"),
+        ([SYS, context("mpstat_solaris", "smtx", "up", "0", "1")], "sys-and-mutex"),
+        ([SYS, context("mpstat_solaris", "smtx", "up", host="web2")], "sys-up"),
+        ([SYS, context("mpstat_solaris", "csw")], "sys-and-csw"),
+        ([SYS, context("mpstat_solaris", "csw"), context("mpstat_solaris", "syscl")], "sys-and-syscalls"),
+        ([context("mpstat_linux", "usr_pct", "up", "3", of=64, now=98)], "one-cpu-hot"),
+        ([context("mpstat_linux", "usr_pct", "up", *"01234567", of=8, now=98), context("mpstat_linux", "sys_pct")], "usr-up"),
+        ([context("mpstat_linux", "usr_pct", "up", "3", of=64, now=40)], "usr-up"),
+        ([context("mpstat_solaris", "intr", "up", "16", of=32, now=2969)], "cpu-hidden-interrupts"),
         ([LOST_IDLE], "idle-gone"),
-        ([story("vmstat_linux", "cpu_id", "down", now=60)], "idle-down"),
-        ([LOST_IDLE, story("vmstat_linux", "cpu_wa", now=80)], "idle-waits"),
-        ([story("mpstat_linux", "idle_pct", "down", "2", now=60), story("mpstat_linux", "iowait_pct", "up", "3")], "idle-down"),
-        ([story("pidstat_linux", "cpu_pct", "up", "77/java", now=99.8, unit="%")], "single-thread"),
-        ([story("pidstat_linux", "cpu_pct", "up", "77/java", now=240, unit="%")], "process-cpu"),
-        ([story("prstat_solaris_lwp_micro", "usr_pct", "up", "77/java/5", now=99)], "single-thread-lwp"),
-        ([story("prstat_solaris_micro", "lck_pct", "up", "77/java")], "process-lock"),
-        ([story("prstat_solaris_micro", "lat_pct", "up", "77/java")], "process-latency"),
-        ([story("vmstat_solaris", "page_sr")], "scan-up"),
-        ([story("proc_meminfo", "mem_free", "down", kind="trend")], "free-trend"),
-        ([story("vmstat_linux", "memory_free", "down"), story("vmstat_linux", "memory_cache")], "free-cache"),
-        ([story("pidstat_linux", "rss_kb", "up", "9/a", kind="trend")], "leak"),
-        ([story("iostat_linux", "util_pct", "up", "sda", now=99)], "disk-saturated"),
-        ([story("iostat_linux", "util_pct", "up", "sda", of=30, now=40)], "one-disk"),
-        ([story("iostat_linux", "r_await_ms", "up", "sda")], "slow-not-busy"),
-        ([story("iostat_linux", "r_await_ms", "up", "sda"), story("iostat_linux", "r_per_s", "up", "sda")], "disk-latency"),
-        ([story("iostat_linux", "r_await_ms", "up", "sda"), story("iostat_linux", "r_per_s", "up", "sdb")], "slow-not-busy"),
-        ([story("iostat_solaris", "kw_per_s", "down", "sd3"), story("iostat_solaris", "asvc_t_ms")], "disk-throughput-fell"),
-        ([story("mpstat_solaris", "syscl", "down", kind="stall")], "syscalls-down"),
-        ([story("nicstat_tcp", "retx_pct")], "retransmits"),
-        ([story("uptime", "load_1m")], "load-blocked"),
-        ([story("uptime", "load_1m"), story("vmstat_linux", "procs_r")], "load-up"),
-        ([story("vmstat_linux", "procs_r")], "runq-while-idle"),
-        ([story("vmstat_linux", "procs_r"), LOST_IDLE], "runq-up"),
-        ([story("fsstat_solaris", "lookup_ops", "up", "/var")], "fs-calls"),
+        ([context("vmstat_linux", "cpu_id", "down", now=60)], "idle-down"),
+        ([LOST_IDLE, context("vmstat_linux", "cpu_wa", now=80)], "idle-waits"),
+        ([context("mpstat_linux", "idle_pct", "down", "2", now=60), context("mpstat_linux", "iowait_pct", "up", "3")], "idle-down"),
+        ([context("pidstat_linux", "cpu_pct", "up", "77/java", now=99.8, unit="%")], "single-thread"),
+        ([context("pidstat_linux", "cpu_pct", "up", "77/java", now=240, unit="%")], "process-cpu"),
+        ([context("prstat_solaris_lwp_micro", "usr_pct", "up", "77/java/5", now=99)], "single-thread-lwp"),
+        ([context("prstat_solaris_micro", "lck_pct", "up", "77/java")], "process-lock"),
+        ([context("prstat_solaris_micro", "lat_pct", "up", "77/java")], "process-latency"),
+        ([context("vmstat_solaris", "page_sr")], "scan-up"),
+        ([context("proc_meminfo", "mem_free", "down", kind="trend")], "free-trend"),
+        ([context("vmstat_linux", "memory_free", "down"), context("vmstat_linux", "memory_cache")], "free-cache"),
+        ([context("pidstat_linux", "rss_kb", "up", "9/a", kind="trend")], "leak"),
+        ([context("iostat_linux", "util_pct", "up", "sda", now=99)], "disk-saturated"),
+        ([context("iostat_linux", "util_pct", "up", "sda", of=30, now=40)], "one-disk"),
+        ([context("iostat_linux", "r_await_ms", "up", "sda")], "slow-not-busy"),
+        ([context("iostat_linux", "r_await_ms", "up", "sda"), context("iostat_linux", "r_per_s", "up", "sda")], "disk-latency"),
+        ([context("iostat_linux", "r_await_ms", "up", "sda"), context("iostat_linux", "r_per_s", "up", "sdb")], "slow-not-busy"),
+        ([context("iostat_solaris", "kw_per_s", "down", "sd3"), context("iostat_solaris", "asvc_t_ms")], "disk-throughput-fell"),
+        ([context("mpstat_solaris", "syscl", "down", kind="stall")], "syscalls-down"),
+        ([context("nicstat_tcp", "retx_pct")], "retransmits"),
+        ([context("uptime", "load_1m")], "load-blocked"),
+        ([context("uptime", "load_1m"), context("vmstat_linux", "procs_r")], "load-up"),
+        ([context("vmstat_linux", "procs_r")], "runq-while-idle"),
+        ([context("vmstat_linux", "procs_r"), LOST_IDLE], "runq-up"),
+        ([context("fsstat_solaris", "lookup_ops", "up", "/var")], "fs-calls"),
     ],
 )
-def test_first_question(stories: list[Story], first: str) -> None:
-    assert names(*stories)[:1] == [first]
+def test_first_question(contexts: list[FindingContext], first: str) -> None:
+    assert names(*contexts)[:1] == [first]
 
 
 def test_a_stall_is_asked_about_with_the_fall() -> None:
-    assert "stall" in names(story("mpstat_solaris", "syscl", "down", kind="stall"))
-    assert "stall" not in names(story("mpstat_solaris", "syscl", "down"))
+    assert "stall" in names(context("mpstat_solaris", "syscl", "down", kind="stall"))
+    assert "stall" not in names(context("mpstat_solaris", "syscl", "down"))
 
 
 def test_bytes_for_each_write() -> None:
-    def disk(kilobytes: float, stat: str = "iostat_solaris", instance: str = "c0t0d0") -> list[Story]:
-        writes = story("iostat_solaris", "w_per_s", "up", "c0t0d0", now=1000, unit="1/s")
-        return [writes, story(stat, "kw_per_s", "up", instance, now=kilobytes, unit="KiB/s")]
+    def disk(kilobytes: float, stat: str = "iostat_solaris", instance: str = "c0t0d0") -> list[FindingContext]:
+        writes = context("iostat_solaris", "w_per_s", "up", "c0t0d0", now=1000, unit="1/s")
+        return [writes, context(stat, "kw_per_s", "up", instance, now=kilobytes, unit="KiB/s")]
 
     assert names(*disk(512))[0] == "tiny-writes"
     assert names(*disk(4000))[0] == "tiny-writes"
@@ -108,15 +116,15 @@ def test_bytes_for_each_write() -> None:
 
 
 def test_tiny_writes_are_those_of_the_disk_in_question() -> None:
-    def both(field: str, first: float, second: float, unit: str) -> Story:
-        members = (Sighting("c0t0d0", "level", 1, first), Sighting("c0t1d0", "level", 1, second))
-        return Story("web1", "iostat_solaris", field, unit, "level", "up", 2, 8, members)
+    def both(field: str, first: float, second: float, unit: str) -> FindingContext:
+        members = (FindingValue("c0t0d0", "level", 1, first), FindingValue("c0t1d0", "level", 1, second))
+        return FindingContext("web1", "iostat_solaris", field, unit, "level", "up", 2, 8, members)
 
     written = both("kw_per_s", 80_000, 500, "KiB/s")
     assert "tiny-writes" in names(both("w_per_s", 1000, 1000, "1/s"), written)
-    of_the_first = story("iostat_solaris", "b_pct", "up", "c0t0d0", of=8, now=50)
+    of_the_first = context("iostat_solaris", "b_pct", "up", "c0t0d0", of=8, now=50)
     assert "tiny-writes" not in names(of_the_first, both("w_per_s", 1000, 1000, "1/s"), written)
-    of_the_second = story("iostat_solaris", "b_pct", "up", "c0t1d0", of=8, now=50)
+    of_the_second = context("iostat_solaris", "b_pct", "up", "c0t1d0", of=8, now=50)
     assert "tiny-writes" in names(of_the_second, both("w_per_s", 1000, 1000, "1/s"), written)
 
 
@@ -134,19 +142,19 @@ def test_how_many_are_one_few_and_most(n: int, words: str) -> None:
             ask = "?"
             commands = ["one"]
         """
-        return find_rules([story("mpstat_linux", "sys_pct", "up", *map(str, range(n)), of=64)], parse_rules(text)) == [["r"]]
+        return find_rules([context("mpstat_linux", "sys_pct", "up", *map(str, range(n)), of=64)], parse_rules(text)) == [["r"]]
 
     assert " ".join(word for word in ("one", "few", "most") if is_met(word)) == words
 
 
 def test_nothing_is_asked_where_nothing_is_known() -> None:
-    assert find_rules([story("kstat_solaris", "value"), story("my_tool", "usr_pct")], RULES) == [[], []]
+    assert find_rules([context("kstat_solaris", "value"), context("my_tool", "usr_pct")], RULES) == [[], []]
     assert ask([], "linux") == []
 
 
 @pytest.mark.parametrize(("system", "word"), [("sunos", "lockstat"), ("linux", "perf record")])
 def test_commands_are_of_the_system(system: System, word: str) -> None:
-    both = [SYS, story("mpstat_solaris", "smtx", "up", "0", "1")] if system == "sunos" else [story("vmstat_linux", "cpu_sy")]
+    both = [SYS, context("mpstat_solaris", "smtx", "up", "0", "1")] if system == "sunos" else [context("vmstat_linux", "cpu_sy")]
     (question, *_), *_ = ask(both, system)
     assert question.commands[0].command.startswith(word)
     others = {command.run for command in RULES.commands.values() if command.on not in (system, "any")}
@@ -155,25 +163,35 @@ def test_commands_are_of_the_system(system: System, word: str) -> None:
 
 
 def test_a_system_without_commands_of_its_own_gets_the_question() -> None:
-    (question, *_), *_ = ask([story("vmstat_unix", "cpu_us")], "other")
+    (question, *_), *_ = ask([context("vmstat_unix", "cpu_us")], "other")
     assert "which ones" in question.why
     assert [command.command for command in question.commands] == ["ps -eo pid,ppid,pcpu,args | sort -k3 -n -r | head -20"]
 
 
 def test_the_instance_is_filled_in() -> None:
     assert "perf record -F 99 -C 17 -g -- sleep 10" in commands(
-        [story("mpstat_linux", "sys_pct", "up", "17", of=64, now=90)], "linux"
+        [context("mpstat_linux", "sys_pct", "up", "17", of=64, now=90)], "linux"
     )
-    assert "biosnoop-bpfcc -d nvme0n1" in commands([story("iostat_linux", "util_pct", "up", "nvme0n1", now=95)], "linux")
-    assert "plockstat -C -e 10 -p 1097" in commands([story("prstat_solaris_micro", "lck_pct", "up", "1097/VBoxHeadless")], "sunos")
-    assert "ethtool -S eth0.100" in commands([story("nicstat", "ierr_per_s", "up", "eth0.100")], "linux")
-    assert "du -xh --max-depth=2 '/mnt/with blank'" in commands([story("df_linux", "used_pct", "up", "/mnt/with blank")], "linux")
-    assert "nfsiostat 1 5 /home;" in commands([story("nfsiostat_linux_op", "avg_rtt_ms", "up", "/home read")], "linux")
+    assert "biosnoop-bpfcc -d nvme0n1" in commands([context("iostat_linux", "util_pct", "up", "nvme0n1", now=95)], "linux")
+    assert "plockstat -C -e 10 -p 1097" in commands(
+        [context("prstat_solaris_micro", "lck_pct", "up", "1097/VBoxHeadless")], "sunos"
+    )
+    assert "ethtool -S eth0.100" in commands([context("nicstat", "ierr_per_s", "up", "eth0.100")], "linux")
+    assert "du -xh --max-depth=2 '/mnt/with blank'" in commands([context("df_linux", "used_pct", "up", "/mnt/with blank")], "linux")
+    assert "nfsiostat 1 5 /home;" in commands([context("nfsiostat_linux_op", "avg_rtt_ms", "up", "/home read")], "linux")
 
 
 def test_the_strongest_that_meets_the_limits_is_filled_in() -> None:
-    idle_first = Story(
-        "web1", "mpstat_linux", "usr_pct", "%", "level", "up", 2, 64, (Sighting("5", "level", 1, 30), Sighting("9", "level", 1, 99))
+    idle_first = FindingContext(
+        "web1",
+        "mpstat_linux",
+        "usr_pct",
+        "%",
+        "level",
+        "up",
+        2,
+        64,
+        (FindingValue("5", "level", 1, 30), FindingValue("9", "level", 1, 99)),
     )
     assert "-C 9 " in commands([idle_first], "linux")
 
@@ -198,18 +216,18 @@ def test_the_strongest_that_meets_the_limits_is_filled_in() -> None:
     ],
 )
 def test_a_hostile_instance_is_in_no_command(stat: str, field: str, hostile: str) -> None:
-    found = ask([story(stat, field, "up", hostile, of=64, now=95)], "linux")[0]
-    harmless = ask([story(stat, field, "up", "@", of=64, now=95)], "linux")[0]
+    found = ask([context(stat, field, "up", hostile, of=64, now=95)], "linux")[0]
+    harmless = ask([context(stat, field, "up", "@", of=64, now=95)], "linux")[0]
     assert found == harmless
 
 
 def test_a_mount_point_is_quoted() -> None:
-    found = commands([story("df_linux", "used_pct", "up", "/mnt/$(reboot) 'x'")], "linux")
+    found = commands([context("df_linux", "used_pct", "up", "/mnt/$(reboot) 'x'")], "linux")
     assert """du -xh --max-depth=2 '/mnt/$(reboot) '"'"'x'"'"'' |""" in found
 
 
 def test_the_process_behind_a_name_of_any_form() -> None:
-    assert "-p 4242 " in commands([story("ps_linux", "cpu_pct", "up", "4242/4250/$(reboot)\n", now=50)], "linux")
+    assert "-p 4242 " in commands([context("ps_linux", "cpu_pct", "up", "4242/4250/$(reboot)\n", now=50)], "linux")
 
 
 @pytest.mark.parametrize(
@@ -229,11 +247,11 @@ def test_system_of_a_host(os: str, specs: list[str], system: System) -> None:
 
 
 def test_few_questions_with_few_commands_each() -> None:
-    stories = [
-        story("mpstat_solaris", field.key, direction, "1", of=8, now=95, kind="stall")
+    contexts = [
+        context("mpstat_solaris", field.key, direction, "1", of=8, now=95, kind="stall")
         for field in load_catalogue().stats["mpstat_solaris"][1].fields
         for direction in ("up", "down")
     ]
-    found = ask(stories, "sunos")
+    found = ask(contexts, "sunos")
     assert max(len(questions) for questions in found) == 3
     assert max(len(question.commands) for questions in found for question in questions) <= 5

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.comparison.model import HostComparison
-from normstat.comparison.service import Against, ComparisonRecord, ComparisonRequest, run_comparison
+from normstat.comparison.model import Comparison, Counts
+from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_comparison
 from normstat.errors import BadRequest, NoData, NotFound
 from normstat.profiles.profile_job import run_profiles
 from normstat.scoring.summary import FloatArray
@@ -30,7 +30,7 @@ def seconds(start: float, end: float) -> Window:
 
 
 NORMAL, INCIDENT = seconds(0, N_NORMAL), seconds(N_NORMAL, N)
-IN_NORMAL = Against(window=NORMAL)
+IN_NORMAL = BaselineChoice(window=NORMAL)
 
 
 def columns(seed: int, n: int, is_hot: FloatArray) -> dict[str, FloatArray]:
@@ -67,13 +67,13 @@ async def fill_host(sessions: Sessions) -> None:
 
 async def compare(
     sessions: Sessions,
-    against: Against = IN_NORMAL,
+    against: BaselineChoice = IN_NORMAL,
     *,
     hosts: Sequence[str] = ("web1",),
     incident: Window = INCIDENT,
     divisor: str | None = None,
     max_rows: int = 1_000_000,
-) -> ComparisonRecord:
+) -> Comparison:
     async with open_read_session(sessions) as session:
         return await run_comparison(session, ComparisonRequest(hosts, incident, against, divisor), max_rows=max_rows)
 
@@ -83,16 +83,18 @@ async def create(sessions: Sessions, *windows: Window, hosts: tuple[str, ...] = 
         return (await create_baseline(session, BaselineDraft(name, "", hosts, windows or (NORMAL,), "ann"))).id
 
 
-def found_in(record: ComparisonRecord) -> set[tuple[str, str, str]]:
+def found_in(record: Comparison) -> set[tuple[str, str, str]]:
     return {(group.host, group.field, name) for group in record.groups for name in group.instances}
 
 
 BURNT = {("web1", "usr_pct", "1"), ("web1", "idle_pct", "1")}
 
 
-def assert_complete(host: HostComparison) -> None:
-    assert host.n_findings == sum(group.n_members for group in host.groups)
-    assert host.n_series == host.n_unchanged + host.n_findings + len(host.one_sided) + len(host.thin) + len(host.muted)
+def assert_complete(found: Comparison) -> None:
+    counts = found.counts
+    assert found.n_findings == sum(group.n_members for group in found.groups)
+    listed = counts.appeared + counts.disappeared + counts.insufficient_data + counts.muted
+    assert found.n_series == found.n_unchanged + found.n_findings + listed
 
 
 async def test_a_burnt_cpu_is_found_first(sessions: Sessions) -> None:
@@ -106,71 +108,71 @@ async def test_a_burnt_cpu_is_found_first(sessions: Sessions) -> None:
     [member] = usr.members
     assert (member.baseline.n, member.incident.n) == (N_NORMAL, N_INCIDENT)
     assert member.change == pytest.approx(92, abs=1)
-    assert member.score == pytest.approx(member.change / member.usual, rel=0.1)
+    assert member.change_ratio == pytest.approx(member.change / member.change_scale, rel=0.1)
     assert usr.sentence.startswith("CPU 1 %usr (mpstat) rose from ")
     assert usr.related == [idle.sentence]
-    assert member.figure is not None
-    assert member.figure.baseline is not None
-    assert len(member.figure.low) == N_INCIDENT
-    [host] = found.hosts
-    [appeared] = host.one_sided
-    assert (appeared.instance, appeared.field, appeared.side, appeared.n) == ("77/yes", "cpu_pct", "incident", 60)
+    assert member.sparkline is not None
+    assert member.sparkline.baseline is not None
+    assert len(member.sparkline.low) == N_INCIDENT
+    [appeared] = found.appeared
+    assert (appeared.instance, appeared.field, appeared.n) == ("77/yes", "cpu_pct", 60)
     assert appeared.sentence == (
         "process 77/yes %CPU (pidstat) appeared: median 99.00 %, highest 99.00 %, 60 samples in the incident, none in the baseline."
     )
     # Two CPUs with three fields, two processes with one; ids (core, pid) are none of them.
-    assert (host.n_series, host.n_unchanged, host.n_findings, len(host.thin)) == (8, 5, 2, 0)
-    assert_complete(host)
-    assert list(host.windows) == [NORMAL]
-    assert (host.baseline.covered_s, host.incident.covered_s) == (600, 60)
-    assert (host.baseline.n_samples, host.incident.n_samples) == (1800, 240)
-    assert (host.baseline.n_rows_skipped, host.incident.n_rows_skipped) == (0, 0)
-    assert set(host.spec_versions) == {"mpstat_linux", "pidstat_linux"}
-    assert (found.normal.kind, found.normal.baseline_id, found.normal.windows) == ("window", None, [NORMAL])
-    assert found.verdict.startswith("2 series differ from what is normal, in 2 groups, of 8. First: CPU 1 ")
+    assert (found.n_series, found.n_unchanged, found.n_findings, found.n_groups) == (8, 5, 2, 2)
+    assert (found.disappeared, found.insufficient_data, found.muted) == ([], [], [])
+    assert found.counts == Counts(1, 0, 0, 0)
+    sides = found.sides
+    assert (sides.baseline.covered_s, sides.incident.covered_s) == (600, 60)
+    assert (sides.baseline.n_samples, sides.incident.n_samples) == (1800, 240)
+    assert (sides.baseline.n_rows_skipped, sides.incident.n_rows_skipped) == (0, 0)
+    assert set(found.spec_versions) == {"mpstat_linux", "pidstat_linux"}
+    assert (found.against.kind, found.against.baseline_id, found.against.windows) == ("window", None, [NORMAL])
+    assert [group.rank for group in found.groups] == [1, 2]
+    assert found.verdict.startswith("2 of 8 series changed, in 2 groups. Top finding: CPU 1 ")
 
 
 async def test_normal_against_normal_says_nothing_unusual(sessions: Sessions) -> None:
     await fill_cpus(sessions, hot_from=N)
     found = await compare(sessions)
-    assert (found.groups, found.verdict) == ([], "Nothing unusual: 6 series are as they are normally.")
-    itself = await compare(sessions, Against(window=INCIDENT))
+    assert (found.groups, found.verdict) == ([], "No unusual change in 6 series.")
+    itself = await compare(sessions, BaselineChoice(window=INCIDENT))
     assert itself.groups == []
 
 
 async def test_above_the_row_limit_pieces_are_read_and_the_rest_is_counted(sessions: Sessions) -> None:
     await fill_host(sessions)
     found = await compare(sessions, max_rows=400)
-    [host] = found.hosts
+    sides = found.sides
     # 1200 rows of mpstat and 600 of pidstat in the baseline; the incident is below the limit.
-    assert host.baseline.n_samples + host.baseline.n_rows_skipped == 1800
-    assert 600 <= host.baseline.n_samples <= 1000
-    assert host.incident.n_rows_skipped == 0
+    assert sides.baseline.n_samples + sides.baseline.n_rows_skipped == 1800
+    assert 600 <= sides.baseline.n_samples <= 1000
+    assert sides.incident.n_rows_skipped == 0
     assert found_in(found) == BURNT
     assert found.groups[0].members[0].baseline.n == pytest.approx(200, abs=60)
-    assert host.baseline.covered_s == pytest.approx(600, rel=0.2)
+    assert sides.baseline.covered_s == pytest.approx(600, rel=0.2)
 
 
 async def test_a_baseline_with_and_without_a_profile_finds_the_same(sessions: Sessions) -> None:
     await fill_host(sessions)
     made = await create(sessions, seconds(0, 300), seconds(300, 600))
-    plain = await compare(sessions, Against(baseline=made))
-    assert (plain.normal.kind, plain.normal.name, plain.normal.version) == ("baseline", "baseline quiet", 1)
+    plain = await compare(sessions, BaselineChoice(baseline=made))
+    assert (plain.against.kind, plain.against.name, plain.against.version) == ("baseline", "baseline quiet", 1)
     assert found_in(plain) == BURNT
     assert await run_profiles(sessions, budget_s=600, now=START + timedelta(days=30)) == 1
-    stored = await compare(sessions, Against(baseline=made))
+    stored = await compare(sessions, BaselineChoice(baseline=made))
     assert found_in(stored) == BURNT
     # The samples of the baseline were not read: there is nothing to draw of it.
     member = stored.groups[0].members[0]
-    assert member.figure is not None
-    assert member.figure.baseline is None
+    assert member.sparkline is not None
+    assert member.sparkline.baseline is None
     assert member.baseline.n == N_NORMAL
     for record in (plain, stored):
-        [host] = record.hosts
-        assert (host.n_series, len(host.one_sided), host.version) == (8, 1, 1)
-        assert host.baseline.n_samples == 1800
-        assert host.baseline.covered_s == pytest.approx(600, abs=2)
-        assert_complete(host)
+        assert (record.n_series, len(record.appeared), record.against.version) == (8, 1, 1)
+        assert record.sides.baseline.n_samples == 1800
+        assert record.sides.baseline.covered_s == pytest.approx(600, abs=2)
+        assert_complete(record)
 
 
 async def test_each_version_of_a_baseline_speaks_for_itself(sessions: Sessions) -> None:
@@ -178,13 +180,13 @@ async def test_each_version_of_a_baseline_speaks_for_itself(sessions: Sessions) 
     made = await create(sessions, INCIDENT)
     async with open_write_session(sessions) as session:
         await update_baseline(session, made, BaselineChange("ann", windows=(NORMAL,), reason="that was the incident"))
-    assert found_in(await compare(sessions, Against(baseline=made))) == BURNT
-    first = await compare(sessions, Against(baseline=made, version=1))
-    assert (first.groups, first.normal.version, first.normal.windows) == ([], 1, [INCIDENT])
+    assert found_in(await compare(sessions, BaselineChoice(baseline=made))) == BURNT
+    first = await compare(sessions, BaselineChoice(baseline=made, version=1))
+    assert (first.groups, first.against.version, first.against.windows) == ([], 1, [INCIDENT])
     with pytest.raises(NotFound):
-        await compare(sessions, Against(baseline=made, version=3))
+        await compare(sessions, BaselineChoice(baseline=made, version=3))
     with pytest.raises(NotFound, match="no baseline"):
-        await compare(sessions, Against(baseline=made + 1))
+        await compare(sessions, BaselineChoice(baseline=made + 1))
 
 
 async def test_what_is_excluded_is_not_normal(sessions: Sessions) -> None:
@@ -192,13 +194,13 @@ async def test_what_is_excluded_is_not_normal(sessions: Sessions) -> None:
     made = await create(sessions, seconds(0, N))
     async with open_write_session(sessions) as session:
         await create_exclusion(session, ExclusionDraft("the fire", "", INCIDENT, None, "ann"))
-    found = await compare(sessions, Against(baseline=made))
-    assert found.normal.windows == [NORMAL]
+    found = await compare(sessions, BaselineChoice(baseline=made))
+    assert found.against.windows == [NORMAL]
     assert found_in(found) == BURNT
     async with open_write_session(sessions) as session:
         await create_exclusion(session, ExclusionDraft("all of it", "", NORMAL, "web1", "ann"))
-    with pytest.raises(NoData, match="Nothing is left of the baseline quiet for web1"):
-        await compare(sessions, Against(baseline=made))
+    with pytest.raises(NoData, match="All windows of baseline quiet are excluded for web1"):
+        await compare(sessions, BaselineChoice(baseline=made))
 
 
 @pytest.mark.parametrize(("ago", "days"), [("day", 1), ("week", 7)])
@@ -206,26 +208,25 @@ async def test_the_same_time_earlier(sessions: Sessions, ago: str, days: int) ->
     await fill_cpus(sessions, hot_from=0)
     await fill_cpus(sessions, start_s=-days * 86400, hot_from=N)
     # All the ten minutes long: a baseline is as long as the incident here.
-    found = await compare(sessions, Against(ago=ago), incident=NORMAL)  # type: ignore[arg-type]
-    assert (found.normal.kind, found.normal.name) == ("ago", f"the same time one {ago} before")
-    assert found.normal.windows == [seconds(-days * 86400, N_NORMAL - days * 86400)]
+    found = await compare(sessions, BaselineChoice(ago=ago), incident=NORMAL)  # type: ignore[arg-type]
+    assert (found.against.kind, found.against.name) == ("ago", f"the same time one {ago} earlier")
+    assert found.against.windows == [seconds(-days * 86400, N_NORMAL - days * 86400)]
     assert found_in(found) == BURNT
 
 
 async def test_another_host_and_several_hosts(sessions: Sessions) -> None:
     await fill_cpus(sessions, "web1", hot_from=0)
     await fill_cpus(sessions, "web2", hot_from=N)
-    found = await compare(sessions, Against(other_host="web2"), incident=NORMAL)
-    assert (found.normal.kind, found.normal.host, found.normal.name) == ("host", "web2", "web2 at the same time")
+    found = await compare(sessions, BaselineChoice(other_host="web2"), incident=NORMAL)
+    assert (found.against.kind, found.against.host, found.against.name) == ("host", "web2", "web2 at the same time")
     assert found_in(found) == BURNT
     with pytest.raises(BadRequest, match="web1 in the same window is the incident itself"):
-        await compare(sessions, Against(other_host="web1"))
+        await compare(sessions, BaselineChoice(other_host="web1"))
     await fill_cpus(sessions, "web3")
     both = await compare(sessions, hosts=("web2", "web3"))
-    assert [host.host for host in both.hosts] == ["web2", "web3"]
-    assert [host.n_findings for host in both.hosts] == [0, 2]
+    assert (both.hosts, both.n_findings) == (["web2", "web3"], 2)
     assert {group.host for group in both.groups} == {"web3"}
-    assert "of 12" in both.verdict
+    assert "2 of 12 series" in both.verdict
 
 
 async def fill_load(sessions: Sessions, work: FloatArray) -> None:
@@ -265,60 +266,61 @@ async def test_by_nothing_nothing_is_divided(sessions: Sessions) -> None:
     work[-1] = 2000
     await fill_load(sessions, work)
     found = await compare(sessions, divisor="vmstat_linux.system_in")
-    [host] = found.hosts
-    assert host.groups == []
-    assert {(series.n_baseline, series.n_incident, series.reason) for series in host.thin} == {
-        (540, 1, "1 sample in the incident; 3 are needed to judge")
+    assert found.groups == []
+    assert {(series.n_baseline, series.n_incident, series.reason) for series in found.insufficient_data} == {
+        (540, 1, "1 sample in the incident; at least 3 are needed")
     }
-    assert found.verdict == "Nothing could be judged: none of 3 series has enough samples on both sides."
-    with pytest.raises(NoData, match="is nothing all the time of the incident"):
+    assert found.verdict == "Insufficient data: none of 3 series has enough samples on both sides."
+    with pytest.raises(NoData, match="is zero or missing throughout the incident"):
         await compare(sessions, incident=seconds(N - 20, N - 10), divisor="vmstat_linux.system_in")
-    with pytest.raises(NoData, match="is nothing all the time of the baseline"):
+    with pytest.raises(NoData, match="is zero or missing throughout the baseline"):
         await compare(sessions, divisor="vmstat_linux.system_in@x")
 
 
 async def test_what_nobody_wants_to_see_is_listed_apart(sessions: Sessions) -> None:
     await fill_host(sessions)
+    [usr] = [group for group in (await compare(sessions)).groups if group.field == "usr_pct"]
     async with open_write_session(sessions) as session:
         await create_mute(session, MuteDraft(None, "mpstat_linux", "usr_pct", None, "known", "ann"))
         await create_mute(session, MuteDraft("web1", "mpstat_linux", "idle_pct", "0", "not this one", "ann"))
     found = await compare(sessions)
     assert found_in(found) == {("web1", "idle_pct", "1")}
-    [muted] = found.hosts[0].muted
+    [muted] = found.muted
     assert (muted.stat, muted.field, muted.instance) == ("mpstat_linux", "usr_pct", "1")
-    assert muted.score > 4
-    assert_complete(found.hosts[0])
+    assert muted.change_ratio == usr.change_ratio
+    assert muted.significance == pytest.approx(usr.significance)
+    assert_complete(found)
 
 
 async def test_a_baseline_of_other_hosts_is_refused(sessions: Sessions) -> None:
     await fill_host(sessions)
     await fill_values(sessions, "web2", "vmstat_linux", time_us=[to_us(START)], instances=("",), values={"cpu_us": [1]})
     made = await create(sessions)
-    with pytest.raises(BadRequest, match="speaks of web1, not of web2"):
-        await compare(sessions, Against(baseline=made), hosts=("web2",))
+    with pytest.raises(BadRequest, match="covers web1, not web2"):
+        await compare(sessions, BaselineChoice(baseline=made), hosts=("web2",))
 
 
 async def test_what_is_not_there_is_said(sessions: Sessions) -> None:
     await fill_host(sessions)
-    with pytest.raises(NoData, match=r"in the incident .* it has some from 2026-11-21T10:00:00Z to 2026-11-21T10:10:59Z"):
+    with pytest.raises(NoData, match=r"in the incident .* it has samples from 2026-11-21T10:00:00Z to 2026-11-21T10:10:59Z"):
         await compare(sessions, incident=seconds(9000, 9100))
     with pytest.raises(NoData, match="no samples in the baseline"):
-        await compare(sessions, Against(window=seconds(-100, 0)))
+        await compare(sessions, BaselineChoice(window=seconds(-100, 0)))
     with pytest.raises(NotFound, match="no host 'web9'"):
         await compare(sessions, hosts=("web1", "web9"))
     with pytest.raises(BadRequest, match="Say what to compare with"):
-        await compare(sessions, Against())
+        await compare(sessions, BaselineChoice())
 
 
 async def test_a_tool_that_did_not_run_on_one_side_has_nothing_appeared(sessions: Sessions) -> None:
     await fill_host(sessions)
     at = to_us(INCIDENT.start) + np.arange(60) * 1_000_000
     await fill_values(sessions, "web1", "vmstat_linux", time_us=at, instances=("",) * 60, values={"cpu_us": np.full(60, 50)})
-    [host] = (await compare(sessions)).hosts
-    assert [series.stat for series in host.one_sided] == ["pidstat_linux"]
-    [thin] = host.thin
-    assert (thin.stat, thin.n_baseline, thin.n_incident) == ("vmstat_linux", 0, 60)
-    assert thin.reason == "the baseline has no sample of this field of vmstat_linux at all"
+    found = await compare(sessions)
+    assert [series.stat for series in found.appeared] == ["pidstat_linux"]
+    [series] = found.insufficient_data
+    assert (series.stat, series.n_baseline, series.n_incident) == ("vmstat_linux", 0, 60)
+    assert series.reason == "the baseline has no sample of this field of vmstat_linux"
 
 
 async def test_progress_is_told_from_nothing_to_all(sessions: Sessions) -> None:
@@ -332,4 +334,4 @@ async def test_progress_is_told_from_nothing_to_all(sessions: Sessions) -> None:
         await run_comparison(session, ComparisonRequest(["web1"], INCIDENT, IN_NORMAL), max_rows=10**6, progress=tell)
     assert [(done, total) for done, total, _ in steps] == [(0, 3), (1, 3), (2, 3)]
     assert steps[0][2] == "mpstat_linux of web1"
-    assert steps[-1][2] == "judging web1"
+    assert steps[-1][2] == "scoring web1"

@@ -12,9 +12,9 @@ from normstat.comparison.findings.wording import (
     WORDS,
     Change,
     describe_change,
+    describe_insufficient_data,
     describe_kind,
-    describe_one_sided,
-    describe_thin,
+    describe_unmatched,
     name_group,
     name_series,
     to_text,
@@ -35,51 +35,59 @@ def side(values: FloatArray) -> SideValues:
     return SideValues(len(values), float(values.mean()), median, p5, p95, p99, float(values.min()), float(values.max()), spread)
 
 
-BEFORE, HIGH, WIDE = side(np.linspace(2, 9, 300)), side(np.linspace(20, 29, 60)), side(np.linspace(1, 20, 60))
+BASELINE, HIGH, WIDE = side(np.linspace(2, 9, 300)), side(np.linspace(20, 29, 60)), side(np.linspace(1, 20, 60))
 ZERO, STALLED, FLAT = side(np.zeros(300)), side(np.array([0.0] * 8 + [5.0] * 52)), side(np.full(60, 5.0))
 
 
 @pytest.mark.parametrize(
-    ("kind", "before", "after", "change", "words"),
+    ("kind", "baseline", "incident", "change", "words"),
     [
-        ("level", BEFORE, HIGH, 19, "rose from 5.50 /s to 24.50 /s, outside everything the baseline shows (2.00 to 9.00 /s)"),
-        ("level", BEFORE, side(np.full(9, 8.9)), 3.4, "rose from 5.50 /s to 8.90 /s, outside the usual band of 2.35 to 8.65 /s"),
-        ("level", HIGH, BEFORE, -19, "fell from 24.50 /s to 5.50 /s, outside"),
+        ("level", BASELINE, HIGH, 19, "rose from 5.50 /s to 24.50 /s, outside the range of the baseline (2.00 to 9.00 /s)"),
+        (
+            "level",
+            BASELINE,
+            side(np.full(9, 8.9)),
+            3.4,
+            "rose from 5.50 /s to 8.90 /s, outside the band of the baseline (2.35 to 8.65 /s)",
+        ),
+        ("level", HIGH, BASELINE, -19, "fell from 24.50 /s to 5.50 /s, outside"),
         ("level", FLAT, STALLED, -0.67, "fell on average from 5.00 /s to 4.33 /s"),
         (
             "spread",
-            BEFORE,
+            BASELINE,
             WIDE,
             6,
-            "is spread wider: half of its samples lie between 5.75 and 15.25 /s, before between 3.75 and 7",
+            "has a wider spread: half of its samples are between 5.75 and 15.25 /s, in the baseline between 3.75 and 7",
         ),
-        ("spread", WIDE, BEFORE, -6, "is spread less wide: half of its samples lie between 3.75 and 7.25 /s, before"),
-        ("shape", BEFORE, WIDE, 5, "is distributed differently: from 5.50 /s to 10.50 /s on average (median from"),
+        ("spread", WIDE, BASELINE, -6, "has a narrower spread: half of its samples are between 3.75 and 7.25 /s, in the baseline"),
+        ("shape", BASELINE, WIDE, 5, "is distributed differently: from 5.50 /s to 10.50 /s on average (median from"),
         ("top", WIDE, FLAT, -9, "no longer reaches 19.81 /s: at most 5.00 /s (median from 10.50 /s to 5.00 /s)"),
-        ("bottom", BEFORE, STALLED, -2, "falls to 0.00 /s, before to 2.00 /s (median from 5.50 /s to 5.00 /s)"),
-        ("bottom", STALLED, BEFORE, 2, "no longer falls below 2.00 /s, before down to 0.00 /s (median"),
+        ("bottom", BASELINE, STALLED, -2, "falls to 0.00 /s, in the baseline to 2.00 /s (median from 5.50 /s to 5.00 /s)"),
+        ("bottom", STALLED, BASELINE, 2, "no longer falls below 2.00 /s, in the baseline down to 0.00 /s (median"),
         (
             "stall",
-            BEFORE,
+            BASELINE,
             STALLED,
             -2,
-            "falls to 0.00 /s in about 12 of 100 samples, where 95 of 100 samples of the baseline are above",
+            "falls to 0.00 /s in about 12 % of its samples; 95 % of the baseline is above",
         ),
-        ("spikes", BEFORE, WIDE, 9, "has spikes up to 20.00 /s, before up to 9.00 /s (99 of 100 samples of the baseline are"),
-        ("movement", BEFORE, WIDE, 1, "moves more from sample to sample than before (median from 5.50 /s to 10.50 /s)"),
-        ("movement", BEFORE, WIDE, -1, "moves less from sample to sample than before"),
-        ("frozen", BEFORE, FLAT, 0.9, "stands still at 5.00 /s"),
-        ("saturated", BEFORE, HIGH, 9, "stands at a limit: often just 29.00 /s, never more (median from 5.50 /s to 24.50 /s)"),
-        ("trend", BEFORE, WIDE, -4, "falls within the incident: later on it is 4.00 /s lower than at its beginning (median"),
-        ("missing", BEFORE, WIDE, 0.4, "has no value in 40 of 100 reports more than before"),
-        ("missing", BEFORE, WIDE, -0.001, "has no value in less than 1 of 100 reports fewer than before"),
+        ("spikes", BASELINE, WIDE, 9, "has spikes up to 20.00 /s, in the baseline up to 9.00 /s (99 % of the baseline is"),
+        ("movement", BASELINE, WIDE, 1, "moves more from sample to sample (median from 5.50 /s to 10.50 /s)"),
+        ("movement", BASELINE, WIDE, -1, "moves less from sample to sample"),
+        ("frozen", BASELINE, FLAT, 0.9, "is frozen at 5.00 /s"),
+        ("saturated", BASELINE, HIGH, 9, "is at a limit: often exactly 29.00 /s, never more (median from 5.50 /s to 24.50 /s)"),
+        ("trend", BASELINE, WIDE, -4, "falls within the incident: later it is 4.00 /s lower than at the start (median"),
+        ("missing", BASELINE, WIDE, 0.4, "is missing from 40 more of 100 reports than in the baseline"),
+        ("missing", BASELINE, WIDE, -0.001, "is missing from slightly fewer reports (less than 1 %) than in the baseline"),
         ("appeared", ZERO, WIDE, 1, "appeared: 10.50 /s (median)"),
-        ("zero", ZERO, WIDE, 1, "was always zero and is not any more: 10.50 /s on average, 20.00 /s at most"),
-        ("zero", STALLED, WIDE, 1, "was nearly always zero (at most 5.00 /s) and is not any more: 10.50 /s on average"),
+        ("zero", ZERO, WIDE, 1, "was always zero and no longer is: 10.50 /s on average, at most 20.00 /s"),
+        ("zero", STALLED, WIDE, 1, "was nearly always zero (at most 5.00 /s) and no longer is: 10.50 /s on average"),
     ],
 )
-def test_each_kind_says_what_happened(kind: FindingKind, before: SideValues, after: SideValues, change: float, words: str) -> None:
-    assert describe_kind(Change(READS, kind, before, after, change)).startswith(words)
+def test_each_kind_says_what_happened(
+    kind: FindingKind, baseline: SideValues, incident: SideValues, change: float, words: str
+) -> None:
+    assert describe_kind(Change(READS, kind, baseline, incident, change)).startswith(words)
 
 
 def test_there_are_words_for_each_kind() -> None:
@@ -87,15 +95,15 @@ def test_there_are_words_for_each_kind() -> None:
 
 
 def test_a_sentence_is_whole() -> None:
-    change = Change(READS, "level", BEFORE, HIGH, 19)
+    change = Change(READS, "level", BASELINE, HIGH, 19)
     assert describe_change("device sda r/s (iostat)", change, 1234.5, by_load=False) == (
-        "device sda r/s (iostat) rose from 5.50 /s to 24.50 /s, outside everything the baseline shows (2.00 to 9.00 /s);"
-        " 1,234 times its usual change (300 and 60 samples)."
+        "device sda r/s (iostat) rose from 5.50 /s to 24.50 /s, outside the range of the baseline (2.00 to 9.00 /s);"
+        " 1,234 times its natural variability (300 and 60 samples)."
     )
-    told = describe_change("x", Change(READS, "level", BEFORE, side(np.array([6.0])), 0.5), 4.26, by_load=True)
+    told = describe_change("x", Change(READS, "level", BASELINE, side(np.array([6.0])), 0.5), 4.26, by_load=True)
     assert told == (
         "x rose from 5.50 /s to 6.00 /s, which the load of the host does not explain;"
-        " 4.3 times its usual change (300 and 1 sample)."
+        " 4.3 times its natural variability (300 and 1 sample)."
     )
 
 
@@ -132,28 +140,28 @@ def test_names_of_series_and_groups() -> None:
 
 def test_what_stands_apart_says_why() -> None:
     seven = side(np.array([7.0]))
-    told = describe_one_sided("iostat_linux", "sda", READS, "incident", seven)
+    told = describe_unmatched("iostat_linux", "sda", READS, "incident", seven)
     assert (
         told == "device sda r/s (iostat) appeared: median 7.00 /s, highest 7.00 /s, 1 sample in the incident, none in the baseline."
     )
-    assert "vanished: median 7.00 /s" in describe_one_sided("iostat_linux", "sda", READS, "baseline", seven)
-    assert describe_thin("iostat_linux", 9, 60, 10, 3) == "9 samples in the baseline; 10 are needed to judge"
-    assert describe_thin("iostat_linux", 300, 1, 10, 3) == "1 sample in the incident; 3 are needed to judge"
-    assert describe_thin("iostat_linux", 300, 0, 10, 3) == "the incident has no sample of this field of iostat_linux at all"
+    assert "disappeared: median 7.00 /s" in describe_unmatched("iostat_linux", "sda", READS, "baseline", seven)
+    assert describe_insufficient_data("iostat_linux", 9, 60, 10, 3) == "9 samples in the baseline; at least 10 are needed"
+    assert describe_insufficient_data("iostat_linux", 300, 1, 10, 3) == "1 sample in the incident; at least 3 are needed"
+    assert describe_insufficient_data("iostat_linux", 300, 0, 10, 3) == "the incident has no sample of this field of iostat_linux"
 
 
 def test_one_that_stands_far_out_and_other_directions_are_groups_of_their_own() -> None:
     rng = np.random.default_rng(6)
     cpus = [str(number) for number in range(24)]
-    before = {(name, "usr_pct"): np.round(rng.normal(20, 1, 600), 2) for name in cpus}
+    baseline = {(name, "usr_pct"): np.round(rng.normal(20, 1, 600), 2) for name in cpus}
     level = dict.fromkeys(cpus, 26.0) | {"7": 95.0, "11": 2.0, "12": 2.0}
-    now = {(name, "usr_pct"): np.round(rng.normal(level[name], 1, 120), 2) for name in cpus}
-    found = compare_values({"mpstat_linux": (before, now)})
+    incident = {(name, "usr_pct"): np.round(rng.normal(level[name], 1, 120), 2) for name in cpus}
+    found = compare_values({"mpstat_linux": (baseline, incident)})
     groups = {(group.direction, group.n_members): group for group in found.groups}
     assert set(groups) == {("up", 1), ("up", 21), ("down", 2)}
     assert found.groups[0].instances == ["7"]
     many = groups["up", 21]
-    assert many.sentence.startswith("%usr of 21 of 24 CPUs (mpstat) changed alike: CPU ")
+    assert many.sentence.startswith("%usr of 21 of 24 CPUs (mpstat) changed together: CPU ")
     assert (many.n_instances, len(many.members), len(many.instances)) == (24, 20, 21)
     assert all(member.sentence.startswith(f"CPU {member.instance} %usr") for member in many.members)
 
@@ -161,9 +169,9 @@ def test_one_that_stands_far_out_and_other_directions_are_groups_of_their_own() 
 def test_fields_that_tell_the_same_of_the_same_instances_are_related() -> None:
     rng = np.random.default_rng(6)
     usr, idle = ({name: np.round(rng.normal(level, 1, 600), 2) for name in "01"} for level in (20, 75))
-    before = {(name, key): column for key, some in (("usr_pct", usr), ("idle_pct", idle)) for name, column in some.items()}
-    now = {(name, key): np.round(rng.normal(60 if key == "usr_pct" else 35, 1, 120), 2) for name, key in before}
-    first, second = compare_values({"mpstat_linux": (before, now)}).groups
+    baseline = {(name, key): column for key, some in (("usr_pct", usr), ("idle_pct", idle)) for name, column in some.items()}
+    incident = {(name, key): np.round(rng.normal(60 if key == "usr_pct" else 35, 1, 120), 2) for name, key in baseline}
+    first, second = compare_values({"mpstat_linux": (baseline, incident)}).groups
     assert (first.related, second.related) == ([second.sentence], [first.sentence])
 
 

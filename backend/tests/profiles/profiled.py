@@ -96,8 +96,10 @@ def assert_same(one: LoadedProfile, other: LoadedProfile) -> None:
     assert (list(one.series), one.n_samples, one.covered_s) == (list(other.series), other.n_samples, other.covered_s)
     mine, theirs = one.profile, other.profile
     for field in fields(Summary):
-        np.testing.assert_array_equal(getattr(mine.whole, field.name), getattr(theirs.whole, field.name), err_msg=field.name)
-    np.testing.assert_array_equal(mine.traits.level, theirs.traits.level)
-    assert [known.usual.length_s for known in mine.lengths] == [known.usual.length_s for known in theirs.lengths]
-    for known, other_known in zip(mine.lengths, theirs.lengths, strict=True):
-        np.testing.assert_array_equal(known.usual.change, other_known.usual.change)
+        np.testing.assert_array_equal(getattr(mine.baseline, field.name), getattr(theirs.baseline, field.name), err_msg=field.name)
+    np.testing.assert_array_equal(mine.series_stats.level, theirs.series_stats.level)
+    assert [known.natural_change.length_s for known in mine.window_models] == [
+        known.natural_change.length_s for known in theirs.window_models
+    ]
+    for known, other_known in zip(mine.window_models, theirs.window_models, strict=True):
+        np.testing.assert_array_equal(known.natural_change.change, other_known.natural_change.change)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.profiles import profile_job
 from normstat.profiles.profile_job import run_profiles
-from normstat.profiles.sketch_reader import read_piece
+from normstat.profiles.sketch_reader import read_sketch
 from normstat.storage import profile_rows
 from normstat.storage.baseline_rows import BaselineChange, update_baseline
 from normstat.storage.lookup import StatRef
@@ -94,13 +94,13 @@ async def test_samples_that_come_while_a_piece_is_made_are_not_missed(sessions: 
 
     async def read_and_be_late(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
         nonlocal n_late
-        found = await read_piece(sessions, host_id, stat, span)
+        found = await read_sketch(sessions, host_id, stat, span)
         if n_late < 2:
             n_late += 1
             await store(sessions, START, np.arange(1800, 1830), seed=n_late)
         return found
 
-    monkeypatch.setattr(profile_job, "read_piece", read_and_be_late)
+    monkeypatch.setattr(profile_job, "read_sketch", read_and_be_late)
     await make(sessions)
     assert (await loaded(sessions, baseline_id)).n_samples == (3 * 360 + 2 * 30) * 3
 
@@ -137,9 +137,9 @@ async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: p
         if n_read == 2:
             # As when the process ends: no clause for failures sees it.
             raise asyncio.CancelledError
-        return await read_piece(sessions, host_id, stat, span)
+        return await read_sketch(sessions, host_id, stat, span)
 
-    monkeypatch.setattr(profile_job, "read_piece", die)
+    monkeypatch.setattr(profile_job, "read_sketch", die)
     with pytest.raises(asyncio.CancelledError):
         await make(sessions)
     assert (await job(sessions))[:3] == ("working", 1, 7)

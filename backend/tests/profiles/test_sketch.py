@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from normstat.baselines.window_sets import length_s
 from normstat.profiles import sketch_builder
 from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections
-from normstat.profiles.profile_builder import Assembled, StatPieces, TooShort, assemble
+from normstat.profiles.profile_builder import BuiltProfile, StatSketches, TooShort, build_profile
 from normstat.profiles.profile_codec import BAND, find_in_band, make_band, pack_profile, unpack_band, unpack_profile
 from normstat.profiles.seasonality import describe, find_slots, slot_of
-from normstat.profiles.sketch import SHORT_BASELINE_S, TYPES, PackedPiece, Piece, pack_piece, piece_spans, rebase, window_starts
-from normstat.profiles.sketch_builder import StatRows, join_fields, make_piece
+from normstat.profiles.sketch import SHORT_BASELINE_S, TYPES, PackedSketch, Sketch, pack_sketch, rebase, sketch_spans, window_starts
+from normstat.profiles.sketch_builder import StatRows, build_sketch, join_fields
 from normstat.scoring.summary import Summary, summarise
 from normstat.window import Window, to_us
 
@@ -64,13 +64,13 @@ def part(rows: StatRows, span: Window) -> StatRows:
     return StatRows(rows.time_us[inside], rows.instance[inside], rows.instances, values)
 
 
-def packed(rows: StatRows, window: Window) -> list[PackedPiece]:
+def packed(rows: StatRows, window: Window) -> list[PackedSketch]:
     """The pieces of a window, as they come out of the store."""
-    return [PackedPiece(pack_piece(make_piece(part(rows, span), span))) for span in piece_spans((window,))]
+    return [PackedSketch(pack_sketch(build_sketch(part(rows, span), span))) for span in sketch_spans((window,))]
 
 
-def put_together(rows: StatRows, window: Window) -> Assembled:
-    return assemble([StatPieces("mpstat", packed(rows, window), frozenset({"idle"}), {"load": 0.01})])
+def put_together(rows: StatRows, window: Window) -> BuiltProfile:
+    return build_profile([StatSketches("mpstat", packed(rows, window), frozenset({"idle"}), {"load": 0.01})])
 
 
 def assert_same(one: Summary, other: Summary, *, except_for: tuple[str, ...] = (), scale: float = 1e-5) -> None:
@@ -87,46 +87,46 @@ def test_the_whole_is_that_of_all_samples() -> None:
     found = put_together(rows, Window(START, START + 4 * HOUR))
     assert (found.n_samples, found.covered_s, found.n_left_out) == (2 * n, n, 0)
     [stat] = found.stats
-    whole, traits = found.profile.whole, found.profile.traits
+    whole, series_stats = found.profile.baseline, found.profile.series_stats
     for row in range(len(stat.instance)):
         kind = stat.fields[stat.field[row]]
         values = rows.values[kind]()[int(stat.instance[row]) :: 2]
         # The level is a value that the tool can print, near the median; mostly one that it did.
-        assert round(float(traits.level[row]), 2) == traits.level[row]
-        assert traits.level[row] in values or kind == "bytes"
+        assert round(float(series_stats.level[row]), 2) == series_stats.level[row]
+        assert series_stats.level[row] in values or kind == "bytes"
         spread = max(np.quantile(values, 0.9) - np.quantile(values, 0.1), 1e-9)
-        assert abs(traits.level[row] - np.median(values)) < 0.05 * spread, kind
-        direct = summarise(np.asarray(values - traits.level[row], np.float32)[None])
+        assert abs(series_stats.level[row] - np.median(values)) < 0.05 * spread, kind
+        direct = summarise(np.asarray(values - series_stats.level[row], np.float32)[None])
         assert (whole.n[row], whole.n_reports[row]) == (n, n)
         # Between two values that the tool prints a mixture may lie in the middle.
-        near = max(0.06 * spread, 0.51 * traits.digit[row])
+        near = max(0.06 * spread, 0.51 * series_stats.digit[row])
         np.testing.assert_allclose(whole.quantiles[row, 1:-1], direct.quantiles[0, 1:-1], atol=near, err_msg=kind)
         np.testing.assert_allclose(whole.quantiles[row, [0, -1]], direct.quantiles[0, [0, -1]], rtol=1e-5, atol=1e-4)
         np.testing.assert_allclose(whole.mean[row], direct.mean[0], rtol=1e-3, atol=1e-3 * spread)
         np.testing.assert_allclose(whole.still[row], direct.still[0], atol=1e-3)
         np.testing.assert_allclose(whole.away[row], direct.away[0], atol=0.04)
-        assert traits.is_percent[row] == (kind == "idle")
-        assert traits.is_event[row] == (kind in {"events", "constant"}), kind
-    assert [known.usual.length_s for known in found.profile.lengths] == [60, 300, 900]
+        assert series_stats.is_percent[row] == (kind == "idle")
+        assert series_stats.is_event[row] == (kind in {"events", "constant"}), kind
+    assert [known.natural_change.length_s for known in found.profile.window_models] == [60, 300, 900]
     assert len(set(found.profile.families.tolist())) == len(KINDS)
 
 
 def test_windows_and_levels_are_those_of_the_samples() -> None:
     span = Window(START, START + HOUR)
     rows = sample(3600)
-    piece = make_piece(rows, span)
-    assert len(piece.windows) == 9
-    for window in piece.windows:
+    sketch = build_sketch(rows, span)
+    assert len(sketch.windows) == 9
+    for window in sketch.windows:
         first = int(window.start_s - START.timestamp())
-        for row in range(len(piece.keys)):
-            values = rows.values[piece.keys.fields[piece.keys.field[row]]]()[int(piece.keys.instance[row]) :: 2]
-            assert piece.keys.level[row] in values
-            inside = np.asarray(values[first : first + window.length_s] - piece.keys.level[row], np.float32)
+        for row in range(len(sketch.keys)):
+            values = rows.values[sketch.keys.fields[sketch.keys.field[row]]]()[int(sketch.keys.instance[row]) :: 2]
+            assert sketch.keys.level[row] in values
+            inside = np.asarray(values[first : first + window.length_s] - sketch.keys.level[row], np.float32)
             assert_same(window.summary.take(slice(row, row + 1)), summarise(inside[None]))
     # Counts of bytes beyond what four bytes hold are as exact as hundredths.
-    bytes_row = int(np.flatnonzero(piece.keys.field == KINDS.index("bytes"))[0])
-    assert piece.keys.digit[bytes_row] == 1
-    assert piece.whole.quantiles[bytes_row, 0] == rows.values["bytes"]()[0::2].min() - piece.keys.level[bytes_row]
+    bytes_row = int(np.flatnonzero(sketch.keys.field == KINDS.index("bytes"))[0])
+    assert sketch.keys.digit[bytes_row] == 1
+    assert sketch.whole.quantiles[bytes_row, 0] == rows.values["bytes"]()[0::2].min() - sketch.keys.level[bytes_row]
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-1e4, 1e4, allow_nan=False))
@@ -152,34 +152,34 @@ def test_sparse_instances_are_summed_up_like_all_others(monkeypatch: pytest.Monk
         [str(number) for number in range(n_instances + 1)],
         {"cpu": lambda: values},
     )
-    pieces: list[Piece] = []
+    sketches: list[Sketch] = []
     for share in (sketch_builder.SPARSE_SHARE, 0.0):
         monkeypatch.setattr(sketch_builder, "SPARSE_SHARE", share)
-        pieces.append(make_piece(rows, Window(START, START + HOUR)))
-    for piece in pieces:
-        assert sorted(piece.keys.instance.tolist()) == list(range(n_instances + 1))
-    one, other = (np.argsort(piece.keys.instance) for piece in pieces)
+        sketches.append(build_sketch(rows, Window(START, START + HOUR)))
+    for sketch in sketches:
+        assert sorted(sketch.keys.instance.tolist()) == list(range(n_instances + 1))
+    one, other = (np.argsort(sketch.keys.instance) for sketch in sketches)
     # Parts of a window follow its reports in the one way, its samples in the other.
-    assert_same(pieces[0].whole.take(one), pieces[1].whole.take(other), except_for=("parts",))
-    for mine, theirs in zip(pieces[0].windows, pieces[1].windows, strict=True):
+    assert_same(sketches[0].whole.take(one), sketches[1].whole.take(other), except_for=("parts",))
+    for mine, theirs in zip(sketches[0].windows, sketches[1].windows, strict=True):
         assert_same(mine.summary.take(one), theirs.summary.take(other), except_for=("parts",))
-    np.testing.assert_allclose(pieces[0].minutes[one], pieces[1].minutes[other], rtol=1e-5)
+    np.testing.assert_allclose(sketches[0].minutes[one], sketches[1].minutes[other], rtol=1e-5)
 
 
 def test_many_values_are_worked_on_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, span = sample(600, cpus=7), Window(START, START + HOUR / 6)
-    at_once = make_piece(rows, span)
+    at_once = build_sketch(rows, span)
     monkeypatch.setattr(sketch_builder, "MAX_CELLS", 2000)
-    in_parts = make_piece(rows, span)
+    in_parts = build_sketch(rows, span)
     by_fields = join_fields(
-        [make_piece(StatRows(rows.time_us, rows.instance, rows.instances, {kind: rows.values[kind]}), span) for kind in KINDS]
+        [build_sketch(StatRows(rows.time_us, rows.instance, rows.instances, {kind: rows.values[kind]}), span) for kind in KINDS]
     )
-    for piece in (in_parts, by_fields):
-        one, other = (np.lexsort((own.keys.instance, own.keys.field)) for own in (at_once, piece))
-        assert np.array_equal(at_once.keys.level[one], piece.keys.level[other])
-        assert_same(at_once.whole.take(one), piece.whole.take(other))
-        np.testing.assert_array_equal(at_once.minutes[one], piece.minutes[other])
-        assert [window.start_s for window in piece.windows] == [window.start_s for window in at_once.windows]
+    for sketch in (in_parts, by_fields):
+        one, other = (np.lexsort((own.keys.instance, own.keys.field)) for own in (at_once, sketch))
+        assert np.array_equal(at_once.keys.level[one], sketch.keys.level[other])
+        assert_same(at_once.whole.take(one), sketch.whole.take(other))
+        np.testing.assert_array_equal(at_once.minutes[one], sketch.minutes[other])
+        assert [window.start_s for window in sketch.windows] == [window.start_s for window in at_once.windows]
 
 
 def test_series_come_and_go() -> None:
@@ -189,11 +189,11 @@ def test_series_come_and_go() -> None:
     only_first = StatRows(
         rows.time_us[is_first], rows.instance[is_first], rows.instances, {"load": lambda: rows.values["load"]()[is_first]}
     )
-    pieces = [*packed(only_first, early), *packed(rows, late)]
-    found = assemble([StatPieces("mpstat", pieces, frozenset(), {})])
+    sketches = [*packed(only_first, early), *packed(rows, late)]
+    found = build_profile([StatSketches("mpstat", sketches, frozenset(), {})])
     [stat] = found.stats
     assert len(stat.instance) == 2 * len(KINDS)
-    n = dict(zip(zip(stat.instance.tolist(), stat.field.tolist(), strict=True), found.profile.whole.n.tolist(), strict=True))
+    n = dict(zip(zip(stat.instance.tolist(), stat.field.tolist(), strict=True), found.profile.baseline.n.tolist(), strict=True))
     load = stat.fields.index("load")
     assert n[stat.instances.index("cpu0"), load] == 3 * 3600
     assert n[stat.instances.index("cpu1"), load] == 2 * 3600
@@ -203,9 +203,9 @@ def test_too_short_for_a_profile() -> None:
     with pytest.raises(TooShort, match="too short"):
         put_together(sample(300), Window(START, START + timedelta(minutes=5)))
     with pytest.raises(TooShort, match="no sample"):
-        assemble([])
+        build_profile([])
     found = put_together(sample(1200), Window(START, START + timedelta(minutes=20)))
-    assert [known.usual.length_s for known in found.profile.lengths] == [60]
+    assert [known.natural_change.length_s for known in found.profile.window_models] == [60]
 
 
 @given(st.binary(max_size=200), st.lists(st.floats(allow_nan=False, width=32), max_size=50), st.text(max_size=20))
@@ -221,16 +221,16 @@ def test_what_was_packed_comes_back(data: bytes, numbers: list[float], word: str
 
 def test_broken_bytes_are_refused() -> None:
     span = Window(START, START + timedelta(minutes=2))
-    body = pack_piece(make_piece(part(sample(120, cpus=1), span), span))
-    assert_same(PackedPiece(body).unpack().whole, make_piece(part(sample(120, cpus=1), span), span).whole)
+    body = pack_sketch(build_sketch(part(sample(120, cpus=1), span), span))
+    assert_same(PackedSketch(body).unpack().whole, build_sketch(part(sample(120, cpus=1), span), span).whole)
     for place in range(0, len(body), 37):
         broken = bytearray(body)
         broken[place] ^= 0x55
         with pytest.raises(BrokenBytes):
-            PackedPiece(bytes(broken)).unpack()
+            PackedSketch(bytes(broken)).unpack()
     for length in (0, 3, 10, len(body) // 2, len(body) - 1):
         with pytest.raises(BrokenBytes):
-            PackedPiece(body[:length]).unpack()
+            PackedSketch(body[:length]).unpack()
     # A record that has other fields today.
     with pytest.raises(BrokenBytes):
         Sections(body, TYPES[:1]).read("whole")
@@ -242,10 +242,10 @@ def test_a_profile_and_its_band_come_back() -> None:
     body, band = pack_profile(found, "3 days")
     again = unpack_profile(body)
     assert again.facts.days == "3 days"
-    assert_same(again.profile.whole, found.profile.whole, scale=0)
+    assert_same(again.profile.baseline, found.profile.baseline, scale=0)
     assert [own.instances for own in again.stats] == [own.instances for own in found.stats]
-    for one, other in zip(again.profile.lengths, found.profile.lengths, strict=True):
-        assert np.array_equal(one.usual.change, other.usual.change, equal_nan=True)
+    for one, other in zip(again.profile.window_models, found.profile.window_models, strict=True):
+        assert np.array_equal(one.natural_change.change, other.natural_change.change, equal_nan=True)
     step = find_in_band(unpack_band(band), "mpstat", "cpu1", "load")
     assert step is not None
     values = rows.values["load"]()[1::2]
@@ -259,7 +259,7 @@ def test_a_profile_and_its_band_come_back() -> None:
 def test_spans_hold_every_instant_once(start_minute: int, n_minutes: int, gap: int) -> None:
     first = Window(START + timedelta(minutes=start_minute), START + timedelta(minutes=start_minute + n_minutes))
     second = Window(first.end + timedelta(hours=1), first.end + timedelta(hours=1, minutes=gap + 1))
-    spans = piece_spans((first, second))
+    spans = sketch_spans((first, second))
     assert length_s(spans) == length_s((first, second))
     assert all(one.end <= other.start for one, other in pairwise(spans))
     longest = 1800 if length_s(spans) < SHORT_BASELINE_S else 3600
@@ -276,7 +276,7 @@ def test_like_hours_follow_the_clock_of_the_zone() -> None:
     # The clocks went back on 2026-10-25: 09:00 there is 07:00 UTC before and 08:00 after.
     days = [datetime(2026, 10, day, 9, tzinfo=berlin) for day in (22, 23, 24, 25, 26, 27)]
     windows = tuple(Window(day.astimezone(UTC), (day + timedelta(hours=8)).astimezone(UTC)) for day in days)
-    spans = piece_spans(windows)
+    spans = sketch_spans(windows)
     slots = find_slots(spans, berlin)
     assert sorted(slot % 24 for slot in slots) == list(range(9, 17))
     noon = slots[12]
@@ -293,7 +293,7 @@ def test_like_hours_follow_the_clock_of_the_zone() -> None:
 def test_the_day_of_25_hours_has_each_hour_once() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     start = datetime(2026, 10, 23, tzinfo=berlin).astimezone(UTC)
-    spans = piece_spans((Window(start, datetime(2026, 10, 28, tzinfo=berlin).astimezone(UTC)),))
+    spans = sketch_spans((Window(start, datetime(2026, 10, 28, tzinfo=berlin).astimezone(UTC)),))
     assert len(spans) == 5 * 24 + 1
     slots = find_slots(spans, berlin)
     assert len(slots) == 24
@@ -303,7 +303,7 @@ def test_the_day_of_25_hours_has_each_hour_once() -> None:
 
 def test_working_days_and_weekends_are_apart_where_both_are_known() -> None:
     start = datetime(2026, 11, 2, tzinfo=UTC)
-    two_weeks = find_slots(piece_spans((Window(start, start + timedelta(days=14)),)), UTC)
+    two_weeks = find_slots(sketch_spans((Window(start, start + timedelta(days=14)),)), UTC)
     assert len(two_weeks) == 48
     saturday = Window(datetime(2026, 11, 28, 12, tzinfo=UTC), datetime(2026, 11, 28, 13, tzinfo=UTC))
     slot = slot_of(saturday, UTC, two_weeks)
@@ -312,6 +312,6 @@ def test_working_days_and_weekends_are_apart_where_both_are_known() -> None:
     monday = slot_of(Window(saturday.start + timedelta(days=2), saturday.end + timedelta(days=2)), UTC, two_weeks)
     assert monday is not None
     assert two_weeks[monday].days == "10 working days"
-    one_week = find_slots(piece_spans((Window(start, start + timedelta(days=7)),)), UTC)
+    one_week = find_slots(sketch_spans((Window(start, start + timedelta(days=7)),)), UTC)
     assert len(one_week) == 24
-    assert find_slots(piece_spans((Window(start, start + timedelta(days=2)),)), UTC) == {}
+    assert find_slots(sketch_spans((Window(start, start + timedelta(days=2)),)), UTC) == {}

@@ -74,7 +74,7 @@ async def test_short_baselines(sessions: Sessions) -> None:
     baseline_id = await create(sessions, hours(START, 0.4))
     await make(sessions)
     found = await loaded(sessions, baseline_id)
-    assert [known.usual.length_s for known in found.profile.lengths] == [60]
+    assert [known.natural_change.length_s for known in found.profile.window_models] == [60]
     async with open_write_session(sessions) as session:
         await update_baseline(session, baseline_id, BaselineChange("ann", windows=(hours(START, 0.1),)))
     await make(sessions)
@@ -165,9 +165,9 @@ async def test_like_hours_over_a_change_of_the_clocks(sessions: Sessions) -> Non
     assert found.seasonal_note == "Compares 10:10-10:40 with 09:00-12:00 of 4 days (Europe/Berlin)."
     assert found.n_samples == 4 * 360 * 3
     rates = [key.field == "intr_per_s" for key in found.series]
-    assert np.all(np.abs(found.profile.traits.level[rates] - 20) <= 3)
+    assert np.all(np.abs(found.profile.series_stats.level[rates] - 20) <= 3)
     late = await loaded(sessions, baseline_id, at(13))
-    assert np.all(np.abs(late.profile.traits.level[rates] - 60) <= 4)
+    assert np.all(np.abs(late.profile.series_stats.level[rates] - 60) <= 4)
     night = await loaded(sessions, baseline_id, at(3))
     assert not night.is_seasonal
     assert "fewer than 3 days with 03:00" in night.seasonal_note

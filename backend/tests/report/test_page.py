@@ -5,18 +5,28 @@ import csv
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from normstat.comparison.model import (
+    Command,
+    ComparedBaseline,
+    Comparison,
+    Counts,
+    InsufficientData,
+    MutedFinding,
+    Question,
+    UnmatchedSeries,
+)
 from normstat.report.markup import Markup, join, tag, visible
 from normstat.report.numbers import HEADER, write_csv
 from normstat.report.report_page import MAX_GROUPS, POLICY, Cover, render_report, title_of
 from normstat.report.words import duration, instant, number
-from tests.report.made import HOSTILE, START, comparison, figure, finding, group, nothing, summary
+from tests.report.made import HOSTILE, NO_VALUES, START, comparison, finding, group, side_values, sparkline
 
 COVER = Cover("Slow mornings", "Ask Kim.\n& Bob", "alice", START + timedelta(hours=3), "https://norm.example/comparison?h=web1")
 VOID = {"meta", "br", "hr", "img", "link"}
@@ -58,32 +68,24 @@ def read(page: str) -> Reader:
     return reader.finish()
 
 
-def everything_called(name: str) -> Any:
+def everything_called(name: Any) -> Comparison:
     """A comparison in which each text is that name."""
-    named = {"host": name, "stat": name, "field": name, "instance": name}
-    texts = {
-        "column": name,
-        "unit": name,
-        "help": name,
-        "subsystem": name,
-        "sentence": name,
-        "related": [name],
-        "instances": [name, name],
-    }
-    question = SimpleNamespace(why=name, commands=[SimpleNamespace(command=name, note=name, needs="root", source=name)])
-    hostile = group(1, name, **named | texts | {"questions": [question], "members": [finding(name, sentence=name, kind=name)]})
-    against = SimpleNamespace(kind=name, name=name, baseline_id=1, version=1, windows=[], host=name)
+    question = Question(name, [Command(name, name, "root", name)])
+    member = finding(name, sentence=name, kind=name)
+    texts = dict.fromkeys(("host", "stat", "field", "column", "unit", "help", "subsystem", "sentence"), name)
+    hostile = group(1, name, **texts, related=[name], instances=[name, name], questions=[question], members=[member])
     return comparison(
         hostile,
         hosts=[name, name],
-        against=against,
+        against=ComparedBaseline(name, name, 1, 1, [], name),
         divisor=name,
         seasonal_note=name,
         verdict=name,
-        one_sided=[SimpleNamespace(**named, side="incident", n=1, sentence=name)],
-        thin=[SimpleNamespace(**named, n_baseline=0, n_incident=1, reason=name)],
-        muted=[SimpleNamespace(**named, score=2.0)],
-        counts=SimpleNamespace(one_sided=1, thin=1, muted=1),
+        appeared=[UnmatchedSeries(name, name, name, name, 1, name)],
+        disappeared=[UnmatchedSeries(name, name, name, name, 2, name)],
+        insufficient_data=[InsufficientData(name, name, name, name, 0, 1, name)],
+        muted=[MutedFinding(name, name, name, name, 2.0, 5.0)],
+        counts=Counts(1, 1, 1, 1),
         spec_versions={name: 1},
     )
 
@@ -95,9 +97,9 @@ def test_report_says_what_was_found_and_from_what() -> None:
         "Slow mornings",
         "Ask Kim.\n& Bob",
         "The kernel works more.",
-        "1,310 series were compared with what is normal; 1,300 are as usual. 2 series differ, in 2 groups that tell the same.",
+        "1,310 series compared: 1,300 unchanged; 2 changed, in 2 groups of related changes.",
         "finding 1 is up",
-        "2 of 64 differ",
+        "2 of 64 changed",
         "CPU time in the kernel.",
         "vmstat sy is up, too",
         "truss -c -p 17",
@@ -105,7 +107,7 @@ def test_report_says_what_was_found_and_from_what() -> None:
         "mpstat_linux 2",
         "2026-11-19 10:00:00 UTC to 2026-11-20 10:00:00 UTC",
         "5,529,600 samples",
-        "Made by normstat",
+        "Created by normstat",
         "2026-11-21 13:00:00 UTC for alice",
     ):
         assert said in text
@@ -142,24 +144,24 @@ def test_links_lead_to_what_is_there() -> None:
     targets = {value.removeprefix("#") for key, value in reader.attributes if key == "href" and value.startswith("#")}
     assert targets <= set(reader.ids)
     assert len(reader.ids) == len(set(reader.ids)) == MAX_GROUPS
-    assert "The other 5 groups only in the table below." in reader.text
+    assert "5 more groups in the table below." in reader.text
     assert f"finding {MAX_GROUPS + 5}" not in reader.text
 
 
 def test_nothing_unusual_is_said_as_clearly() -> None:
     reader = read(render_report(comparison(), COVER))
-    assert "Nothing unusual: 1,310 series are as they are normally." in reader.text
-    assert "Nothing differs more than it does by itself." in reader.text
+    assert "No unusual change in 1,310 series." in reader.text
+    assert "No series changed more than its natural variability." in reader.text
     assert reader.elements["svg"] == 0
 
 
 def test_what_is_not_known_is_not_drawn_as_zero() -> None:
-    gone = finding("sda", incident=nothing(), figure=figure(low=[None] * 160, high=[None] * 160), kind="missing")
-    nowhere = finding("sdb", baseline=nothing(), incident=nothing(), figure=None)
-    gaps = figure()
+    gone = finding("sda", incident=NO_VALUES, sparkline=sparkline(low=[None] * 160, high=[None] * 160), kind="missing")
+    nowhere = finding("sdb", baseline=NO_VALUES, incident=NO_VALUES, sparkline=None)
+    gaps = sparkline()
     gaps.low[40:60] = [None] * 20
     gaps.high[40:60] = [None] * 20
-    page = render_report(comparison(group(1, members=[gone, nowhere, finding("sdc", figure=gaps)], n_members=3)), COVER)
+    page = render_report(comparison(group(1, members=[gone, nowhere, finding("sdc", sparkline=gaps)], n_members=3)), COVER)
     reader = read(page)
     assert reader.elements["svg"] == 2, "nothing is drawn of what has no numbers"
     assert "–" in reader.text
@@ -169,8 +171,10 @@ def test_what_is_not_known_is_not_drawn_as_zero() -> None:
 
 @pytest.mark.parametrize("levels", [(0, 0, 0), (5, 0, 5), (1e-9, 0, 3e-9), (-4, 2, 8), (1e15, 1, 2e15), (3, 0, 3.0000001)])
 def test_any_numbers_can_be_drawn(levels: tuple[float, float, float]) -> None:
-    before, spread, now = levels
-    drawn = finding("", baseline=summary(before, spread), incident=summary(now, spread), figure=figure(now))
+    baseline, spread, incident = levels
+    drawn = finding(
+        "", baseline=side_values(baseline, spread), incident=side_values(incident, spread), sparkline=sparkline(incident)
+    )
     page = render_report(comparison(group(1, members=[drawn])), COVER)
     assert not re.search(r"nan|inf\b|Infinity", page.partition("<svg")[2].partition("</svg>")[0])
 
@@ -183,8 +187,7 @@ def test_numbers_of_a_report_are_in_it() -> None:
 
 
 def test_csv_has_a_line_for_each_series() -> None:
-    record = everything_called("a,b\nc")
-    record.groups = [group(1, "0", "1", n_members=3, instances=["0", "1", "2"])]
+    record = replace(everything_called("a,b\nc"), groups=[group(1, "0", "1", n_members=3, instances=["0", "1", "2"])])
     body = write_csv(record).decode()
     assert body.startswith(",".join(HEADER) + "\r\n")
     rows = list(csv.DictReader(io.StringIO(body, newline="")))
@@ -192,15 +195,17 @@ def test_csv_has_a_line_for_each_series() -> None:
         ("finding", "0"),
         ("finding", "1"),
         ("finding", "2"),
-        ("one_sided", "a,b\nc"),
-        ("not_judged", "a,b\nc"),
+        ("appeared", "a,b\nc"),
+        ("disappeared", "a,b\nc"),
+        ("insufficient_data", "a,b\nc"),
         ("muted", "a,b\nc"),
     ]
     assert rows[0]["baseline_median"] == "10"
     assert rows[0]["incident_p95"] == repr(20 + 6 * (0.95 - 0.5))
     assert rows[0]["is_worse"] == "yes"
     assert rows[2]["baseline_median"] == ""
-    assert rows[3]["incident_n"] == "1"
+    assert (rows[3]["incident_n"], rows[4]["baseline_n"]) == ("1", "2")
+    assert (rows[6]["change_ratio"], rows[6]["significance"]) == ("2.0", "5.0")
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=cmd|'/c calc'!A1"])

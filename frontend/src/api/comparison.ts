@@ -1,4 +1,4 @@
-/** Comparing: the endpoints of it, and under which key their answers are kept. */
+/** Comparisons: endpoints and query keys. */
 
 import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
 import type { ComparisonInputs } from "../logic/against";
@@ -6,10 +6,10 @@ import type {
   BandInfo,
   ErrorBody,
   Comparison,
-  Kept,
-  KeptInfo,
-  KeptList,
-  KeptUpdate,
+  SavedComparison,
+  SavedComparisonInfo,
+  SavedComparisonList,
+  SavedComparisonUpdate,
   MuteCreate,
   MuteInfo,
   MuteList,
@@ -19,10 +19,10 @@ import { addressOf, ApiError, type Params, request, requestLines } from "./clien
 
 type Done = Record<string, never>;
 
-/** How many groups an answer holds at most; all are counted. */
+/** Most groups in a result; all are counted. */
 const GROUP_LIMIT = 200;
 
-/** How far a comparison is. */
+/** The progress of a comparison. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
@@ -61,7 +61,7 @@ function isResult(line: unknown): line is { readonly result: Comparison } {
   return typeof line === "object" && line !== null && "result" in line;
 }
 
-/** What a stream says when it ends without an answer: it has begun as a success, so the status is that of the refusal. */
+/** Status of an error at the end of a stream, whose own status was 200 already. */
 const REFUSALS: Readonly<Record<string, number>> = { bad_request: 400, not_found: 404, no_data: 404, conflict: 409 };
 
 function toRefusal(line: unknown): ApiError | null {
@@ -73,12 +73,12 @@ function toRefusal(line: unknown): ApiError | null {
   return status === undefined ? null : new ApiError(status, code, message, request_id);
 }
 
-/** What the server refuses it refuses again; for everything else there is the plain route. */
+/** A request that the server rejected; after any other error the plain route is tried. */
 function isRefused(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }
 
-/** Compares and tells how far it is; where the stream of progress cannot be had, without. */
+/** Compares with progress, or without where the stream fails. */
 async function compare(
   inputs: ComparisonInputs,
   onProgress: (progress: Progress) => void,
@@ -130,48 +130,48 @@ export function comparisonQuery(inputs: ComparisonInputs) {
   });
 }
 
-/** How far the comparison of these inputs is; only ever written by it. */
+/** The progress of the comparison with these inputs; only the comparison writes it. */
 export function progressQuery(inputs: ComparisonInputs) {
   return queryOptions<Progress | null>({ queryKey: progressKey(inputs), queryFn: skipToken, gcTime: 10_000 });
 }
 
-/** The comparison as one file that needs no server, or its numbers. */
+/** The address of the report, or of its numbers. */
 export function reportAddress(kind: "html" | "csv", of: ComparisonInputs | number): string {
   return addressOf(`/comparison/report.${kind}`, typeof of === "number" ? { comparison: of } : comparisonParams(of));
 }
 
-// --- comparisons that are kept ---
+// --- saved comparisons ---
 
-export const keptListQuery = queryOptions({
-  queryKey: ["kept"],
-  queryFn: ({ signal }): Promise<KeptList> => request("GET", "/comparisons", { signal }),
+export const savedComparisonsQuery = queryOptions({
+  queryKey: ["saved"],
+  queryFn: ({ signal }): Promise<SavedComparisonList> => request("GET", "/comparisons", { signal }),
 });
 
-export function keptQuery(id: number) {
+export function savedComparisonQuery(id: number) {
   return queryOptions({
-    queryKey: ["kept", id],
-    queryFn: ({ signal }): Promise<Kept> => request("GET", `/comparisons/${String(id)}`, { signal }),
+    queryKey: ["saved", id],
+    queryFn: ({ signal }): Promise<SavedComparison> => request("GET", `/comparisons/${String(id)}`, { signal }),
     staleTime: 300_000,
   });
 }
 
-export function keepComparison(body: {
+export function saveComparison(body: {
   readonly name: string;
   readonly note: string;
   readonly inputs: Params;
-}): Promise<KeptInfo> {
+}): Promise<SavedComparisonInfo> {
   return request("POST", "/comparisons", { body });
 }
 
-export function updateKept(id: number, body: KeptUpdate): Promise<KeptInfo> {
+export function updateSaved(id: number, body: SavedComparisonUpdate): Promise<SavedComparisonInfo> {
   return request("PATCH", `/comparisons/${String(id)}`, { body });
 }
 
-export function deleteKept(id: number): Promise<Done> {
+export function deleteSaved(id: number): Promise<Done> {
   return request("DELETE", `/comparisons/${String(id)}`);
 }
 
-// --- series that nobody wants to hear of ---
+// --- muted series ---
 
 export const mutesQuery = queryOptions({
   queryKey: ["mutes"],
@@ -186,10 +186,10 @@ export function deleteMute(id: number): Promise<Done> {
   return request("DELETE", `/mutes/${String(id)}`);
 }
 
-/** What a change of mutes makes again. */
+/** Queries to refetch after a change of mutes. */
 export const MUTE_KEYS = [["mutes"], ["comparison"]] as const;
 
-// --- what is normal, behind a graph ---
+// --- the band behind a graph ---
 
 export interface BandQuery {
   readonly baseline: number;

@@ -300,7 +300,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare
-     * @description Rank what differs in the window start..end from what is normal: a baseline, another window, a time ago, another host.
+     * @description Rank what changed in the window start..end against a baseline, another window, an earlier time, or another host.
      */
     get: operations["compare"];
     put?: never;
@@ -315,7 +315,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Report Numbers
-     * @description Give the numbers of a comparison: findings with both sides, then what has one side only, was not judged, or is muted.
+     * @description Return the numbers of a comparison: findings with both sides, then the series outside the findings.
      */
     get: operations["reportNumbers"];
     put?: never;
@@ -330,7 +330,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Report Comparison
-     * @description Give a comparison as a file to read, keep and print: graphs and numbers included.
+     * @description Return a comparison as a file to read, archive and print, with graphs and numbers.
      */
     get: operations["reportComparison"];
     put?: never;
@@ -345,7 +345,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare With Progress
-     * @description Compare, and tell how far it is meanwhile.
+     * @description Compare, and report progress meanwhile.
      */
     get: operations["compareWithProgress"];
     put?: never;
@@ -360,15 +360,15 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Comparisons
-     * @description List kept comparisons, the newest first.
+     * @description List saved comparisons, newest first.
      */
     get: operations["listComparisons"];
     put?: never;
     /**
-     * Keep Comparison
-     * @description Compare and keep the answer: it can be read when samples and baselines are gone.
+     * Save Comparison
+     * @description Run a comparison and save its result, which stays readable after samples and baselines are deleted.
      */
-    post: operations["keepComparison"];
+    post: operations["saveComparison"];
     delete?: never;
     options?: never;
     head?: never;
@@ -379,21 +379,21 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Comparison
-     * @description Show a kept comparison as it was.
+     * @description Read a saved comparison with its result.
      */
     get: operations["getComparison"];
     put?: never;
     post?: never;
     /**
      * Delete Comparison
-     * @description Forget a kept comparison.
+     * @description Delete a saved comparison.
      */
     delete: operations["deleteComparison"];
     options?: never;
     head?: never;
     /**
      * Update Comparison
-     * @description Change the name or the note of a kept comparison.
+     * @description Change the name or the note of a saved comparison.
      */
     patch: operations["updateComparison"];
     trace?: never;
@@ -996,27 +996,6 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /**
-     * Against
-     * @description What the incident was compared with; `name` in words.
-     */
-    Against: {
-      /** Baseline Id */
-      baseline_id: number | null;
-      /** Host */
-      host: string | null;
-      /**
-       * Kind
-       * @enum {string}
-       */
-      kind: "baseline" | "window" | "ago" | "host";
-      /** Name */
-      name: string;
-      /** Version */
-      version: number | null;
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
-    };
-    /**
      * AgentTokenCreate
      * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
@@ -1200,89 +1179,205 @@ export interface components {
       windows?: components["schemas"]["IntervalInput"][] | null;
     };
     /**
-     * Columns
-     * @description Lowest and highest of equal columns of time; null where there is no sample.
+     * ChangeRatios
+     * @description The change ratio of each kind of change: how many times its natural variability the series moved in that respect.
      */
-    Columns: {
-      /** High */
-      high: (number | null)[];
-      /** Low */
-      low: (number | null)[];
+    ChangeRatios: {
+      /**
+       * Bottom
+       * @description Lowest values.
+       */
+      bottom: number;
+      /**
+       * Load
+       * @description Level, after subtracting what the load of the host explains.
+       */
+      load: number;
+      /**
+       * Missing
+       * @description Share of reports without a value.
+       */
+      missing: number;
+      /**
+       * Shape
+       * @description Width of the middle half.
+       */
+      shape: number;
+      /**
+       * Step
+       * @description Movement from sample to sample.
+       */
+      step: number;
+      /**
+       * Still
+       * @description Share of equal neighbouring samples.
+       */
+      still: number;
+      /**
+       * Top
+       * @description Highest values.
+       */
+      top: number;
+      /**
+       * Value
+       * @description Level: quantiles, ranks, parts of the window, trend.
+       */
+      value: number;
     };
     /**
      * Command
-     * @description A command ready to copy. `needs`: "root" or ""; `source`: a manual page or an address.
+     * @description A command ready to copy.
      */
     Command: {
       /** Command */
       command: string;
-      /** Needs */
+      /**
+       * Needs
+       * @description `root`, or empty.
+       */
       needs: string;
-      /** Note */
+      /**
+       * Note
+       * @description What it shows.
+       */
       note: string;
-      /** Source */
+      /**
+       * Source
+       * @description A manual page or an address.
+       */
       source: string;
     };
     /**
+     * ComparedBaseline
+     * @description What the incident was compared with.
+     */
+    ComparedBaseline: {
+      /**
+       * Baseline Id
+       * @description Null unless `kind` is `baseline`.
+       */
+      baseline_id: number | null;
+      /**
+       * Host
+       * @description Null unless `kind` is `host`.
+       */
+      host: string | null;
+      /**
+       * Kind
+       * @description A saved baseline, a window of the same host, the same time a day or a week ago, or another host in the same window.
+       * @enum {string}
+       */
+      kind: "baseline" | "window" | "ago" | "host";
+      /**
+       * Name
+       * @description In words.
+       */
+      name: string;
+      /**
+       * Version
+       * @description Version of the baseline. Null unless `kind` is `baseline`.
+       */
+      version: number | null;
+      /**
+       * Windows
+       * @description Windows of the first host, without excluded periods.
+       */
+      windows: components["schemas"]["Window"][];
+    };
+    /**
      * Comparison
-     * @description All series of the hosts, incident against what is normal, ranked. `verdict`: the whole of it in one sentence.
+     * @description All series of the hosts, incident against baseline, ranked.
      */
     Comparison: {
-      against: components["schemas"]["Against"];
+      against: components["schemas"]["ComparedBaseline"];
+      /**
+       * Appeared
+       * @description Series with samples in the incident only.
+       */
+      appeared: components["schemas"]["UnmatchedSeries"][];
       counts: components["schemas"]["Counts"];
-      /** Divisor */
+      /**
+       * Disappeared
+       * @description Series with samples in the baseline only.
+       */
+      disappeared: components["schemas"]["UnmatchedSeries"][];
+      /**
+       * Divisor
+       * @description The series that all others were divided by, as stat.field or stat.field@instance. Null: none.
+       */
       divisor: string | null;
-      /** Elapsed Ms */
+      /**
+       * Elapsed Ms
+       * @description Time that the comparison took.
+       */
       elapsed_ms: number;
       /**
        * End
        * Format: date-time
+       * @description First instant after the incident.
        */
       end: string;
       /** Groups */
-      groups: components["schemas"]["Group"][];
+      groups: components["schemas"]["FindingGroup"][];
       /** Hosts */
       hosts: string[];
-      /** Is Seasonal */
+      /** Insufficient Data */
+      insufficient_data: components["schemas"]["InsufficientData"][];
+      /**
+       * Is Seasonal
+       * @description Whether the incident was compared with the same hours of the day only.
+       */
       is_seasonal: boolean;
-      /** Method Version */
+      /**
+       * Method Version
+       * @description Version of the scoring method; results of different versions are not comparable.
+       */
       method_version: number;
       /** Muted */
       muted: components["schemas"]["MutedFinding"][];
       /** N Findings */
       n_findings: number;
-      /** N Groups */
+      /**
+       * N Groups
+       * @description All groups; `groups` holds at most `limit` of them.
+       */
       n_groups: number;
       /** N Series */
       n_series: number;
       /** N Unchanged */
       n_unchanged: number;
-      /** One Sided */
-      one_sided: components["schemas"]["OneSided"][];
-      /** Seasonal Note */
+      /**
+       * Seasonal Note
+       * @description Which hours it was compared with, or why with all. Empty without a stored profile.
+       */
       seasonal_note: string;
       sides: components["schemas"]["Sides"];
-      /** Spec Versions */
+      /**
+       * Spec Versions
+       * @description Versions of the specs that the samples were read with.
+       */
       spec_versions: { [key: string]: number };
       /**
        * Start
        * Format: date-time
+       * @description First instant of the incident.
        */
       start: string;
-      /** Thin */
-      thin: components["schemas"]["Thin"][];
-      /** Verdict */
+      /**
+       * Verdict
+       * @description The result in one sentence.
+       */
       verdict: string;
     };
     /**
      * ComparisonInputs
-     * @description Hosts and window of the incident, and what they are compared with: just one of a baseline, another window, the same
-     *     time earlier, another host.
+     * @description Hosts and window of the incident, and what to compare with: exactly one of a baseline, another window, the same time
+     *     earlier, or another host.
      */
     ComparisonInputs: {
       /**
        * Ago
-       * @description instead of a baseline: the same time, so long ago
+       * @description instead of a baseline: the same time a day or a week earlier
        */
       ago?: ("day" | "week") | null;
       /**
@@ -1302,7 +1397,7 @@ export interface components {
       baseline_start?: (string | number) | null;
       /**
        * Divisor
-       * @description a series that all are divided by: stat.field or stat.field@instance
+       * @description series that all others are divided by: stat.field or stat.field@instance
        */
       divisor?: string | null;
       /**
@@ -1317,7 +1412,7 @@ export interface components {
       host: string[];
       /**
        * Limit
-       * @description most groups in the answer; all are counted
+       * @description most groups in the result; all are counted
        * @default 200
        */
       limit: number;
@@ -1333,7 +1428,7 @@ export interface components {
       start: string | number;
       /**
        * Version
-       * @description of the baseline; left out: the newest
+       * @description of the baseline; default: the newest
        */
       version?: number | null;
     };
@@ -1362,15 +1457,17 @@ export interface components {
     };
     /**
      * Counts
-     * @description How many series are apart from the findings.
+     * @description Series outside the findings: all of them, while their lists hold at most 1,000 each.
      */
     Counts: {
+      /** Appeared */
+      appeared: number;
+      /** Disappeared */
+      disappeared: number;
+      /** Insufficient Data */
+      insufficient_data: number;
       /** Muted */
       muted: number;
-      /** One Sided */
-      one_sided: number;
-      /** Thin */
-      thin: number;
     };
     /**
      * Coverage
@@ -1589,41 +1686,58 @@ export interface components {
       worse: "higher" | "lower" | "neither";
     };
     /**
-     * Figure
-     * @description The incident over time; `baseline`: in the same shape by elapsed time, where it is one window.
-     */
-    Figure: {
-      baseline: components["schemas"]["Columns"] | null;
-      /** End Ms */
-      end_ms: number;
-      /** High */
-      high: (number | null)[];
-      /** Low */
-      low: (number | null)[];
-      /** Start Ms */
-      start_ms: number;
-    };
-    /**
      * Finding
-     * @description A series that differs. `usual`: how much it changes by itself; `score`: how many times that it did; `surprise`: minus the
-     *     decimal logarithm of the chance of that in a normal window; `impact`: how much of it there is, 0..1; `explained`: the share
-     *     that the load explains, 0..1.
+     * @description A series that changed.
      */
     Finding: {
-      baseline: components["schemas"]["Summary"];
-      /** Change */
+      /**
+       * Anomaly Score
+       * @description Orders findings: significance and impact in one number, 0..1.
+       */
+      anomaly_score: number;
+      baseline: components["schemas"]["SideValues"];
+      /**
+       * Change
+       * @description Signed change in the incident, as `kind` measures it.
+       */
       change: number;
       /**
-       * Explained
-       * @default 0
+       * Change Ratio
+       * @description How many times its natural variability the series moved: |change| / change_scale.
        */
-      explained: number;
-      figure: components["schemas"]["Figure"] | null;
-      /** Impact */
+      change_ratio: number;
+      change_ratios: components["schemas"]["ChangeRatios"];
+      /**
+       * Change Scale
+       * @description Natural change of the series, as `kind` measures it: in the field's unit, as a share, or as a factor.
+       */
+      change_scale: number;
+      /**
+       * Direction
+       * @enum {string}
+       */
+      direction: "up" | "down" | "same";
+      /**
+       * Explained By Load
+       * @description Share of the change that the load of the host explains, 0..1.
+       */
+      explained_by_load: number;
+      /**
+       * Impact
+       * @description How much more or less of it there is, 0..1: points of a percentage, else decades of the host's total.
+       */
       impact: number;
-      incident: components["schemas"]["Summary"];
-      /** Instance */
+      incident: components["schemas"]["SideValues"];
+      /**
+       * Instance
+       * @description Name of the instance; empty for stats without instances.
+       */
       instance: string;
+      /**
+       * Is Worse
+       * @description Whether the change is for the worse. Null: more of it is neither better nor worse.
+       */
+      is_worse: boolean | null;
       /**
        * Kind
        * @enum {string}
@@ -1643,18 +1757,122 @@ export interface components {
         | "missing"
         | "appeared"
         | "zero";
-      parts: components["schemas"]["ScoreParts"];
-      /** Score */
-      score: number;
       /** Sentence */
       sentence: string;
       /**
-       * Surprise
-       * @default 0
+       * Significance
+       * @description Minus the decimal logarithm of the chance of such a change in a normal window.
        */
-      surprise: number;
-      /** Usual */
-      usual: number;
+      significance: number;
+      /** @description Null where the finding is not drawn: only the strongest members of the first groups are. */
+      sparkline: components["schemas"]["Sparkline"] | null;
+    };
+    /**
+     * FindingGroup
+     * @description Findings of one field of a host that changed together, strongest first.
+     */
+    FindingGroup: {
+      /**
+       * Anomaly Score
+       * @description Orders the groups, 0..1.
+       */
+      anomaly_score: number;
+      /**
+       * Change Ratio
+       * @description How many times its natural variability the strongest member moved.
+       */
+      change_ratio: number;
+      /** Column */
+      column: string;
+      /**
+       * Direction
+       * @enum {string}
+       */
+      direction: "up" | "down" | "same";
+      /** Field */
+      field: string;
+      /** Help */
+      help: string;
+      /** Host */
+      host: string;
+      /**
+       * Impact
+       * @description How much more or less of it there is over all instances, 0..1.
+       */
+      impact: number;
+      /**
+       * Instances
+       * @description Names of the members, strongest first, at most 200.
+       */
+      instances: string[];
+      /**
+       * Is Worse
+       * @description Whether the change is for the worse. Null: more of it is neither better nor worse.
+       */
+      is_worse: boolean | null;
+      /**
+       * Kind
+       * @description Of the strongest member, as are direction, is_worse, change_ratio, significance and anomaly_score.
+       * @enum {string}
+       */
+      kind:
+        | "level"
+        | "spread"
+        | "shape"
+        | "top"
+        | "bottom"
+        | "stall"
+        | "spikes"
+        | "movement"
+        | "frozen"
+        | "saturated"
+        | "trend"
+        | "missing"
+        | "appeared"
+        | "zero";
+      /**
+       * Members
+       * @description The strongest members, at most 20.
+       */
+      members: components["schemas"]["Finding"][];
+      /**
+       * N Instances
+       * @description Series of this field on the host.
+       */
+      n_instances: number;
+      /**
+       * N Members
+       * @description Series in the group.
+       */
+      n_members: number;
+      /** Questions */
+      questions: components["schemas"]["Question"][];
+      /**
+       * Rank
+       * @description 1 for the group with the highest anomaly score.
+       */
+      rank: number;
+      /**
+       * Related
+       * @description Sentences of other groups of this stat that have mostly the same instances.
+       */
+      related: string[];
+      /** Sentence */
+      sentence: string;
+      /**
+       * Significance
+       * @description Minus the decimal logarithm of the chance of such a change in a normal window.
+       */
+      significance: number;
+      /** Stat */
+      stat: string;
+      /**
+       * Subsystem
+       * @enum {string}
+       */
+      subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
+      /** Unit */
+      unit: string;
     };
     /**
      * Form
@@ -1678,82 +1896,6 @@ export interface components {
       reported_at: string;
       /** Spec */
       spec: string;
-    };
-    /**
-     * Group
-     * @description Findings of one field that tell the same; `members` and `instances` hold the strongest, `n_members` counts all.
-     */
-    Group: {
-      /** Column */
-      column: string;
-      /**
-       * Direction
-       * @enum {string}
-       */
-      direction: "up" | "down" | "same";
-      /** Field */
-      field: string;
-      /** Help */
-      help: string;
-      /** Host */
-      host: string;
-      /** Impact */
-      impact: number;
-      /** Instances */
-      instances: string[];
-      /** Is Worse */
-      is_worse: boolean | null;
-      /**
-       * Kind
-       * @enum {string}
-       */
-      kind:
-        | "level"
-        | "spread"
-        | "shape"
-        | "top"
-        | "bottom"
-        | "stall"
-        | "spikes"
-        | "movement"
-        | "frozen"
-        | "saturated"
-        | "trend"
-        | "missing"
-        | "appeared"
-        | "zero";
-      /** Members */
-      members: components["schemas"]["Finding"][];
-      /** N Instances */
-      n_instances: number;
-      /** N Members */
-      n_members: number;
-      /** Questions */
-      questions: components["schemas"]["Question"][];
-      /** Rank */
-      rank: number;
-      /** Related */
-      related: string[];
-      /** Score */
-      score: number;
-      /** Sentence */
-      sentence: string;
-      /** Stat */
-      stat: string;
-      /**
-       * Subsystem
-       * @enum {string}
-       */
-      subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
-      /**
-       * Surprise
-       * @default 0
-       */
-      surprise: number;
-      /** Unit */
-      unit: string;
-      /** Weight */
-      weight: number;
     };
     /**
      * Health
@@ -2089,6 +2231,29 @@ export interface components {
       n_left_out: number;
     };
     /**
+     * InsufficientData
+     * @description A series with too few samples to score.
+     */
+    InsufficientData: {
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      /**
+       * Instance
+       * @description Name of the instance; empty for stats without instances.
+       */
+      instance: string;
+      /** N Baseline */
+      n_baseline: number;
+      /** N Incident */
+      n_incident: number;
+      /** Reason */
+      reason: string;
+      /** Stat */
+      stat: string;
+    };
+    /**
      * Interval
      * @description Half-open [start, end).
      */
@@ -2126,81 +2291,6 @@ export interface components {
      * @enum {string}
      */
     JobState: "waiting" | "running" | "done" | "failed" | "stopped";
-    /**
-     * Kept
-     * @description A kept comparison with its answer, as it was when it was kept.
-     */
-    Kept: {
-      /**
-       * Created At
-       * Format: date-time
-       */
-      created_at: string;
-      /** Created By */
-      created_by: string;
-      /** Id */
-      id: number;
-      /** Inputs */
-      inputs: { [key: string]: string | number | string[] | null };
-      /** Name */
-      name: string;
-      /** Note */
-      note: string;
-      result: components["schemas"]["Comparison"];
-    };
-    /**
-     * KeptCreate
-     * @description A comparison to be kept: it is made, and its answer never changes afterwards.
-     */
-    KeptCreate: {
-      inputs: components["schemas"]["ComparisonInputs"];
-      /** Name */
-      name: string;
-      /**
-       * Note
-       * @default
-       */
-      note: string;
-    };
-    /**
-     * KeptInfo
-     * @description A kept comparison without its answer. `inputs`: the parameters of GET /comparison that gave it.
-     */
-    KeptInfo: {
-      /**
-       * Created At
-       * Format: date-time
-       */
-      created_at: string;
-      /** Created By */
-      created_by: string;
-      /** Id */
-      id: number;
-      /** Inputs */
-      inputs: { [key: string]: string | number | string[] | null };
-      /** Name */
-      name: string;
-      /** Note */
-      note: string;
-    };
-    /**
-     * KeptList
-     * @description Kept comparisons, the newest first.
-     */
-    KeptList: {
-      /** Comparisons */
-      comparisons: components["schemas"]["KeptInfo"][];
-    };
-    /**
-     * KeptUpdate
-     * @description Another name or note.
-     */
-    KeptUpdate: {
-      /** Name */
-      name?: string | null;
-      /** Note */
-      note?: string | null;
-    };
     /**
      * LineCounts
      * @description Number of lines of a stream, by kind.
@@ -2304,17 +2394,28 @@ export interface components {
     };
     /**
      * MutedFinding
-     * @description A finding that nobody wanted to see.
+     * @description A series that changed and is muted.
      */
     MutedFinding: {
+      /**
+       * Change Ratio
+       * @description How many times its natural variability the series moved. Null in comparisons saved before 2026-11-22.
+       */
+      change_ratio: number | null;
       /** Field */
       field: string;
       /** Host */
       host: string;
-      /** Instance */
+      /**
+       * Instance
+       * @description Name of the instance; empty for stats without instances.
+       */
       instance: string;
-      /** Score */
-      score: number;
+      /**
+       * Significance
+       * @description Minus the decimal logarithm of the chance of such a change in a normal window.
+       */
+      significance: number;
       /** Stat */
       stat: string;
     };
@@ -2328,29 +2429,6 @@ export interface components {
       info: components["schemas"]["TokenInfo"];
       /** Token */
       token: string;
-    };
-    /**
-     * OneSided
-     * @description A series that only one side has.
-     */
-    OneSided: {
-      /** Field */
-      field: string;
-      /** Host */
-      host: string;
-      /** Instance */
-      instance: string;
-      /** N */
-      n: number;
-      /** Sentence */
-      sentence: string;
-      /**
-       * Side
-       * @enum {string}
-       */
-      side: "baseline" | "incident";
-      /** Stat */
-      stat: string;
     };
     /**
      * PanelInfo
@@ -2407,7 +2485,7 @@ export interface components {
     };
     /**
      * Question
-     * @description What to ask next.
+     * @description A next question, with the commands that may answer it on this host.
      */
     Question: {
       /** Commands */
@@ -2676,29 +2754,79 @@ export interface components {
      */
     RunState: "waiting" | "running" | "done" | "failed";
     /**
-     * ScoreParts
-     * @description How many times the usual change each kind of change is; `load`: against what the load of the host explains.
+     * SavedComparison
+     * @description A saved comparison with its result.
      */
-    ScoreParts: {
-      /** Bottom */
-      bottom: number;
+    SavedComparison: {
       /**
-       * Load
-       * @default 0
+       * Created At
+       * Format: date-time
        */
-      load: number;
-      /** Missing */
-      missing: number;
-      /** Shape */
-      shape: number;
-      /** Step */
-      step: number;
-      /** Still */
-      still: number;
-      /** Top */
-      top: number;
-      /** Value */
-      value: number;
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Id */
+      id: number;
+      /** Inputs */
+      inputs: { [key: string]: string | number | string[] | null };
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      result: components["schemas"]["Comparison"];
+    };
+    /**
+     * SavedComparisonCreate
+     * @description A comparison to run and save. Its result never changes afterwards.
+     */
+    SavedComparisonCreate: {
+      inputs: components["schemas"]["ComparisonInputs"];
+      /** Name */
+      name: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+    };
+    /**
+     * SavedComparisonInfo
+     * @description A saved comparison without its result. `inputs`: the parameters of GET /comparison.
+     */
+    SavedComparisonInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Id */
+      id: number;
+      /** Inputs */
+      inputs: { [key: string]: string | number | string[] | null };
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+    };
+    /**
+     * SavedComparisonList
+     * @description Saved comparisons, newest first.
+     */
+    SavedComparisonList: {
+      /** Comparisons */
+      comparisons: components["schemas"]["SavedComparisonInfo"][];
+    };
+    /**
+     * SavedComparisonUpdate
+     * @description A new name or note.
+     */
+    SavedComparisonUpdate: {
+      /** Name */
+      name?: string | null;
+      /** Note */
+      note?: string | null;
     };
     /**
      * Series
@@ -2764,25 +2892,102 @@ export interface components {
      */
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
     /**
-     * Side
-     * @description How much one side holds: seconds with samples, by the stat that covers most, all samples, and rows that were not read.
+     * SideCoverage
+     * @description How much data one side has.
      */
-    Side: {
-      /** Covered S */
+    SideCoverage: {
+      /**
+       * Covered S
+       * @description Seconds with samples, of the stat that covers most.
+       */
       covered_s: number;
       /**
        * N Rows Skipped
-       * @default 0
+       * @description Rows beyond the limit that were not read.
        */
       n_rows_skipped: number;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description Samples that were read, of all stats and hosts.
+       */
       n_samples: number;
     };
     /**
-     * Sides
-     * @description How much both sides hold.
+     * SideValues
+     * @description The values of a series on one side, in the unit of its field. Missing: null where the side has no sample.
      */
-    Sides: { baseline: components["schemas"]["Side"]; incident: components["schemas"]["Side"] };
+    SideValues: {
+      /** Highest */
+      highest: number | null;
+      /** Lowest */
+      lowest: number | null;
+      /** Mean */
+      mean: number | null;
+      /** Median */
+      median: number | null;
+      /**
+       * N
+       * @description Samples.
+       */
+      n: number;
+      /** P5 */
+      p5: number | null;
+      /** P95 */
+      p95: number | null;
+      /**
+       * P99
+       * @description 99 % quantile; from a stored profile: the mean of the largest 2 % of its windows.
+       */
+      p99: number | null;
+      /**
+       * Quantiles
+       * @description 33 quantiles from the lowest to the highest value, evenly spaced in probability.
+       */
+      quantiles: number[] | null;
+    };
+    /**
+     * Sides
+     * @description How much data both sides have.
+     */
+    Sides: { baseline: components["schemas"]["SideCoverage"]; incident: components["schemas"]["SideCoverage"] };
+    /**
+     * Sparkline
+     * @description The incident over time.
+     */
+    Sparkline: {
+      /** @description The baseline by elapsed time. Null where it has several windows, or its samples were not read because it has a profile. */
+      baseline: components["schemas"]["SparklineColumns"] | null;
+      /**
+       * End Ms
+       * @description End of the incident, milliseconds since the epoch.
+       */
+      end_ms: number;
+      /** High */
+      high: (number | null)[];
+      /** Low */
+      low: (number | null)[];
+      /**
+       * Start Ms
+       * @description Start of the incident, milliseconds since the epoch.
+       */
+      start_ms: number;
+    };
+    /**
+     * SparklineColumns
+     * @description A series in columns of equal length, in the unit of its field.
+     */
+    SparklineColumns: {
+      /**
+       * High
+       * @description Highest value of each column. Null: no sample.
+       */
+      high: (number | null)[];
+      /**
+       * Low
+       * @description Lowest value of each column. Null: no sample.
+       */
+      low: (number | null)[];
+    };
     /**
      * SpecDetail
      * @description A spec with its text.
@@ -3186,50 +3391,6 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
-     * Summary
-     * @description One side of a series. Missing: null where it has no sample. `quantiles`: 33 from the lowest to the highest.
-     */
-    Summary: {
-      /** Highest */
-      highest: number | null;
-      /** Lowest */
-      lowest: number | null;
-      /** Mean */
-      mean: number | null;
-      /** Median */
-      median: number | null;
-      /** N */
-      n: number;
-      /** P5 */
-      p5: number | null;
-      /** P95 */
-      p95: number | null;
-      /** P99 */
-      p99: number | null;
-      /** Quantiles */
-      quantiles: number[] | null;
-    };
-    /**
-     * Thin
-     * @description A series that was not judged.
-     */
-    Thin: {
-      /** Field */
-      field: string;
-      /** Host */
-      host: string;
-      /** Instance */
-      instance: string;
-      /** N Baseline */
-      n_baseline: number;
-      /** N Incident */
-      n_incident: number;
-      /** Reason */
-      reason: string;
-      /** Stat */
-      stat: string;
-    };
-    /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
      */
@@ -3258,6 +3419,30 @@ export interface components {
     TokenList: {
       /** Tokens */
       tokens: components["schemas"]["TokenInfo"][];
+    };
+    /**
+     * UnmatchedSeries
+     * @description A series with samples on one side only.
+     */
+    UnmatchedSeries: {
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      /**
+       * Instance
+       * @description Name of the instance; empty for stats without instances.
+       */
+      instance: string;
+      /**
+       * N
+       * @description Samples on the side that has the series.
+       */
+      n: number;
+      /** Sentence */
+      sentence: string;
+      /** Stat */
+      stat: string;
     };
     /**
      * UserCreate
@@ -3339,6 +3524,24 @@ export interface components {
     VersionList: {
       /** Versions */
       versions: components["schemas"]["VersionInfo"][];
+    };
+    /**
+     * Window
+     * @description Half-open [start, end); never empty, both ends aware and in UTC.
+     *
+     *     Raises: BadRequest when it is empty, ends before it starts, or has a naive end
+     */
+    Window: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
     };
   };
   responses: never;
@@ -3870,19 +4073,19 @@ export interface operations {
       query: {
         /** @description id of a baseline */
         baseline?: number | null;
-        /** @description of the baseline; left out: the newest */
+        /** @description of the baseline; default: the newest */
         version?: number | null;
         /** @description instead of a baseline: its first instant */
         baseline_start?: (string | number) | null;
         /** @description instead of a baseline: the first instant after it */
         baseline_end?: (string | number) | null;
-        /** @description instead of a baseline: the same time, so long ago */
+        /** @description instead of a baseline: the same time a day or a week earlier */
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
-        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
-        /** @description most groups in the answer; all are counted */
+        /** @description most groups in the result; all are counted */
         limit?: number;
         /** @description names of the hosts */
         host: string[];
@@ -3922,28 +4125,28 @@ export interface operations {
       query?: {
         /** @description id of a baseline */
         baseline?: number | null;
-        /** @description of the baseline; left out: the newest */
+        /** @description of the baseline; default: the newest */
         version?: number | null;
         /** @description instead of a baseline: its first instant */
         baseline_start?: (string | number) | null;
         /** @description instead of a baseline: the first instant after it */
         baseline_end?: (string | number) | null;
-        /** @description instead of a baseline: the same time, so long ago */
+        /** @description instead of a baseline: the same time a day or a week earlier */
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
-        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
-        /** @description most groups in the answer; all are counted */
+        /** @description most groups in the result; all are counted */
         limit?: number;
         host?: string[] | null;
         /** @description first instant of the incident */
         start?: (string | number) | null;
         /** @description first instant after the incident */
         end?: (string | number) | null;
-        /** @description id of a kept comparison, instead of all others */
+        /** @description id of a saved comparison, instead of all other parameters */
         comparison?: number | null;
-        /** @description stands in the report; left out: that of the kept comparison */
+        /** @description printed in the report; default: the note of the saved comparison */
         note?: string;
       };
       header?: never;
@@ -3952,7 +4155,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description a line for each series that the comparison speaks of */
+      /** @description a row for each finding and each listed series */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
@@ -3979,28 +4182,28 @@ export interface operations {
       query?: {
         /** @description id of a baseline */
         baseline?: number | null;
-        /** @description of the baseline; left out: the newest */
+        /** @description of the baseline; default: the newest */
         version?: number | null;
         /** @description instead of a baseline: its first instant */
         baseline_start?: (string | number) | null;
         /** @description instead of a baseline: the first instant after it */
         baseline_end?: (string | number) | null;
-        /** @description instead of a baseline: the same time, so long ago */
+        /** @description instead of a baseline: the same time a day or a week earlier */
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
-        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
-        /** @description most groups in the answer; all are counted */
+        /** @description most groups in the result; all are counted */
         limit?: number;
         host?: string[] | null;
         /** @description first instant of the incident */
         start?: (string | number) | null;
         /** @description first instant after the incident */
         end?: (string | number) | null;
-        /** @description id of a kept comparison, instead of all others */
+        /** @description id of a saved comparison, instead of all other parameters */
         comparison?: number | null;
-        /** @description stands in the report; left out: that of the kept comparison */
+        /** @description printed in the report; default: the note of the saved comparison */
         note?: string;
       };
       header?: never;
@@ -4009,7 +4212,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description the report, one file that needs nothing else */
+      /** @description the report as one self-contained file */
       200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
@@ -4036,19 +4239,19 @@ export interface operations {
       query: {
         /** @description id of a baseline */
         baseline?: number | null;
-        /** @description of the baseline; left out: the newest */
+        /** @description of the baseline; default: the newest */
         version?: number | null;
         /** @description instead of a baseline: its first instant */
         baseline_start?: (string | number) | null;
         /** @description instead of a baseline: the first instant after it */
         baseline_end?: (string | number) | null;
-        /** @description instead of a baseline: the same time, so long ago */
+        /** @description instead of a baseline: the same time a day or a week earlier */
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
-        /** @description a series that all are divided by: stat.field or stat.field@instance */
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
-        /** @description most groups in the answer; all are counted */
+        /** @description most groups in the result; all are counted */
         limit?: number;
         /** @description names of the hosts */
         host: string[];
@@ -4063,7 +4266,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description lines of JSON: `progress` {done, total, what} as it goes on, and last `result` (as of GET /comparison) or `error` */
+      /** @description lines of JSON: `progress` {done, total, what} while it runs, then `result` (as GET /comparison) or `error` */
       200: { headers: { [name: string]: unknown }; content: { "application/x-ndjson": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
@@ -4088,7 +4291,10 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["KeptList"] } };
+      200: {
+        headers: { [name: string]: unknown };
+        content: { "application/json": components["schemas"]["SavedComparisonList"] };
+      };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -4101,12 +4307,15 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
-  keepComparison: {
+  saveComparison: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    requestBody: { content: { "application/json": components["schemas"]["KeptCreate"] } };
+    requestBody: { content: { "application/json": components["schemas"]["SavedComparisonCreate"] } };
     responses: {
       /** @description Successful Response */
-      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["KeptInfo"] } };
+      201: {
+        headers: { [name: string]: unknown };
+        content: { "application/json": components["schemas"]["SavedComparisonInfo"] };
+      };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -4130,7 +4339,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Kept"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SavedComparison"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -4169,10 +4378,13 @@ export interface operations {
   };
   updateComparison: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
-    requestBody: { content: { "application/json": components["schemas"]["KeptUpdate"] } };
+    requestBody: { content: { "application/json": components["schemas"]["SavedComparisonUpdate"] } };
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["KeptInfo"] } };
+      200: {
+        headers: { [name: string]: unknown };
+        content: { "application/json": components["schemas"]["SavedComparisonInfo"] };
+      };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */

@@ -46,7 +46,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
     <>
       <Radio.Group
         value={valueOf(against)}
-        label="Compare with (baseline)"
+        label="Baseline"
         onChange={(value) => {
           const next = choices.find((choice) => valueOf(choice) === value);
           if (next !== undefined) {

@@ -1,6 +1,6 @@
-/** With what an incident is compared, and by which series it is divided: the inputs of a comparison. */
+/** The inputs of a comparison: incident, baseline, divisor. */
 
-import type { BaselineInfo, ComparedAgainst, Comparison } from "./api";
+import type { BaselineInfo, ComparedBaseline, Comparison } from "./api";
 import { fromApi, type Window } from "./time";
 
 export const AGOS = ["day", "week"] as const;
@@ -39,7 +39,7 @@ export interface ComparisonInputs {
   readonly divisor: string | null;
 }
 
-/** The baseline that is offered first: the newest that has windows and is not just being recorded; lists come newest first. */
+/** The default baseline: the newest with windows that is not being recorded; lists are newest first. */
 export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recording_until">>(baselines: readonly B[]): B | null {
   const made = baselines.filter(({ windows }) => windows.length > 0);
   return made.find(({ recording_until }) => recording_until === null) ?? made[0] ?? null;
@@ -54,7 +54,7 @@ export function newerVersion(
   return now !== null && compared.version !== null && now > compared.version ? now : null;
 }
 
-/** The inputs of a comparison that was kept, to compare again. A past `ago` is its window: yesterday was another day then. */
+/** The inputs of a saved comparison, to run it again. `ago` becomes its window, as yesterday is another day now. */
 export function inputsOf({ hosts, start, end, against, divisor }: Comparison): ComparisonInputs | null {
   const common = { hosts, incident: { start: fromApi(start), end: fromApi(end) }, divisor };
   if (against.kind === "baseline" && against.baseline_id !== null) {
@@ -69,7 +69,7 @@ export function inputsOf({ hosts, start, end, against, divisor }: Comparison): C
     : { ...common, against: { kind: "window", window: { start: fromApi(first.start), end: fromApi(first.end) } } };
 }
 
-/** What stands above the side of the baseline: its name once, whichever way the server puts it into words. */
-export function baselineTitle({ name }: Pick<ComparedAgainst, "name">): string {
+/** The title of the baseline's side. */
+export function baselineTitle({ name }: Pick<ComparedBaseline, "name">): string {
   return `Baseline: ${name.replace(/^(the )?baseline /, "")}`;
 }

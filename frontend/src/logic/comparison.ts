@@ -1,6 +1,6 @@
 /** How series, their values and windows are named, wherever series are compared. */
 
-import type { BaselineInfo, FieldInfo, Interval, StatInfo, Summary } from "./api";
+import type { BaselineInfo, FieldInfo, Interval, StatInfo, SideValues } from "./api";
 import { fromApi, type Window } from "./time";
 
 export function fieldOf(stats: readonly StatInfo[], stat: string, field: string): FieldInfo | null {
@@ -24,7 +24,7 @@ export function longestWindow(intervals: readonly Interval[]): Window | null {
 
 /** The rows of a finding's table of values. */
 export const SUMMARY_ROWS: readonly {
-  readonly key: Exclude<keyof Summary, "n" | "quantiles">;
+  readonly key: Exclude<keyof SideValues, "n" | "quantiles">;
   readonly label: string;
   readonly isMain: boolean;
 }[] = [

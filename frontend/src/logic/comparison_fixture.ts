@@ -1,6 +1,6 @@
-/** A comparison as the API answers it, made up for tests: as many groups as wanted, every kind among them. */
+/** A made-up comparison for tests, with any number of groups and all kinds of change. */
 
-import type { Comparison, Finding, FindingFigure, Group, Summary } from "./api";
+import type { Comparison, Finding, Sparkline, FindingGroup, SideValues } from "./api";
 import { FINDING_KINDS, SUBSYSTEMS } from "./group";
 
 const START = Date.UTC(2026, 10, 21, 9, 35);
@@ -16,7 +16,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-export function madeSummary(level: number, spread: number): Summary {
+export function madeSideValues(level: number, spread: number): SideValues {
   const quantiles = [...Array(N_QUANTILES).keys()].map((index) => level + spread * (index / (N_QUANTILES - 1) - 0.5));
   const at = (share: number): number => level + spread * (share - 0.5);
   return {
@@ -32,7 +32,7 @@ export function madeSummary(level: number, spread: number): Summary {
   };
 }
 
-function madeFigure(random: () => number, level: number, spread: number): FindingFigure {
+function madeSparkline(random: () => number, level: number, spread: number): Sparkline {
   const columns = (shift: number): { low: (number | null)[]; high: (number | null)[] } => {
     const low = [...Array(N_COLUMNS).keys()].map((index) => (index === 70 ? null : level + shift - spread * random()));
     return { low, high: low.map((value) => (value === null ? null : value + spread * random())) };
@@ -44,22 +44,25 @@ export function madeFinding(change: Partial<Finding>): Finding {
   return {
     instance: "",
     kind: "level",
-    baseline: madeSummary(10, 4),
-    incident: madeSummary(20, 6),
-    usual: 1,
+    baseline: madeSideValues(10, 4),
+    incident: madeSideValues(20, 6),
+    direction: "up",
+    is_worse: true,
+    change_scale: 1,
     change: 10,
-    score: 10,
-    parts: { value: 10, shape: 2, top: 5, bottom: 0, step: 1, still: 0, missing: 0, load: 0 },
-    surprise: 6,
-    explained: 0,
+    change_ratio: 10,
+    change_ratios: { value: 10, shape: 2, top: 5, bottom: 0, step: 1, still: 0, missing: 0, load: 0 },
+    significance: 6,
+    explained_by_load: 0,
+    anomaly_score: 0.3,
     impact: 0.1,
     sentence: "it rose from 10 to 20",
-    figure: null,
+    sparkline: null,
     ...change,
   };
 }
 
-export function madeGroup(rank: number, change: Partial<Group> = {}): Group {
+export function madeGroup(rank: number, change: Partial<FindingGroup> = {}): FindingGroup {
   return {
     rank,
     host: "web1",
@@ -72,10 +75,10 @@ export function madeGroup(rank: number, change: Partial<Group> = {}): Group {
     kind: "level",
     direction: "up",
     is_worse: true,
-    score: 10,
-    surprise: 6,
+    change_ratio: 10,
+    significance: 6,
     impact: 0.1,
-    weight: 1,
+    anomaly_score: 1,
     sentence: "%usr rose",
     n_members: 1,
     n_instances: 1,
@@ -97,7 +100,7 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
       field: `usr_${String(index)}`,
       kind,
       subsystem: SUBSYSTEMS[index % SUBSYSTEMS.length] ?? "other",
-      score: 100 / (index + 1),
+      change_ratio: 100 / (index + 1),
       impact: 1 / (index + 2),
       sentence: `%usr ${String(index)} rose from 10 to 20 % on ${String(nMembers)} of 64 CPUs`,
       n_members: nMembers,
@@ -109,9 +112,9 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
           madeFinding({
             instance,
             kind,
-            score: 100 / (index + 1),
-            incident: madeSummary(20 + 60 * random(), 10),
-            figure: madeFigure(random, 20 + 60 * random(), 8),
+            change_ratio: 100 / (index + 1),
+            incident: madeSideValues(20 + 60 * random(), 10),
+            sparkline: madeSparkline(random, 20 + 60 * random(), 8),
           }),
         ),
       related: ["%sys rose with it"],
@@ -147,12 +150,13 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
     n_unchanged: 1310 - nGroups,
     n_findings: nGroups,
     n_groups: nGroups,
-    verdict: nGroups === 0 ? "Nothing unusual: 1,310 series are as they are normally." : `${String(nGroups)} groups differ.`,
+    verdict: nGroups === 0 ? "No unusual change in 1,310 series." : `${String(nGroups)} groups changed.`,
     groups,
-    one_sided: [],
-    thin: [],
+    appeared: [],
+    disappeared: [],
+    insufficient_data: [],
     muted: [],
-    counts: { one_sided: 0, thin: 0, muted: 0 },
+    counts: { appeared: 0, disappeared: 0, insufficient_data: 0, muted: 0 },
     spec_versions: {},
     elapsed_ms: 321,
     ...change,

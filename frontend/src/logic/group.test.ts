@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { baselineTitle, formatDivisor, inputsOf, newerVersion, newestBaseline, parseDivisor } from "./against";
 import { parseIso } from "./time";
 import { madeComparison, madeGroup } from "./comparison_fixture";
-import type { Group } from "./api";
+import type { FindingGroup } from "./api";
 import {
   describeAccount,
   describeMembers,
-  describeParts,
+  describeRatios,
   filterGroups,
   formatPin,
   groupKey,
@@ -18,10 +18,10 @@ import {
   SUBSYSTEMS,
 } from "./group";
 
-const ranks = (groups: readonly Group[]): number[] => groups.map(({ rank }) => rank);
+const ranks = (groups: readonly FindingGroup[]): number[] => groups.map(({ rank }) => rank);
 const groups = [
   madeGroup(1, {
-    score: 9,
+    change_ratio: 9,
     impact: 0.5,
     stat: "mpstat_linux",
     column: "%usr",
@@ -30,7 +30,7 @@ const groups = [
     n_instances: 64,
   }),
   madeGroup(2, {
-    score: 40,
+    change_ratio: 40,
     impact: 0.1,
     stat: "iostat_linux",
     column: "await",
@@ -39,7 +39,7 @@ const groups = [
     instances: ["sdb"],
   }),
   madeGroup(3, {
-    score: 12,
+    change_ratio: 12,
     impact: 0.3,
     stat: "iostat_linux",
     column: "%util",
@@ -51,13 +51,13 @@ const groups = [
 const all = { text: "", hosts: [], subsystems: [], kinds: [] };
 
 describe("groups of findings", () => {
-  it("are in the server's order, or by score, impact or name; pinned ones are first", () => {
+  it("are in the server's order, or by change ratio, impact or name; pinned ones are first", () => {
     const none = new Set<string>();
-    expect(ranks(sortGroups([...groups].reverse(), "weight", none))).toEqual([1, 2, 3]);
-    expect(ranks(sortGroups(groups, "score", none))).toEqual([2, 3, 1]);
+    expect(ranks(sortGroups([...groups].reverse(), "anomaly_score", none))).toEqual([1, 2, 3]);
+    expect(ranks(sortGroups(groups, "change_ratio", none))).toEqual([2, 3, 1]);
     expect(ranks(sortGroups(groups, "impact", none))).toEqual([1, 3, 2]);
     expect(ranks(sortGroups(groups, "name", none))).toEqual([3, 2, 1]);
-    expect(ranks(sortGroups(groups, "weight", new Set([groupKey(groups[2]!)])))).toEqual([3, 1, 2]);
+    expect(ranks(sortGroups(groups, "anomaly_score", new Set([groupKey(groups[2]!)])))).toEqual([3, 1, 2]);
   });
 
   it("are filtered by words in any of their names, and by what is chosen", () => {
@@ -100,13 +100,23 @@ describe("groups of findings", () => {
 
   it("are counted together with everything that is none", () => {
     expect(
-      describeAccount(madeComparison(3, { n_findings: 64, n_unchanged: 1200, counts: { one_sided: 2, thin: 40, muted: 4 } })),
-    ).toBe("Of 1,310 series: 64 differ (in 3 groups), 1,200 do not, 2 on one side only, 40 not judged, 4 muted");
-    expect(describeAccount(madeComparison(1))).toBe("Of 1,310 series: 1 differ, 1,309 do not, 0 on one side only, 0 not judged");
+      describeAccount(
+        madeComparison(3, {
+          n_findings: 64,
+          n_unchanged: 1200,
+          counts: { appeared: 2, disappeared: 1, insufficient_data: 40, muted: 4 },
+        }),
+      ),
+    ).toBe(
+      "Of 1,310 series: 64 changed (in 3 groups), 1,200 unchanged, 2 appeared, 1 disappeared, 40 with insufficient data, 4 muted",
+    );
+    expect(describeAccount(madeComparison(1))).toBe(
+      "Of 1,310 series: 1 changed, 1,309 unchanged, 0 appeared, 0 disappeared, 0 with insufficient data",
+    );
   });
 
-  it("say where a score comes from, the largest part first", () => {
-    expect(describeParts({ value: 2, top: 12.34, still: 0 })).toBe("top 12.3, value 2.00");
+  it("list their change ratios, largest first", () => {
+    expect(describeRatios({ value: 2, top: 12.34, still: 0 })).toBe("top 12.3, value 2.00");
   });
 });
 
@@ -136,21 +146,24 @@ describe("what an incident is compared with", () => {
   });
 
   it("that was kept is compared again with the same", () => {
-    const kept = madeComparison(1);
-    expect(inputsOf(kept)).toEqual({
+    const saved = madeComparison(1);
+    expect(inputsOf(saved)).toEqual({
       hosts: ["web1"],
-      incident: { start: parseIso(kept.start), end: parseIso(kept.end) },
+      incident: { start: parseIso(saved.start), end: parseIso(saved.end) },
       against: { kind: "baseline", id: 1, version: 1 },
       divisor: null,
     });
-    const [first] = kept.against.windows;
-    const ago = { ...kept.against, kind: "ago", baseline_id: null, version: null } as const;
-    expect(inputsOf({ ...kept, against: ago })?.against).toEqual({
+    const [first] = saved.against.windows;
+    const ago = { ...saved.against, kind: "ago", baseline_id: null, version: null } as const;
+    expect(inputsOf({ ...saved, against: ago })?.against).toEqual({
       kind: "window",
       window: { start: parseIso(first!.start), end: parseIso(first!.end) },
     });
-    expect(inputsOf({ ...kept, against: { ...ago, kind: "host", host: "db2" } })?.against).toEqual({ kind: "host", host: "db2" });
-    expect(inputsOf({ ...kept, against: { ...ago, windows: [] } })).toBeNull();
+    expect(inputsOf({ ...saved, against: { ...ago, kind: "host", host: "db2" } })?.against).toEqual({
+      kind: "host",
+      host: "db2",
+    });
+    expect(inputsOf({ ...saved, against: { ...ago, windows: [] } })).toBeNull();
   });
 
   it("may be divided by a series, of one instance or of all", () => {

@@ -1,19 +1,22 @@
-/** Groups of findings on the page: their order, filters, pins, and what is said about one. */
+/** Groups of findings on the page: order, filters, pins and labels. */
 
-import type { Comparison, FindingKind, Group, Subsystem } from "./api";
+import type { Comparison, FindingKind, FindingGroup, Subsystem } from "./api";
 import { formatCount, formatScore, plural } from "./number";
 
-export const GROUP_SORTS = ["weight", "score", "impact", "name"] as const;
+export const GROUP_SORTS = ["anomaly_score", "change_ratio", "impact", "name"] as const;
+/** The keys of a record, in their order. */
+function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): readonly K[] {
+  return Object.keys(record) as K[];
+}
+
 export type GroupSort = (typeof GROUP_SORTS)[number];
 
 export const GROUP_SORT_LABELS: Readonly<Record<GroupSort, string>> = {
-  weight: "what matters most",
-  score: "how unusual",
+  anomaly_score: "anomaly score",
+  change_ratio: "change ratio",
   impact: "impact",
   name: "name",
 };
-
-export const SUBSYSTEMS = ["cpu", "memory", "disk", "network", "process", "system", "other"] as const;
 
 export const SUBSYSTEM_LABELS: Readonly<Record<Subsystem, string>> = {
   cpu: "CPU",
@@ -25,40 +28,27 @@ export const SUBSYSTEM_LABELS: Readonly<Record<Subsystem, string>> = {
   other: "Others",
 };
 
-export const FINDING_KINDS = [
-  "level",
-  "spread",
-  "shape",
-  "top",
-  "bottom",
-  "stall",
-  "spikes",
-  "movement",
-  "frozen",
-  "saturated",
-  "trend",
-  "missing",
-  "appeared",
-  "zero",
-] as const;
+export const SUBSYSTEMS = keysOf(SUBSYSTEM_LABELS);
 
-/** What moved, in a word for a label and a sentence for who wants to know. */
+/** The kinds of change: a label and an explanation. */
 export const KIND_WORDS: Readonly<Record<FindingKind, { readonly label: string; readonly help: string }>> = {
-  level: { label: "level", help: "all of it is higher or lower" },
+  level: { label: "level", help: "the whole series is higher or lower" },
   spread: { label: "spread", help: "it swings wider or narrower around its level" },
-  shape: { label: "shape", help: "its values are spread otherwise, for example around two levels" },
-  top: { label: "highest values", help: "its highest samples reach elsewhere" },
-  bottom: { label: "lowest values", help: "its lowest samples reach elsewhere" },
-  stall: { label: "stalls", help: "it falls to nothing again and again" },
-  spikes: { label: "spikes", help: "short peaks that are not usual" },
+  shape: { label: "shape", help: "its values are distributed differently, for example around two levels" },
+  top: { label: "highest values", help: "its highest samples changed" },
+  bottom: { label: "lowest values", help: "its lowest samples changed" },
+  stall: { label: "stalls", help: "it repeatedly falls to zero" },
+  spikes: { label: "spikes", help: "short peaks that the baseline does not have" },
   movement: { label: "jitter", help: "it moves more or less from sample to sample" },
-  frozen: { label: "frozen", help: "it does not move any more" },
-  saturated: { label: "at a limit", help: "it lies flat at a limit" },
-  trend: { label: "trend", help: "it climbs or falls all through the window" },
+  frozen: { label: "frozen", help: "it no longer changes from sample to sample" },
+  saturated: { label: "at a limit", help: "it stays at a limit" },
+  trend: { label: "trend", help: "it rises or falls throughout the window" },
   missing: { label: "missing", help: "samples are missing" },
-  appeared: { label: "appeared", help: "it was not there before" },
-  zero: { label: "no longer zero", help: "it was nearly always zero before" },
+  appeared: { label: "appeared", help: "it is in the incident only" },
+  zero: { label: "no longer zero", help: "it was nearly always zero in the baseline" },
 };
+
+export const FINDING_KINDS = keysOf(KIND_WORDS);
 
 /** Worse and better are said by a word and a shape, never by colour alone. */
 export interface Mark {
@@ -66,7 +56,7 @@ export interface Mark {
   readonly arrow: "up" | "down" | "same";
 }
 
-export function markOf(group: Pick<Group, "direction" | "is_worse">): Mark {
+export function markOf(group: Pick<FindingGroup, "direction" | "is_worse">): Mark {
   const verdict = group.is_worse === null ? "changed" : group.is_worse ? "worse" : "better";
   return { verdict, arrow: group.direction };
 }
@@ -80,7 +70,7 @@ export interface PinKey {
 }
 
 /** The strongest member names a group: one CPU of 64 may be a group of its own beside the others. */
-export function pinOf(group: Pick<Group, "host" | "stat" | "field" | "instances">): PinKey {
+export function pinOf(group: Pick<FindingGroup, "host" | "stat" | "field" | "instances">): PinKey {
   return { host: group.host, stat: group.stat, field: group.field, instance: group.instances[0] ?? "" };
 }
 
@@ -98,7 +88,7 @@ export function parsePin(text: string): PinKey | null {
 }
 
 /** For React and for sets. */
-export function groupKey(group: Pick<Group, "host" | "stat" | "field" | "instances" | "rank">): string {
+export function groupKey(group: Pick<FindingGroup, "host" | "stat" | "field" | "instances" | "rank">): string {
   return formatPin(pinOf(group));
 }
 
@@ -124,7 +114,7 @@ export function matchesWords(filter: string, text: string): boolean {
 }
 
 /** Groups that pass every filter; an empty list of one lets all through. */
-export function filterGroups(groups: readonly Group[], filter: GroupFilter): readonly Group[] {
+export function filterGroups(groups: readonly FindingGroup[], filter: GroupFilter): readonly FindingGroup[] {
   return groups.filter(
     (group) =>
       isAmong(filter.hosts, group.host) &&
@@ -142,14 +132,14 @@ function byText(a: string, b: string): number {
 }
 
 /** Pinned groups first, then by the chosen order; the rank stays the one that the server gave. */
-export function sortGroups(groups: readonly Group[], sort: GroupSort, pins: ReadonlySet<string>): readonly Group[] {
-  const compare: Record<GroupSort, (a: Group, b: Group) => number> = {
-    weight: () => 0,
-    score: (a, b) => b.score - a.score,
+export function sortGroups(groups: readonly FindingGroup[], sort: GroupSort, pins: ReadonlySet<string>): readonly FindingGroup[] {
+  const compare: Record<GroupSort, (a: FindingGroup, b: FindingGroup) => number> = {
+    anomaly_score: () => 0,
+    change_ratio: (a, b) => b.change_ratio - a.change_ratio,
     impact: (a, b) => b.impact - a.impact,
     name: (a, b) => byText(a.host, b.host) || byText(a.stat, b.stat) || byText(a.column, b.column),
   };
-  const isPinned = (group: Group): number => Number(pins.has(groupKey(group)));
+  const isPinned = (group: FindingGroup): number => Number(pins.has(groupKey(group)));
   return [...groups].sort((a, b) => isPinned(b) - isPinned(a) || compare[sort](a, b) || a.rank - b.rank);
 }
 
@@ -158,11 +148,11 @@ export interface Option<T extends string> {
   readonly count: number;
 }
 
-/** What can be filtered by: the values that occur, in the given order, each with its number of groups. */
+/** Filter options: the values that occur, in the given order, with their number of groups. */
 export function optionsOf<T extends string>(
-  groups: readonly Group[],
+  groups: readonly FindingGroup[],
   known: readonly T[],
-  of: (group: Group) => T,
+  of: (group: FindingGroup) => T,
 ): readonly Option<T>[] {
   return known
     .map((value) => ({ value, count: groups.filter((group) => of(group) === value).length }))
@@ -170,7 +160,10 @@ export function optionsOf<T extends string>(
 }
 
 /** `61 of 64 CPUs`, `CPU 3 of 64`, `sdb`; "" for what the host has once. */
-export function describeMembers(group: Pick<Group, "n_members" | "n_instances" | "instances">, instanceTitle: string): string {
+export function describeMembers(
+  group: Pick<FindingGroup, "n_members" | "n_instances" | "instances">,
+  instanceTitle: string,
+): string {
   const [first = ""] = group.instances;
   if (first === "") {
     return "";
@@ -183,34 +176,35 @@ export function describeMembers(group: Pick<Group, "n_members" | "n_instances" |
   return `${formatCount(group.n_members)} of ${formatCount(group.n_instances)} ${noun}`;
 }
 
-/** `12.4 times its usual change`. */
-export function describeScore(score: number): string {
-  return `${formatScore(score)} times its usual change`;
+/** `12.4 times its natural variability`. */
+export function describeChangeRatio(ratio: number): string {
+  return `${formatScore(ratio)} times its natural variability`;
 }
 
-/** Where every series went; the numbers add up. */
+/** The number of series in each list; they add up. */
 export function describeAccount(comparison: Comparison): string {
   const { n_series, n_findings, n_groups, n_unchanged, counts } = comparison;
   const parts = [
-    `${formatCount(n_findings)} differ${n_groups === n_findings ? "" : ` (in ${plural(n_groups, "group")})`}`,
-    `${formatCount(n_unchanged)} do not`,
-    `${formatCount(counts.one_sided)} on one side only`,
-    `${formatCount(counts.thin)} not judged`,
+    `${formatCount(n_findings)} changed${n_groups === n_findings ? "" : ` (in ${plural(n_groups, "group")})`}`,
+    `${formatCount(n_unchanged)} unchanged`,
+    `${formatCount(counts.appeared)} appeared`,
+    `${formatCount(counts.disappeared)} disappeared`,
+    `${formatCount(counts.insufficient_data)} with insufficient data`,
     ...(counts.muted === 0 ? [] : [`${formatCount(counts.muted)} muted`]),
   ];
   return `Of ${plural(n_series, "series", "series")}: ${parts.join(", ")}`;
 }
 
-/** The parts of a score, the largest first, for who wants to know where it comes from. */
-export function describeParts(parts: Readonly<Record<string, number>>): string {
-  return Object.entries(parts)
-    .filter(([, score]) => score > 0)
+/** The change ratios of all kinds, largest first. */
+export function describeRatios(ratios: Readonly<Record<string, number>>): string {
+  return Object.entries(ratios)
+    .filter(([, ratio]) => ratio > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([name, score]) => `${name} ${formatScore(score)}`)
+    .map(([name, ratio]) => `${name} ${formatScore(ratio)}`)
     .join(", ");
 }
 
-/** Which series a mute silences; null = of every host, or every instance. */
+/** The series of a mute; null: every host, or every instance. */
 export interface MutedSeries {
   readonly host: string | null;
   readonly stat: string;
@@ -226,7 +220,7 @@ export function describeMute({ host, stat, field, instance }: MutedSeries): stri
 
 /** What can be muted of a group: its one instance, the field with all of them, and that on every host. */
 export function muteChoices(
-  group: Pick<Group, "host" | "stat" | "field" | "instances" | "n_members" | "n_instances">,
+  group: Pick<FindingGroup, "host" | "stat" | "field" | "instances" | "n_members" | "n_instances">,
   instanceTitle: string,
 ): readonly { readonly label: string; readonly mute: MutedSeries }[] {
   const { host, stat, field } = group;

@@ -10,7 +10,7 @@ export type Command =
   | "baseline"
   | "compare"
   | "exclude"
-  | "ghost"
+  | "band"
   | "csv"
   | "live"
   | "add-panel"
@@ -35,7 +35,7 @@ export const KEYS: readonly Key[] = [
   { command: "baseline", keys: ["b"], shown: "b", help: "save the selection (or the visible range) as a baseline" },
   { command: "compare", keys: ["c"], shown: "c", help: "compare the selection (or the visible range) with a baseline" },
   { command: "exclude", keys: ["x"], shown: "x", help: "exclude the selection (or the visible range) from baselines" },
-  { command: "ghost", keys: ["g"], shown: "g", help: "show or hide the band of the newest baseline" },
+  { command: "band", keys: ["g"], shown: "g", help: "show or hide the band of the newest baseline" },
   { command: "csv", keys: ["d"], shown: "d", help: "export the selection (or the visible range) as CSV or Parquet" },
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel" },
   { command: "cancel", keys: ["Escape"], shown: "Esc", help: "clear the selection, leave the tool, close a dialog" },

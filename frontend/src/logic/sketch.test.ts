@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { madeFinding, madeSummary } from "./comparison_fixture";
+import { madeFinding, madeSideValues } from "./comparison_fixture";
 import { buildSketch, columnsPath, HEIGHT, shareUpTo, sharesOf, WIDTH } from "./sketch";
 
 const EMPTY = { n: 0, mean: null, median: null, p5: null, p95: null, p99: null, lowest: null, highest: null, quantiles: null };
@@ -14,9 +14,9 @@ describe("a small graph", () => {
 
   it("has one axis for both sides, the band and the line", () => {
     const finding = madeFinding({
-      baseline: madeSummary(10, 10),
-      incident: madeSummary(90, 10),
-      figure: { start_ms: 0, end_ms: 1000, low: [80, 90], high: [85, 100], baseline: null },
+      baseline: madeSideValues(10, 10),
+      incident: madeSideValues(90, 10),
+      sparkline: { start_ms: 0, end_ms: 1000, low: [80, 90], high: [85, 100], baseline: null },
     });
     const sketch = buildSketch(finding, "%");
     expect(sketch.ticks[0]).toEqual({ y: HEIGHT, label: "0" });
@@ -30,7 +30,7 @@ describe("a small graph", () => {
 
   it("shows all of a percentage that comes near to 100, and no more", () => {
     const high = (value: number) => {
-      const finding = madeFinding({ baseline: madeSummary(2, 1), incident: { ...madeSummary(97, 4), highest: value } });
+      const finding = madeFinding({ baseline: madeSideValues(2, 1), incident: { ...madeSideValues(97, 4), highest: value } });
       return buildSketch(finding, "%").ticks.at(-1);
     };
     expect(high(99.9)).toEqual({ y: 0, label: "100" });
@@ -38,17 +38,17 @@ describe("a small graph", () => {
   });
 
   it("begins at zero where a rounding made something of less", () => {
-    const finding = madeFinding({ baseline: { ...madeSummary(2, 1), lowest: -1.5e-9 }, incident: madeSummary(40, 4) });
+    const finding = madeFinding({ baseline: { ...madeSideValues(2, 1), lowest: -1.5e-9 }, incident: madeSideValues(40, 4) });
     expect(buildSketch(finding, "ms").ticks[0]).toEqual({ y: HEIGHT, label: "0" });
   });
 
   it("shows the movement of a level that never comes near zero", () => {
-    const sketch = buildSketch(madeFinding({ baseline: madeSummary(1000, 20), incident: madeSummary(1040, 20) }), "KiB");
+    const sketch = buildSketch(madeFinding({ baseline: madeSideValues(1000, 20), incident: madeSideValues(1040, 20) }), "KiB");
     expect(sketch.ticks[0]?.label).not.toBe("0");
   });
 
   it("draws no band where the baseline has nothing, and never a zero for it", () => {
-    const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: madeSummary(5, 1) }), "");
+    const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: madeSideValues(5, 1) }), "");
     expect([sketch.band, sketch.median, sketch.distribution.baseline]).toEqual([null, null, ""]);
     expect(sketch.distribution.incident).not.toBe("");
   });

@@ -3,7 +3,7 @@
  * occurs on both sides. Everything is in a box of WIDTH x HEIGHT (and SIDE for a half of the distribution), y downwards.
  */
 
-import type { Columns, Finding, Summary } from "./api";
+import type { Finding, SideValues, SparklineColumns } from "./api";
 import { piecesOf } from "./series";
 import { type LabelledAxis, labelledAxis } from "./unit";
 
@@ -38,7 +38,7 @@ function round(value: number): string {
 }
 
 /** The area between the lowest and highest of each column, one closed piece after another: gaps stay open. */
-export function columnsPath({ low, high }: Columns, yOf: (value: number) => number): string {
+export function columnsPath({ low, high }: SparklineColumns, yOf: (value: number) => number): string {
   const step = WIDTH / Math.max(1, high.length);
   return piecesOf(high)
     .map(([from, to]) => {
@@ -102,7 +102,7 @@ function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): 
 }
 
 /** All numbers that the axis of a finding must hold. */
-function extentOf(finding: Pick<Finding, "baseline" | "incident" | "figure">): readonly [number, number] {
+function extentOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">): readonly [number, number] {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   const add = (value: number | null | undefined): void => {
@@ -111,15 +111,15 @@ function extentOf(finding: Pick<Finding, "baseline" | "incident" | "figure">): r
       high = Math.max(high, value);
     }
   };
-  const { baseline, incident, figure } = finding;
+  const { baseline, incident, sparkline } = finding;
   for (const side of [baseline, incident]) {
     add(side.lowest);
     add(side.highest);
     add(side.p5);
     add(side.p95);
   }
-  figure?.low.forEach(add);
-  figure?.high.forEach(add);
+  sparkline?.low.forEach(add);
+  sparkline?.high.forEach(add);
   if (low > high) {
     return [0, 1];
   }
@@ -128,7 +128,7 @@ function extentOf(finding: Pick<Finding, "baseline" | "incident" | "figure">): r
 }
 
 /** A level that moves by less than a third of itself would be a flat line above zero; everything else starts at zero. */
-function axisOf(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit: string): LabelledAxis {
+function axisOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">, unit: string): LabelledAxis {
   const [low, high] = extentOf(finding);
   if (unit === "%" && low >= 0 && high > 50 && high <= 120) {
     // Percentages that come near to 100 show all of it, and a little more only where the tool printed more.
@@ -140,12 +140,12 @@ function axisOf(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit
 }
 
 /** The small graphs of one finding. */
-export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "figure">, unit: string): Sketch {
+export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "sparkline">, unit: string): Sketch {
   const axis = axisOf(finding, unit);
   const span = axis.high - axis.low;
   const yOf = (value: number): number => HEIGHT - ((value - axis.low) / span) * HEIGHT;
-  const { baseline, incident, figure } = finding;
-  const shares = (side: Summary): readonly number[] =>
+  const { baseline, incident, sparkline } = finding;
+  const shares = (side: SideValues): readonly number[] =>
     side.quantiles === null || side.quantiles.length === 0 ? [] : sharesOf(side.quantiles, axis.low, axis.high, N_BINS);
   const before = shares(baseline);
   const during = shares(incident);
@@ -155,8 +155,8 @@ export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "fi
     ticks: axis.ticks.map((tick, index) => ({ y: yOf(tick), label: axis.labels[index] ?? "" })),
     band: baseline.p5 === null || baseline.p95 === null ? null : { top: yOf(baseline.p95), bottom: yOf(baseline.p5) },
     median: baseline.median === null ? null : yOf(baseline.median),
-    incident: figure === null ? "" : columnsPath(figure, yOf),
-    baseline: figure?.baseline == null ? "" : columnsPath(figure.baseline, yOf),
+    incident: sparkline === null ? "" : columnsPath(sparkline, yOf),
+    baseline: sparkline?.baseline == null ? "" : columnsPath(sparkline.baseline, yOf),
     distribution: { baseline: barsPath(before, largest, -1), incident: barsPath(during, largest, 1) },
   };
 }

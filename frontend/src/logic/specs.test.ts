@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PreviewRow, SpecInfo, SpecPreview } from "./api";
+import type { SpecPreviewRow, SpecInfo, SpecPreview } from "./api";
 import { describePreview, filterSpecs, nameProblem, previewAdvice, previewTables, sortSpecs, systemName } from "./specs";
 
 const spec = (name: string, change: Partial<SpecInfo> = {}): SpecInfo => ({
@@ -16,7 +16,13 @@ const spec = (name: string, change: Partial<SpecInfo> = {}): SpecInfo => ({
   ...change,
 });
 
-const row = (change: Partial<PreviewRow>): PreviewRow => ({ stat: "a", time: null, instance: "", values: { x: 1 }, ...change });
+const row = (change: Partial<SpecPreviewRow>): SpecPreviewRow => ({
+  stat: "a",
+  time: null,
+  instance: "",
+  values: { x: 1 },
+  ...change,
+});
 
 const preview = (change: Partial<SpecPreview>): SpecPreview => ({
   rows: [row({})],

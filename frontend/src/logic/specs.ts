@@ -1,6 +1,6 @@
 /** Specs and add-ons: lists, validation and previews. */
 
-import type { FieldInfo, PreviewRow, SpecInfo, SpecPreview } from "./api";
+import type { FieldInfo, SpecPreviewRow, SpecInfo, SpecPreview } from "./api";
 import { LINE_KINDS } from "./host";
 import { plural } from "./number";
 
@@ -72,10 +72,10 @@ export interface PreviewTable {
   readonly columns: readonly string[];
   readonly hasInstances: boolean;
   readonly hasTimes: boolean;
-  readonly rows: readonly PreviewRow[];
+  readonly rows: readonly SpecPreviewRow[];
 }
 
-export function previewTables(rows: readonly PreviewRow[]): readonly PreviewTable[] {
+export function previewTables(rows: readonly SpecPreviewRow[]): readonly PreviewTable[] {
   const stats = [...new Set(rows.map(({ stat }) => stat))];
   return stats.map((stat) => {
     const own = rows.filter((row) => row.stat === stat);

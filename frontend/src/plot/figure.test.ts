@@ -40,7 +40,7 @@ const input = (change: Partial<PanelInput>): PanelInput => ({
   margins: { left: 50, right: 10, top: 20, bottom: 20 },
   width: 600,
   height: 200,
-  ghosts: [],
+  bands: [],
   ...change,
 });
 
@@ -151,12 +151,12 @@ describe("a value axis", () => {
   });
 });
 
-describe("what is normal behind the lines", () => {
+describe("the bands behind the lines", () => {
   const times = [toEpochMs(T0), toEpochMs(T0 + 60_000)];
-  const ghosts = [{ pieces: [{ times, low: [4, 4], middle: [5, 5], high: [80, 80] }], color: "#0068a8" }];
+  const bands = [{ pieces: [{ times, low: [4, 4], middle: [5, 5], high: [80, 80] }], color: "#0068a8" }];
 
   it("is an area and a dashed median, below everything else, and has room on the axis", () => {
-    const { data, layout } = buildPanelFigure(input({ ghosts }));
+    const { data, layout } = buildPanelFigure(input({ bands }));
     expect(data.map(({ y, fill, line }) => [y, fill, line?.dash])).toEqual([
       [[80, 80, 4, 4], "toself", undefined],
       [[5, 5], undefined, "dash"],
@@ -166,7 +166,7 @@ describe("what is normal behind the lines", () => {
   });
 
   it("is not drawn where lines stand upon each other", () => {
-    const { data } = buildPanelFigure(input({ ghosts, isStacked: true, block: block([[1], [2]]) }));
+    const { data } = buildPanelFigure(input({ bands, isStacked: true, block: block([[1], [2]]) }));
     expect(data.some(({ fill }) => fill === "toself")).toBe(false);
   });
 });

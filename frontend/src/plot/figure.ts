@@ -2,7 +2,7 @@
 
 import type { Layout, PlotData } from "plotly.js";
 import type { SeriesBlock } from "../logic/block";
-import type { BandPiece } from "../logic/ghost";
+import type { BandPiece } from "../logic/band";
 import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
 import { extremesOf, newestTime, piecesOf, seriesKey } from "../logic/series";
 import type { Margins } from "../logic/surface";
@@ -44,12 +44,12 @@ export interface PanelInput {
   readonly margins: Margins;
   readonly width: number;
   readonly height: number;
-  /** What is normal for some of the lines. */
-  readonly ghosts: readonly Ghost[];
+  /** The bands of some of the lines. */
+  readonly bands: readonly DrawnBand[];
 }
 
 /** The band of one line, in its colour. */
-export interface Ghost {
+export interface DrawnBand {
   readonly pieces: readonly BandPiece[];
   readonly color: string;
 }
@@ -176,7 +176,7 @@ export function blend(color: string, background: string, share: number): string 
   return `rgb(${mix.join(", ")})`;
 }
 
-/** A colour through which others are seen: bands may lie upon each other. */
+/** A translucent colour: bands may overlap. */
 function translucent(color: string, alpha: number): string {
   const channel = (index: number): number => Number.parseInt(color.slice(1 + 2 * index, 3 + 2 * index), 16);
   return `rgba(${String(channel(0))}, ${String(channel(1))}, ${String(channel(2))}, ${String(alpha)})`;
@@ -242,7 +242,7 @@ function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
 }
 
 /** Behind the lines: p5 to p95 as an area, the median dashed. */
-function drawGhost({ pieces, color }: Ghost): readonly Partial<PlotData>[] {
+function drawBand({ pieces, color }: DrawnBand): readonly Partial<PlotData>[] {
   const common = { type: "scatter" as const, hoverinfo: "skip" as const, showlegend: false, mode: "lines" as const };
   return pieces.flatMap(({ times, low, middle, high }) => [
     {
@@ -258,8 +258,8 @@ function drawGhost({ pieces, color }: Ghost): readonly Partial<PlotData>[] {
 }
 
 /** What the axis must hold of them. */
-function ghostLines(ghosts: readonly Ghost[]): readonly Line[] {
-  return ghosts.flatMap(({ pieces, color }) =>
+function bandLines(bands: readonly DrawnBand[]): readonly Line[] {
+  return bands.flatMap(({ pieces, color }) =>
     pieces.map(({ times, low, high }) => ({
       times: [...times, ...times],
       values: [...low, ...high],
@@ -289,14 +289,14 @@ export function buildPanelFigure(input: PanelInput): Figure {
     return input.hidden.has(key) ? [] : [{ times: series.times, values: series.values, stroke }];
   });
   const isStacked = isStackDrawn(block, input.isStacked);
-  const ghosts = isStacked ? [] : input.ghosts;
+  const bands = isStacked ? [] : input.bands;
   const drawn = isStacked ? stackLines(lines) : lines;
   const innerHeight = height - margins.top - margins.bottom;
-  const axis = valueAxisOf([...drawn, ...ghostLines(ghosts)], unit, input.isPercent, input.isLevel && !isStacked, innerHeight);
+  const axis = valueAxisOf([...drawn, ...bandLines(bands)], unit, input.isPercent, input.isLevel && !isStacked, innerHeight);
   return {
     data: isStacked
       ? drawStack(lines, inkOf(scheme).background)
-      : [...ghosts.flatMap(drawGhost), ...lines.flatMap((line) => drawLine(line, 0))],
+      : [...bands.flatMap(drawBand), ...lines.flatMap((line) => drawLine(line, 0))],
     layout: {
       ...baseLayout(scheme, margins, width, height),
       xaxis: timeAxis(input.window, input.zone, scheme, width - margins.left - margins.right),

@@ -7,10 +7,10 @@ import type { Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
 import { type Clock, formatWindowText, parseFilter, parseWindowText } from "./url";
 
-export const COMPARISON_TABS = ["findings", "one-sided", "thin", "muted"] as const;
+export const COMPARISON_TABS = ["findings", "unmatched", "insufficient-data", "muted"] as const;
 export type ComparisonTab = (typeof COMPARISON_TABS)[number];
 
-/** What the small graphs are drawn over: the baseline's line from its own beginning, or only what is normal at any time. */
+/** What small graphs are drawn over: the baseline by elapsed time, or only its band. */
 export const ALIGNMENTS = ["elapsed", "clock"] as const;
 export type Alignment = (typeof ALIGNMENTS)[number];
 
@@ -21,8 +21,8 @@ export interface ComparisonView {
   readonly against: Against | null;
   /** A series that all are divided by, as the API names it. */
   readonly divisor: string | null;
-  /** A comparison that was kept, instead of all of the above. */
-  readonly keptId: number | null;
+  /** A saved comparison, instead of all of the above. */
+  readonly savedId: number | null;
   readonly tab: ComparisonTab;
   readonly sort: GroupSort;
   readonly align: Alignment;
@@ -40,9 +40,9 @@ export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
   incident: null,
   against: null,
   divisor: null,
-  keptId: null,
+  savedId: null,
   tab: "findings",
-  sort: "weight",
+  sort: "anomaly_score",
   align: "elapsed",
   filter: "",
   onlyHosts: [],
@@ -58,20 +58,20 @@ function encodeAgainst(against: Against | null): RawSearch {
     case "baseline":
       return { baseline: String(against.id), ...(against.version === null ? {} : { version: String(against.version) }) };
     case "window":
-      return { normal: formatWindowText(against.window) };
+      return { baseline_window: formatWindowText(against.window) };
     case "ago":
       return { ago: against.ago };
     case "host":
-      return { other: against.host };
+      return { other_host: against.host };
   }
 }
 
 function decodeAgainst(reader: Reader): Against | null {
   const id = reader.one("baseline", parseId);
   const version = reader.one("version", parseId);
-  const window = reader.one("normal", parseWindowText);
+  const window = reader.one("baseline_window", parseWindowText);
   const ago = reader.one("ago", oneOf(AGOS));
-  const host = reader.one("other", parseName);
+  const host = reader.one("other_host", parseName);
   const found: readonly (Against | null)[] = [
     id === null ? null : { kind: "baseline", id, version },
     window === null ? null : { kind: "window", window },
@@ -80,7 +80,7 @@ function decodeAgainst(reader: Reader): Against | null {
   ];
   const [first = null, ...more] = found.filter((against) => against !== null);
   if (more.length > 0) {
-    reader.ignored.push("baseline, normal, ago, other: only one of them at a time");
+    reader.ignored.push("baseline, baseline_window, ago, other_host: give only one of them");
   }
   return first;
 }
@@ -99,19 +99,6 @@ function parsePinText(text: string): string | null {
   return pin === null ? null : formatPin(pin);
 }
 
-/** Orders of links from before there were groups. */
-const OLD_SORTS: Readonly<Record<string, GroupSort>> = {
-  rank: "weight",
-  ks: "weight",
-  shift: "weight",
-  stat: "name",
-  field: "name",
-};
-
-function parseSort(text: string): GroupSort | null {
-  return oneOf(GROUP_SORTS)(text) ?? OLD_SORTS[text] ?? null;
-}
-
 function listed(name: string, values: readonly string[]): RawSearch {
   return values.length === 0 ? {} : { [name]: values };
 }
@@ -119,14 +106,14 @@ function listed(name: string, values: readonly string[]): RawSearch {
 export function encodeComparisonView(view: ComparisonView): RawSearch {
   return {
     v: String(VERSION),
-    ...(view.keptId === null ? {} : { kept: String(view.keptId) }),
+    ...(view.savedId === null ? {} : { saved: String(view.savedId) }),
     ...listed("host", view.hosts),
     ...encodeAgainst(view.against),
     ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
     ...(view.divisor === null ? {} : { divisor: view.divisor }),
     ...(view.clock === "utc" ? { tz: "utc" } : {}),
     ...(view.tab === "findings" ? {} : { tab: view.tab }),
-    ...(view.sort === "weight" ? {} : { sort: view.sort }),
+    ...(view.sort === "anomaly_score" ? {} : { sort: view.sort }),
     ...(view.align === "elapsed" ? {} : { align: view.align }),
     ...(view.filter === "" ? {} : { filter: view.filter }),
     ...listed("on", view.onlyHosts),
@@ -144,9 +131,9 @@ export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
     incident: reader.one("incident", parseWindowText),
     against: decodeAgainst(reader),
     divisor: reader.one("divisor", parseDivisorText),
-    keptId: reader.one("kept", parseId),
+    savedId: reader.one("saved", parseId),
     tab: reader.one("tab", oneOf(COMPARISON_TABS)) ?? "findings",
-    sort: reader.one("sort", parseSort) ?? "weight",
+    sort: reader.one("sort", oneOf(GROUP_SORTS)) ?? "anomaly_score",
     align: reader.one("align", oneOf(ALIGNMENTS)) ?? "elapsed",
     filter: reader.one("filter", parseFilter) ?? "",
     onlyHosts: reader.all("on", parseName),

@@ -83,7 +83,7 @@ function randomHostView(random: () => number): HostView {
     filter: pick(random, STREAM_FILTERS),
     place: pick(random, [null, { streamId: 1, offset: 0 }, { streamId: 12, offset: 123_456_789_012 }]),
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),
-    ghostId: pick(random, [null, 3]),
+    bandId: pick(random, [null, 3]),
     streamId: random() < 0.5 ? null : 1 + Math.floor(random() * 1e6),
   };
 }
@@ -102,7 +102,7 @@ function randomComparisonView(random: () => number): ComparisonView {
       { kind: "host", host: "web2" } as const,
     ]),
     divisor: pick(random, [null, "vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda"]),
-    keptId: pick(random, [null, 12]),
+    savedId: pick(random, [null, 12]),
     tab: pick(random, COMPARISON_TABS),
     sort: pick(random, GROUP_SORTS),
     align: pick(random, ALIGNMENTS),
@@ -168,20 +168,19 @@ describe("links", () => {
         choices: new Map([["mpstat_linux.cpu", { kind: "top", n: 5 }]]),
       },
     });
-    const comparison = "?v=1&host=web1&baseline=3&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&sort=ks&filter=disk";
+    const comparison = "?v=1&host=web1&baseline=3&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&filter=disk";
     expect(decodeComparisonView(parseSearch(comparison))).toMatchObject({
       ignored: [],
       view: {
         hosts: ["web1"],
         against: { kind: "baseline", id: 3, version: null },
-        // The order by KS distance is no more; what matters most comes first instead.
-        sort: "weight",
+        sort: "anomaly_score",
         filter: "disk",
         tab: "findings",
       },
     });
-    expect(decodeComparisonView(parseSearch("?host=a&baseline=1&ago=day&sort=stat"))).toMatchObject({
-      ignored: ["baseline, normal, ago, other: only one of them at a time"],
+    expect(decodeComparisonView(parseSearch("?host=a&baseline=1&ago=day&sort=name"))).toMatchObject({
+      ignored: ["baseline, baseline_window, ago, other_host: give only one of them"],
       view: { against: { kind: "baseline", id: 1 }, sort: "name" },
     });
   });

@@ -34,7 +34,7 @@ export interface HostView {
   /** Which streams are listed. */
   readonly filter: StreamFilter;
   /** The baseline whose band is drawn behind the lines. */
-  readonly ghostId: number | null;
+  readonly bandId: number | null;
   /** The line of raw output that is shown among those around it. */
   readonly place: Place | null;
 }
@@ -77,7 +77,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   choices: new Map(),
   streamId: null,
   filter: "all",
-  ghostId: null,
+  bandId: null,
   place: null,
 };
 
@@ -152,7 +152,7 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
-    ...(view.ghostId === null ? {} : { ghost: String(view.ghostId) }),
+    ...(view.bandId === null ? {} : { band: String(view.bandId) }),
     ...(view.streamId === null ? {} : { stream: String(view.streamId) }),
     ...(view.place === null ? {} : { line: `${String(view.place.streamId)}:${String(view.place.offset)}` }),
   };
@@ -168,7 +168,7 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     panels: reader.all("panel", parsePanel),
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
-    ghostId: reader.one("ghost", parseId),
+    bandId: reader.one("band", parseId),
     streamId: reader.one("stream", parseId),
     place: reader.one("line", parsePlace),
   });

@@ -1,4 +1,4 @@
-"""From judged series to findings: which kind of change it is, how much of it there is, what both sides show."""
+"""Turn scored series into findings: the kind of change, its impact, and the values of both sides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from normstat import work_budget
 from normstat.comparison.findings.wording import Change, describe_change, name_series
-from normstat.comparison.model import Direction, Finding, FindingKind, Parts, SideValues
+from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingKind, SideValues
 from normstat.scoring.change_scale import (
     BOTTOM,
     HIGH,
@@ -27,8 +27,8 @@ from normstat.scoring.change_scale import (
     TREND,
     VALUE,
 )
-from normstat.scoring.host_profile import HostProfile, Judged
-from normstat.scoring.significance import FOLLOW
+from normstat.scoring.host_profile import HostProfile, WindowScores
+from normstat.scoring.significance import LOAD
 from normstat.scoring.summary import (
     MIDDLE,
     N_QUANTILES,
@@ -41,37 +41,37 @@ from normstat.scoring.summary import (
 )
 from normstat.stats.spec import Field, Kind, Worse
 
-# Of what is no percentage nobody knows how much there could be: it counts at most half as much as a percentage that moves from
-# 0 to 100, and that when the host's total of the field moves by so many decades.
+# A field other than a percentage has no upper bound: its impact is at most half that of a percentage that moves from 0 to 100,
+# reached when the host's total of the field moves by this many decades.
 DECADES: Final = 5.0
 UNBOUNDED_IMPACT: Final = 0.5
-# Better than normal is worth a look as well, only later.
+# A change for the better ranks a little lower.
 BETTER_FACTOR: Final = 0.8
-# The surprise at which the order stops caring much about how unusual a series is, and begins to about impact.
-HALF_SURPRISE: Final = 6.0
+# Below this significance the anomaly score depends mostly on it, above mostly on impact.
+HALF_SIGNIFICANCE: Final = 6.0
 MIN_IMPACT_FACTOR: Final = 0.25
-# So much of a percentage is full, and so many samples at their highest value are a limit, where the values are many.
+# A percentage from here on is full; this share of samples at the highest value is a limit, if the series has many values.
 FULL_PERCENT: Final = 99.0
 AT_LIMIT: Final = 0.25
 MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
 ENDS: Final = (TOP, HIGH, BOTTOM, LOW, HOLLOW)
 MOVEMENTS: Final = (STEP, JITTER, STILL)
-# What moves more because one of its ends does, is told by that end, if it is at least so surprising.
-TELLING: Final = 0.5
-# Of these kinds more is neither better nor worse.
-WITHOUT_JUDGEMENT: Final = frozenset({"spread", "movement", "missing", "frozen", "shape"})
-# More than any tool prints, and none that only the arithmetic made.
+# Movement that comes from one end of the distribution is reported as that end, if it has this share of the significance.
+END_SIGNIFICANCE_SHARE: Final = 0.5
+# Kinds of change that are neither better nor worse.
+NEUTRAL_KINDS: Final = frozenset({"spread", "movement", "missing", "frozen", "shape"})
+# Significant digits of results: more than any tool prints, fewer than floating-point noise.
 SIGNIFICANT: Final = 9
-# What a distance may be off for being kept in four bytes, relative to itself.
+# Relative error of a distance in four bytes.
 RESOLUTION: Final = 1e-7
-# The highest power of ten that a float holds exactly.
+# The largest power of ten that a float holds exactly.
 MAX_EXACT: Final = 22
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A series of a host: the field knows unit, digits and which direction is worse."""
+    """A series of a host. The field has the unit, the digits, and which direction is worse."""
 
     stat: str
     instance: str
@@ -80,77 +80,90 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What there is of each series' field on the host. Shape: both (n_series,)
+    """The total of each series' field on the host. Shape: both (n_series,)
 
-    `usual`: in the baseline, the sum over all instances of their mean sizes; `presence`: share of the reports with the instance
+    `baseline`: sum of the mean sizes of all instances in the baseline; `presence`: share of the reports with the instance
     """
 
-    usual: FloatArray
+    baseline: FloatArray
     presence: FloatArray
 
 
 def totals_of(profile: HostProfile, window: Summary) -> Totals:
-    """Return what there is of each series' field, from the summaries of all its instances."""
-    away, away_now = (np.nan_to_num(side.missing, nan=1.0) for side in (profile.whole, window))
-    presence = np.maximum(1 - away, 1 - away_now).astype(np.float64)
-    mean = np.abs(np.nan_to_num(profile.whole.mean) + profile.traits.level) * (1 - away)
+    """Return the total of each series' field, from the summaries of all its instances."""
+    baseline_missing, incident_missing = (np.nan_to_num(side.missing, nan=1.0) for side in (profile.baseline, window))
+    presence = np.maximum(1 - baseline_missing, 1 - incident_missing).astype(np.float64)
+    mean = np.abs(np.nan_to_num(profile.baseline.mean) + profile.series_stats.level) * (1 - baseline_missing)
     sums = np.bincount(profile.families, weights=mean, minlength=int(profile.families.max(initial=-1)) + 1).astype(np.float64)
     return Totals(sums[profile.families], presence)
 
 
-def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostProfile, judged: Judged) -> list[Finding]:
+def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostProfile, scores: WindowScores) -> list[Finding]:
     """Return the findings of some of the series, in the order of `rows`. Shape: series (n_series,)"""
     if not rows:
         return []
     chosen = np.array(rows, np.intp)
-    levels = profile.traits.level[chosen]
-    befores, afters = to_values(profile.whole.take(chosen), levels), to_values(judged.window.take(chosen), levels)
-    times, totals = judged.times[:, chosen], totals_of(profile, judged.window)
-    parts = _to_parts(times)
-    bests = _choose_kinds(judged.surprise[:, chosen]).tolist()
+    levels = profile.series_stats.level[chosen]
+    baselines, incidents = to_values(profile.baseline.take(chosen), levels), to_values(scores.window.take(chosen), levels)
+    ratios, totals = scores.change_ratios[:, chosen], totals_of(profile, scores.window)
+    ratios_by_kind = _to_change_ratios(ratios)
+    bests = _choose_kinds(scores.kind_significance[:, chosen]).tolist()
     result = []
     for place, row in enumerate(rows):
         work_budget.check()
         best, one = bests[place], series[row]
-        kind, size = _Kinds(row, one.field, profile, judged).describe(best)
-        change = Change(one.field, kind, befores[place], afters[place], size)
-        impact = _impact(one.field, change, float(totals.usual[row]), float(totals.presence[row]))
-        score, surprise = float(times[best, place]), float(judged.score[row])
+        kind, size = _Kinds(row, one.field, profile, scores).describe(best)
+        change = Change(one.field, kind, baselines[place], incidents[place], size)
+        impact = _impact(one.field, change, float(totals.baseline[row]), float(totals.presence[row]))
+        change_ratio, significance = float(ratios[best, place]), float(scores.significance[row])
         direction: Direction = "same" if size == 0 or kind == "frozen" else "up" if size > 0 else "down"
         is_worse = _is_worse(one.field, kind, direction)
-        weight = surprise / (surprise + HALF_SURPRISE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * impact**0.5)
+        name = name_series(one.stat, one.instance, one.field)
         result.append(
             Finding(
                 instance=one.instance,
                 kind=kind,
                 direction=direction,
                 is_worse=is_worse,
-                baseline=change.before,
-                incident=change.after,
-                usual=_round(_to_usual(best, float(judged.yardstick[best, row]), size, score)),
+                baseline=change.baseline,
+                incident=change.incident,
+                change_scale=_round(_to_change_scale(best, float(scores.change_scale[best, row]), size, change_ratio)),
                 change=_round(size),
-                score=_round(score),
-                surprise=_round(surprise),
-                explained=_round(float(judged.explained[row])),
-                parts=parts[place],
+                change_ratio=_round(change_ratio),
+                significance=_round(significance),
+                explained_by_load=_round(float(scores.explained_by_load[row])),
+                change_ratios=ratios_by_kind[place],
                 impact=_round(impact),
-                weight=_round(weight * (BETTER_FACTOR if is_worse is False else 1.0)),
-                sentence=describe_change(name_series(one.stat, one.instance, one.field), change, score, by_load=best == FOLLOW),
-                figure=None,
+                anomaly_score=anomaly_score_of(significance, impact, is_worse=is_worse),
+                sentence=describe_change(name, change, change_ratio, by_load=best == LOAD),
+                sparkline=None,
             )
         )
     return result
 
 
-def _choose_kinds(surprise: FloatArray) -> IntArray:
-    """Return what each change is told by: the kind that surprises most. Shape: surprise (n_kinds + 1, n_series) -> (n_series,)"""
-    best = surprise.argmax(axis=0)
-    most = surprise.max(axis=0)
-    top, bottom = surprise[[TOP, HIGH]], surprise[[BOTTOM, LOW, HOLLOW]]
+def anomaly_score_of(significance: float, impact: float, *, is_worse: bool | None) -> float:
+    """Return the number that orders findings: how significant a change is and how much it matters, 0..1."""
+    score = significance / (significance + HALF_SIGNIFICANCE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * impact**0.5)
+    return _round(score * (BETTER_FACTOR if is_worse is False else 1.0))
+
+
+def strongest_ratios(rows: Sequence[int], scores: WindowScores) -> list[float]:
+    """Return the change ratio of each of some series, for the kind of change that a finding would report."""
+    chosen = np.array(rows, np.intp)
+    bests = _choose_kinds(scores.kind_significance[:, chosen])
+    return [_round(ratio) for ratio in scores.change_ratios[:, chosen][bests, np.arange(len(chosen))].tolist()]
+
+
+def _choose_kinds(significance: FloatArray) -> IntArray:
+    """Return the kind that each change is reported as: the most significant one. Shape: (n_kinds + 1, n_series) -> (n_series,)"""
+    best = significance.argmax(axis=0)
+    most = significance.max(axis=0)
+    top, bottom = significance[[TOP, HIGH]], significance[[BOTTOM, LOW, HOLLOW]]
     highest, lowest = top.max(axis=0), bottom.max(axis=0)
-    # Both ends alike are movement indeed.
-    is_end = np.isin(best, MOVEMENTS) & (np.maximum(highest, lowest) >= TELLING * most)
-    is_end &= np.minimum(highest, lowest) < TELLING * np.maximum(highest, lowest)
+    # Where both ends changed about equally, it is movement indeed.
+    is_end = np.isin(best, MOVEMENTS) & (np.maximum(highest, lowest) >= END_SIGNIFICANCE_SHARE * most)
+    is_end &= np.minimum(highest, lowest) < END_SIGNIFICANCE_SHARE * np.maximum(highest, lowest)
     end = np.where(
         highest > lowest, np.array([TOP, HIGH])[top.argmax(axis=0)], np.array([BOTTOM, LOW, HOLLOW])[bottom.argmax(axis=0)]
     )
@@ -158,10 +171,10 @@ def _choose_kinds(surprise: FloatArray) -> IntArray:
 
 
 def to_values(summary: Summary, levels: FloatArray) -> list[SideValues]:
-    """Return one side of each series. Shape: levels (n_series,)"""
+    """Return the values of one side of each series. Shape: levels (n_series,)"""
     quantiles = _add_levels(summary.quantiles, levels[:, None])
     p5, p95 = (_between(quantiles, share) for share in (0.05, 0.95))
-    # Between the last two points lies the end: its mean says more than a straight line.
+    # p99 lies between the last two quantiles: the mean of the top end is closer to it than a straight line.
     p99 = np.clip(_add_levels(summary.top, levels), quantiles[:, -2], quantiles[:, -1])
     mean = _add_levels(summary.mean, levels)
     rounded = round_all(np.column_stack([mean, quantiles[:, MIDDLE], p5, p95, p99, quantiles[:, 0], quantiles[:, -1], quantiles]))
@@ -169,7 +182,7 @@ def to_values(summary: Summary, levels: FloatArray) -> list[SideValues]:
 
 
 def _add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
-    """Return values from distances, without the digits that four bytes do not hold: what was zero is zero again."""
+    """Return values from distances, without the digits that four bytes do not hold, so that zero is zero again."""
     wide = distances.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = np.ceil(np.log10(np.abs(wide) * RESOLUTION))
@@ -187,7 +200,7 @@ def _to_side(n: int, row: list[float]) -> SideValues:
 
 
 def round_all(values: FloatArray) -> FloatArray:
-    """As many significant digits as count. Missing: NaN."""
+    """Return the values with SIGNIFICANT digits. Missing: NaN."""
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = SIGNIFICANT - 1 - np.floor(np.log10(np.abs(values)))
     exponent = np.clip(np.nan_to_num(exponent, posinf=0, neginf=0), -MAX_EXACT, MAX_EXACT)
@@ -203,8 +216,8 @@ def _between(quantiles: FloatArray, share: float) -> FloatArray:
     return np.asarray(quantiles[:, low] * (1 - part) + quantiles[:, min(low + 1, len(PROBABILITIES) - 1)] * part, np.float64)
 
 
-def _to_parts(times: Float32Array) -> list[Parts]:
-    """Shape: times (n_kinds + 1, n_series)"""
+def _to_change_ratios(ratios: Float32Array) -> list[ChangeRatios]:
+    """Return the largest ratio of each group of kinds. Shape: ratios (n_kinds + 1, n_series)"""
     kinds = (
         (VALUE, ORDER, PART, TREND),
         (SPREAD,),
@@ -213,44 +226,44 @@ def _to_parts(times: Float32Array) -> list[Parts]:
         (STEP, JITTER),
         (STILL,),
         (MISSING,),
-        (FOLLOW,),
+        (LOAD,),
     )
-    most = np.stack([times[list(some)].max(axis=0) for some in kinds], axis=1)
-    return [Parts(*row) for row in round_all(most.astype(np.float64)).tolist()]
+    most = np.stack([ratios[list(some)].max(axis=0) for some in kinds], axis=1)
+    return [ChangeRatios(*row) for row in round_all(most.astype(np.float64)).tolist()]
 
 
-def _to_usual(best: int, yardstick: float, change: float, score: float) -> float:
-    """Return how much it changes by itself, as the kind measures it."""
+def _to_change_scale(best: int, change_scale: float, change: float, change_ratio: float) -> float:
+    """Return the natural change of a series, as the kind measures it."""
     if best in RATIOS:
-        return float(np.exp(min(yardstick, 700.0)))
-    return yardstick if best in IN_UNITS else abs(change) / max(score, 1e-9)
+        return float(np.exp(min(change_scale, 700.0)))
+    return change_scale if best in IN_UNITS else abs(change) / max(change_ratio, 1e-9)
 
 
 def _is_worse(field: Field, kind: FindingKind, direction: Direction) -> bool | None:
-    if field.worse is Worse.NEITHER or direction == "same" or kind in WITHOUT_JUDGEMENT:
+    if field.worse is Worse.NEITHER or direction == "same" or kind in NEUTRAL_KINDS:
         return None
     return (field.worse is Worse.HIGHER) == (direction == "up")
 
 
 class _Kinds:
-    """What to call the change of one series, and how large it is with its sign."""
+    """The kind of change of one series, and its signed size."""
 
-    def __init__(self, row: int, field: Field, profile: HostProfile, judged: Judged) -> None:
+    def __init__(self, row: int, field: Field, profile: HostProfile, scores: WindowScores) -> None:
         self._row = row
         self._field = field
-        self._whole = profile.whole
-        self._window = judged.window
-        self._level = float(profile.traits.level[row])
-        self._digit = float(profile.traits.digit[row])
-        self._is_event = bool(profile.traits.is_event[row])
-        self._median = float(self._window.median[row] - self._whole.median[row])
-        self._mean = float(self._window.mean[row] - self._whole.mean[row])
+        self._baseline = profile.baseline
+        self._window = scores.window
+        self._level = float(profile.series_stats.level[row])
+        self._digit = float(profile.series_stats.digit[row])
+        self._is_event = bool(profile.series_stats.is_event[row])
+        self._median = float(self._window.median[row] - self._baseline.median[row])
+        self._mean = float(self._window.mean[row] - self._baseline.mean[row])
 
     def describe(self, best: int) -> tuple[FindingKind, float]:
-        """By the kind that surprises most."""
-        row, whole, window = self._row, self._whole, self._window
+        """Return the kind and the signed size of a change, given its most significant kind."""
+        row, baseline, window = self._row, self._baseline, self._window
         if best == MISSING or window.n[row] == 0:
-            return "missing", float(window.missing[row] - whole.missing[row])
+            return "missing", float(window.missing[row] - baseline.missing[row])
         if self._is_event and self._level == 0 and self._mean > 0 and best != STILL:
             return "zero", self._mean
         if best in (STILL, STEP, JITTER, SPREAD):
@@ -268,23 +281,27 @@ class _Kinds:
         return "level", self._median or self._mean
 
     def _describe_movement(self, best: int) -> tuple[FindingKind, float]:
-        row, whole, window = self._row, self._whole, self._window
+        row, baseline, window = self._row, self._baseline, self._window
         if best == SPREAD:
-            one, other = middle_half(np.stack([whole.quantiles[row], window.quantiles[row]])).tolist()
+            one, other = middle_half(np.stack([baseline.quantiles[row], window.quantiles[row]])).tolist()
             return "spread", other - one
-        still = float(window.still[row] - whole.still[row])
+        still = float(window.still[row] - baseline.still[row])
         if window.still[row] >= FROZEN and still > 0:
             return "frozen", still
         if best == STILL:
-            # More equal neighbours are less movement.
+            # More equal neighbours mean less movement.
             return "movement", -still
-        return "movement", float(window.step_quantiles[row].mean() - whole.step_quantiles[row].mean())
+        return "movement", float(window.step_quantiles[row].mean() - baseline.step_quantiles[row].mean())
 
     def _describe_end(self, best: int) -> tuple[FindingKind, float] | None:
-        """Missing: None where not an end moved, but all of it."""
-        row, whole, window = self._row, self._whole, self._window
+        """Return the change of an end. Missing: None where the whole distribution moved."""
+        row, baseline, window = self._row, self._baseline, self._window
         is_top = best in (TOP, HIGH)
-        end = float(window.top[row] - whole.quantiles[row, -2]) if is_top else float(window.bottom[row] - whole.quantiles[row, 1])
+        end = (
+            float(window.top[row] - baseline.quantiles[row, -2])
+            if is_top
+            else float(window.bottom[row] - baseline.quantiles[row, 1])
+        )
         if abs(self._median) >= abs(end) / 2:
             return None
         if is_top:
@@ -293,36 +310,36 @@ class _Kinds:
         return ("stall" if end < 0 and is_nothing else "bottom"), end
 
     def _onset(self) -> float:
-        """Return the largest difference between what comes before and what comes after a moment of the incident. Missing: 0."""
+        """Return the largest difference between the parts after and before any moment of the incident. Missing: 0."""
         parts = self._window.parts[self._row].astype(np.float64)
         if np.isnan(parts).any():
             return 0.0
         return max((float(parts[at:].mean() - parts[:at].mean()) for at in range(1, len(parts))), key=abs)
 
     def _is_at_limit(self) -> bool:
-        """Return whether many samples lie at the highest value, which is full, or as high as nothing of the baseline."""
-        row, whole, window = self._row, self._whole.quantiles, self._window.quantiles
+        """Return whether many samples lie at the highest value, and that is 100 % or above all of the baseline."""
+        row, baseline, window = self._row, self._baseline.quantiles, self._window.quantiles
         highest = float(window[row, -1])
         share = np.count_nonzero(window[row] >= highest) / N_QUANTILES
         if share < AT_LIMIT or self._median <= 0:
             return False
         if self._field.kind is Kind.PERCENT:
-            was = np.count_nonzero(whole[row] >= highest) / N_QUANTILES
+            was = np.count_nonzero(baseline[row] >= highest) / N_QUANTILES
             return bool(highest + self._level >= FULL_PERCENT and self._field.worse is not Worse.LOWER and was < AT_LIMIT)
-        # Of few values one is the highest often, without any limit.
+        # A series of few distinct values is often at the highest one, without any limit.
         is_fine = highest - float(window[row, 0]) >= MANY_DIGITS * self._digit
-        return bool(is_fine and highest > float(whole[row, -1]))
+        return bool(is_fine and highest > float(baseline[row, -1]))
 
 
-def _impact(field: Field, change: Change, usual_total: float, presence: float) -> float:
-    """Return how much more or less of it there is, by the means: points of a percentage, else decades of the host's total."""
-    one, other = abs(change.before.mean or 0.0), abs(change.after.mean or 0.0)
+def _impact(field: Field, change: Change, baseline_total: float, presence: float) -> float:
+    """Return how much more or less there is, by the means: points of a percentage, else decades of the host's total."""
+    one, other = abs(change.baseline.mean or 0.0), abs(change.incident.mean or 0.0)
     if field.kind is Kind.PERCENT:
         return presence * min(1.0, abs(other - one) / 100)
-    usual = max(usual_total, one)
-    floor = max(10.0**-field.decimals, 0.01 * usual)
-    now = max(0.0, usual + other - one)
-    decades = abs(float(np.log10((now + floor) / (usual + floor))))
+    total = max(baseline_total, one)
+    floor = max(10.0**-field.decimals, 0.01 * total)
+    incident_total = max(0.0, total + other - one)
+    decades = abs(float(np.log10((incident_total + floor) / (total + floor))))
     return presence * UNBOUNDED_IMPACT * min(1.0, decades / DECADES)
 
 

@@ -1,4 +1,4 @@
-"""Findings that tell the same become one: "usr up on 61 of 64 CPUs"; what stands far out of its group is a finding of its own."""
+"""Group findings that changed together ("usr up on 61 of 64 CPUs"). An outlier of its group is a group of its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,43 +8,48 @@ import numpy as np
 
 from normstat import work_budget
 from normstat.comparison.findings.classify import Series
-from normstat.comparison.findings.wording import Change, describe_kind, name_group, name_instance, to_times
-from normstat.comparison.model import Finding, Group
+from normstat.comparison.findings.wording import Change, describe_kind, format_ratio, name_group, name_instance
+from normstat.comparison.model import Finding, FindingGroup, Subsystem
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 
 MAX_INSTANCES: Final = 200
 MAX_MEMBERS: Final = 20
 MAX_RELATED: Final = 5
 MAX_WITH_RELATED: Final = 200
-# One of many that changed so many times as much as the others usually did has a story of its own.
+# A member that changed this many times as much as the median member is a group of its own.
 OUTLIER: Final = 4.0
 MIN_FOR_OUTLIER: Final = 8
-# Groups of one stat that have this share of their instances in common tell one story.
+# Groups of one stat that share this part of their instances are related.
 SAME_INSTANCES: Final = 0.6
-# What moved together: a level with its ends, a movement with its width.
+# Kinds that change together: a level with its ends, a movement with its width.
 CLASSES: Final[Mapping[str, str]] = {
     "level": "level", "top": "level", "bottom": "level", "saturated": "level", "trend": "level", "spikes": "level",
     "shape": "level", "zero": "level", "stall": "level", "spread": "movement", "movement": "movement", "frozen": "frozen",
     "missing": "missing",
 }  # fmt: skip
 
+SUBSYSTEMS: Final[Mapping[str, Subsystem]] = {
+    "cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "process": "process", "lock": "cpu",
+}  # fmt: skip
+
 Found = tuple[Series, Finding]
 
 
-def group_findings(host: str, found: Sequence[Found], n_instances: Mapping[tuple[str, str], int]) -> list[Group]:
-    """Return the groups, what matters most first. `n_instances`: how many there are of (stat, field)."""
-    stories: dict[tuple[str, str, str, str], list[Found]] = {}
+def group_findings(host: str, found: Sequence[Found], n_instances: Mapping[tuple[str, str], int]) -> list[FindingGroup]:
+    """Return the groups, highest anomaly score first. `n_instances`: series of each (stat, field)."""
+    by_kind: dict[tuple[str, str, str, str], list[Found]] = {}
     for series, finding in found:
         key = (series.stat, series.field.key, CLASSES.get(finding.kind, finding.kind), finding.direction)
-        stories.setdefault(key, []).append((series, finding))
+        by_kind.setdefault(key, []).append((series, finding))
     groups = []
-    for story in stories.values():
-        groups += [_to_group(host, part, n_instances) for part in _set_apart(story)]
+    for members in by_kind.values():
+        groups += [_to_group(host, part, n_instances) for part in _split_outliers(members)]
     groups.sort(
         key=lambda group: (
-            -round(group.weight, 2),
+            -round(group.anomaly_score, 2),
             group.instances[0] != "",
-            -group.weight,
+            -group.anomaly_score,
             group.stat,
             group.field,
             group.instances[0],
@@ -53,19 +58,19 @@ def group_findings(host: str, found: Sequence[Found], n_instances: Mapping[tuple
     return _relate(groups)
 
 
-def _set_apart(story: list[Found]) -> list[list[Found]]:
-    """Return the members that stand far out, each by itself, and the rest."""
-    if len(story) < MIN_FOR_OUTLIER:
-        return [story]
-    sizes = np.array([_size(finding) for _, finding in story])
-    usual = float(np.median(sizes))
-    alone = sizes > OUTLIER * usual if usual > 0 else np.zeros(len(story), np.bool_)
+def _split_outliers(members: list[Found]) -> list[list[Found]]:
+    """Return the outliers, each by itself, and the rest."""
+    if len(members) < MIN_FOR_OUTLIER:
+        return [members]
+    sizes = np.array([_size(finding) for _, finding in members])
+    typical = float(np.median(sizes))
+    alone = sizes > OUTLIER * typical if typical > 0 else np.zeros(len(members), np.bool_)
     # Many of them are no outliers.
-    if alone.sum() > len(story) / MIN_FOR_OUTLIER:
-        return [story]
+    if alone.sum() > len(members) / MIN_FOR_OUTLIER:
+        return [members]
     return [
-        *([item] for item, far in zip(story, alone, strict=True) if far),
-        [item for item, far in zip(story, alone, strict=True) if not far],
+        *([item] for item, far in zip(members, alone, strict=True) if far),
+        [item for item, far in zip(members, alone, strict=True) if not far],
     ]
 
 
@@ -73,49 +78,60 @@ def _size(finding: Finding) -> float:
     return abs((finding.incident.mean or 0.0) - (finding.baseline.mean or 0.0))
 
 
-def _to_group(host: str, story: list[Found], n_instances: Mapping[tuple[str, str], int]) -> Group:
-    story = sorted(story, key=lambda item: (-item[1].weight, item[1].instance))
-    series, strongest = story[0]
-    findings = [finding for _, finding in story]
-    count = max(n_instances.get((series.stat, series.field.key), 1), len(story))
-    # All instances together are more of it than one alone.
+def _to_group(host: str, members: list[Found], n_instances: Mapping[tuple[str, str], int]) -> FindingGroup:
+    members = sorted(members, key=lambda item: (-item[1].anomaly_score, item[1].instance))
+    series, strongest = members[0]
+    findings = [finding for _, finding in members]
+    count = max(n_instances.get((series.stat, series.field.key), 1), len(members))
+    # All instances together have more impact than one alone.
     impact = min(1.0, strongest.impact if count <= 1 else max(strongest.impact, sum(item.impact for item in findings) / count))
-    return Group(
+    return FindingGroup(
+        rank=0,
         host=host,
         stat=series.stat,
         field=series.field.key,
         column=series.field.column,
         unit=series.field.unit,
         help=series.field.help,
+        subsystem=subsystem_of(series.stat, series.field.key),
         kind=strongest.kind,
         direction=strongest.direction,
         is_worse=strongest.is_worse,
-        score=strongest.score,
-        surprise=strongest.surprise,
+        change_ratio=strongest.change_ratio,
+        significance=strongest.significance,
         impact=impact,
-        weight=strongest.weight,
-        sentence=strongest.sentence if len(story) == 1 else _describe(series.stat, series.field, findings, count),
-        n_members=len(story),
+        anomaly_score=strongest.anomaly_score,
+        sentence=strongest.sentence if len(members) == 1 else _describe(series.stat, series.field, findings, count),
+        n_members=len(members),
         n_instances=count,
         instances=[finding.instance for finding in findings[:MAX_INSTANCES]],
         members=findings[:MAX_MEMBERS],
+        related=[],
+        questions=[],
     )
+
+
+def subsystem_of(stat: str, field: str) -> Subsystem:
+    """Return the part of the system that a field belongs to, by the panel that draws it."""
+    found = load_catalogue().stats.get(stat)
+    panels = () if found is None else found[1].panels
+    return next((SUBSYSTEMS.get(panel.section, "other") for panel in panels if field in panel.fields), "other")
 
 
 def _describe(stat: str, field: Field, findings: Sequence[Finding], n_instances: int) -> str:
     strongest = findings[0]
     change = Change(field, strongest.kind, strongest.baseline, strongest.incident, strongest.change)
-    least, most = min(item.score for item in findings), max(item.score for item in findings)
-    # One whose change is of another kind may have a larger factor than the strongest.
-    times = to_times(least) if to_times(least) == to_times(most) else f"{to_times(least)} to {to_times(most)}"
+    # The strongest need not have the largest ratio: changes of other kinds are measured otherwise.
+    least, most = (format_ratio(pick(item.change_ratio for item in findings)) for pick in (min, max))
+    ratios = most if least == most else f"{least} to {most}"
     who = name_instance(stat, strongest.instance) if strongest.instance else "the strongest"
     subject = name_group(stat, field, len(findings), n_instances)
-    return f"{subject} changed alike: {who} {describe_kind(change)}; {times} times their usual changes."
+    return f"{subject} changed together: {who} {describe_kind(change)}; {ratios} times their natural variability."
 
 
-def _relate(groups: list[Group]) -> list[Group]:
-    """Return each group names the others of its stat and instances: they are probably the same story, seen in another column."""
-    by_stat: dict[str, list[Group]] = {}
+def _relate(groups: list[FindingGroup]) -> list[FindingGroup]:
+    """Return the groups, each with the sentences of groups of the same stat and instances: often one change in two columns."""
+    by_stat: dict[str, list[FindingGroup]] = {}
     for group in groups[:MAX_WITH_RELATED]:
         by_stat.setdefault(group.stat, []).append(group)
     result = []

@@ -1,4 +1,4 @@
-"""Findings in words: one plain sentence each, with both values in the unit and digits that the tool prints."""
+"""Describe findings: one sentence each, with both values in the unit and digits that the tool prints."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ from normstat.comparison.model import FindingKind, SideName, SideValues
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 
-# From here on a factor has no digit behind the point.
-LARGE: Final = 100
-# Units are written in the plural; these do not only lose their s.
+# From here on a change ratio has no decimals.
+MIN_WHOLE_RATIO: Final = 100
+# Singular of units that do not just lose their s.
 SINGULAR: Final[Mapping[str, str]] = {"processes": "process", "switches": "switch", "entries": "entry"}
 MIN_PLURAL_LENGTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to a series. `change`: how large it is with its sign, as the kind measures it"""
+    """The change of a series. `change`: signed size, as the kind measures it"""
 
     field: Field
     kind: FindingKind
-    before: SideValues
-    after: SideValues
+    baseline: SideValues
+    incident: SideValues
     change: float
 
     @property
     def is_up(self) -> bool:
-        """Whether there is more of it now."""
+        """Whether the incident has more of it."""
         return self.change > 0
 
     def text(self, value: float | None) -> str:
@@ -36,17 +36,17 @@ class Change:
 
     @property
     def medians(self) -> str:
-        """From where to where."""
-        return f"from {self.text(self.before.median)} to {self.text(self.after.median)}"
+        """Both medians: `from 3 % to 95 %`."""
+        return f"from {self.text(self.baseline.median)} to {self.text(self.incident.median)}"
 
     @property
     def means(self) -> str:
-        """From where to where on average."""
-        return f"from {self.text(self.before.mean)} to {self.text(self.after.mean)}"
+        """Both means: `from 3 % to 95 %`."""
+        return f"from {self.text(self.baseline.mean)} to {self.text(self.incident.mean)}"
 
 
 def name_series(stat: str, instance: str, field: Field) -> str:
-    """Return what a series is called in a sentence: `CPU 0 %usr (mpstat)`, `vmstat cpu us`.
+    """Return the name of a series in a sentence: `CPU 0 %usr (mpstat)`, `vmstat cpu us`.
 
     >>> from normstat.stats.catalogue import load_catalogue
     >>> spec, stat = load_catalogue().stats["mpstat_linux"]
@@ -65,19 +65,19 @@ def name_series(stat: str, instance: str, field: Field) -> str:
 
 
 def name_column(field: Field) -> str:
-    """Return the column as the tool prints it, with its group where the column alone may stand twice."""
+    """Return the column as the tool prints it, with its group where the column alone is ambiguous."""
     return f"{field.group} {field.column}" if field.printed_key != field.column else field.column
 
 
 def name_instance(stat: str, instance: str) -> str:
-    """`CPU 7`; the bare name where an instance has several parts, or nobody knows what they are."""
+    """Return the name of an instance with its title: `CPU 7`; the bare name where the title is unknown or names several parts."""
     known = load_catalogue().stats.get(stat)
     title = "" if known is None else known[1].instance_title
     return f"{title} {instance}" if title and _is_plain(title) else instance
 
 
 def name_group(stat: str, field: Field, n_members: int, n_instances: int) -> str:
-    """Return what several series of a field are called: `%usr of 61 of 64 CPUs (mpstat)`."""
+    """Return the name of several series of a field: `%usr of 61 of 64 CPUs (mpstat)`."""
     known = load_catalogue().stats.get(stat)
     title = "" if known is None else known[1].instance_title
     things = _plural(title) if title and _is_plain(title) else "instances"
@@ -89,7 +89,7 @@ def name_group(stat: str, field: Field, n_members: int, n_instances: int) -> str
 
 
 def to_text(field: Field, value: float | None) -> str:
-    """Return the value with the digits that the tool prints, and its unit; `1/s` reads `/s`, and one of many is one."""
+    """Return the value with the digits that the tool prints, and its unit: `1/s` as `/s`, `1 process`."""
     if value is None:
         return "no value"
     number = _number(field, value)
@@ -99,132 +99,132 @@ def to_text(field: Field, value: float | None) -> str:
     return f"{number} {unit}".rstrip()
 
 
-def describe_change(subject: str, change: Change, score: float, *, by_load: bool) -> str:
-    """Return what happened to one series, from where to where, and how unusual that is."""
+def describe_change(subject: str, change: Change, change_ratio: float, *, by_load: bool) -> str:
+    """Return the sentence of a finding: what changed, from what to what, and how large that is."""
     load = ", which the load of the host does not explain" if by_load else ""
-    basis = f"{change.before.n:,} and {_samples(change.after.n)}"
-    return f"{subject} {describe_kind(change)}{load}; {to_times(score)} times its usual change ({basis})."
+    basis = f"{change.baseline.n:,} and {_samples(change.incident.n)}"
+    return f"{subject} {describe_kind(change)}{load}; {format_ratio(change_ratio)} times its natural variability ({basis})."
 
 
 def describe_kind(change: Change) -> str:
-    """Return what happened, without whom it happened to."""
+    """Return what changed, without the subject."""
     return WORDS[change.kind](change)
 
 
-def describe_one_sided(stat: str, instance: str, field: Field, side: SideName, values: SideValues) -> str:
-    """Return what appeared or vanished, and how much of it there was."""
+def describe_unmatched(stat: str, instance: str, field: Field, side: SideName, values: SideValues) -> str:
+    """Return the sentence of a series that appeared or disappeared, with its level."""
     level = f"median {to_text(field, values.median)}, highest {to_text(field, values.highest)}, {_samples(values.n)}"
     subject = name_series(stat, instance, field)
     if side == "incident":
         return f"{subject} appeared: {level} in the incident, none in the baseline."
-    return f"{subject} vanished: {level} in the baseline, none in the incident."
+    return f"{subject} disappeared: {level} in the baseline, none in the incident."
 
 
-def describe_thin(stat: str, n_baseline: int, n_incident: int, least_baseline: int, least_incident: int) -> str:
-    """Why a series was not judged."""
-    for side, n, least in (("baseline", n_baseline, least_baseline), ("incident", n_incident, least_incident)):
+def describe_insufficient_data(stat: str, n_baseline: int, n_incident: int, min_baseline: int, min_incident: int) -> str:
+    """Return the reason that a series was not scored."""
+    for side, n, minimum in (("baseline", n_baseline, min_baseline), ("incident", n_incident, min_incident)):
         if n == 0:
-            return f"the {side} has no sample of this field of {stat} at all"
-        if n < least:
-            return f"{_samples(n)} in the {side}; {least} are needed to judge"
+            return f"the {side} has no sample of this field of {stat}"
+        if n < minimum:
+            return f"{_samples(n)} in the {side}; at least {minimum} are needed"
     return "too few samples"
 
 
-def to_times(score: float) -> str:
-    """Return how many times, with a digit behind the point where that says something."""
-    return f"{score:.1f}" if score < LARGE else f"{score:,.0f}"
+def format_ratio(change_ratio: float) -> str:
+    """Return a change ratio with one decimal, a large one without."""
+    return f"{change_ratio:.1f}" if change_ratio < MIN_WHOLE_RATIO else f"{change_ratio:,.0f}"
 
 
 # --- kind by kind ---
 
 
 def _level(change: Change) -> str:
-    before, after = change.before, change.after
+    baseline, incident = change.baseline, change.incident
     verb = "rose" if change.is_up else "fell"
-    if before.median is None or after.median is None or before.median == after.median:
+    if baseline.median is None or incident.median is None or baseline.median == incident.median:
         return f"{verb} on average {change.means}" if change.change else f"is distributed differently {change.means} on average"
-    if (after.median > before.median) != change.is_up:
+    if (incident.median > baseline.median) != change.is_up:
         return f"{verb} on average {change.means} (median {change.medians})"
-    return f"{verb} {change.medians}{_place(change.field, before, after)}"
+    return f"{verb} {change.medians}{_place(change.field, baseline, incident)}"
 
 
 def _zero(change: Change) -> str:
     was = (
         "was always zero"
-        if change.before.highest == 0
-        else f"was nearly always zero (at most {change.text(change.before.highest)})"
+        if change.baseline.highest == 0
+        else f"was nearly always zero (at most {change.text(change.baseline.highest)})"
     )
-    return f"{was} and is not any more: {change.text(change.after.mean)} on average, {change.text(change.after.highest)} at most"
+    return f"{was} and no longer is: {change.text(change.incident.mean)} on average, at most {change.text(change.incident.highest)}"
 
 
 def _missing(change: Change) -> str:
     share = round(100 * abs(change.change))
-    many = f"in {share} of 100 reports" if share else "in less than 1 of 100 reports"
-    return f"has no value {many} {'more' if change.is_up else 'fewer'} than before"
+    word = "more" if change.is_up else "fewer"
+    many = f"{share} {word} of 100 reports" if share else f"slightly {word} reports (less than 1 %)"
+    return f"is missing from {many} than in the baseline"
 
 
 def _frozen(change: Change) -> str:
-    if change.after.lowest == change.after.highest:
-        return f"stands still at {change.text(change.after.median)}"
-    return f"hardly moves any more from sample to sample (median {change.text(change.after.median)})"
+    if change.incident.lowest == change.incident.highest:
+        return f"is frozen at {change.text(change.incident.median)}"
+    return f"hardly moves from sample to sample (median {change.text(change.incident.median)})"
 
 
 def _movement(change: Change) -> str:
-    return f"moves {'more' if change.is_up else 'less'} from sample to sample than before (median {change.medians})"
+    return f"moves {'more' if change.is_up else 'less'} from sample to sample (median {change.medians})"
 
 
 def _spread(change: Change) -> str:
-    halves = [_middle_half(change, side) for side in (change.before, change.after)]
-    wide = "wider" if change.is_up else "less wide"
-    return f"is spread {wide}: half of its samples lie between {halves[1]}, before between {halves[0]}"
+    baseline, incident = (_middle_half(change, side) for side in (change.baseline, change.incident))
+    width = "wider" if change.is_up else "narrower"
+    return f"has a {width} spread: half of its samples are between {incident}, in the baseline between {baseline}"
 
 
 def _spikes(change: Change) -> str:
-    before, after = change.before, change.after
-    usual = f"99 of 100 samples of the baseline are below {change.text(before.p99)}"
-    if _is_above(after.highest, before.highest):
-        return f"has spikes up to {change.text(after.highest)}, before up to {change.text(before.highest)} ({usual})"
-    return f"is high more often: up to {change.text(after.highest)}, and {usual}"
+    baseline, incident = change.baseline, change.incident
+    below = f"99 % of the baseline is below {change.text(baseline.p99)}"
+    if _is_above(incident.highest, baseline.highest):
+        return f"has spikes up to {change.text(incident.highest)}, in the baseline up to {change.text(baseline.highest)} ({below})"
+    return f"is high more often: up to {change.text(incident.highest)}; {below}"
 
 
 def _top(change: Change) -> str:
-    before, after = change.before, change.after
-    if _is_above(before.p99, after.highest):
-        return f"no longer reaches {change.text(before.p99)}: at most {change.text(after.highest)} (median {change.medians})"
-    return (
-        f"is high less often: at most {change.text(after.highest)}, before {change.text(before.highest)} (median {change.medians})"
-    )
+    baseline, incident = change.baseline, change.incident
+    highest = f"at most {change.text(incident.highest)}"
+    if _is_above(baseline.p99, incident.highest):
+        return f"no longer reaches {change.text(baseline.p99)}: {highest} (median {change.medians})"
+    return f"is high less often: {highest}, in the baseline {change.text(baseline.highest)} (median {change.medians})"
 
 
 def _stall(change: Change) -> str:
-    nothing = change.after.lowest or 0.0
-    quantiles = change.after.quantiles or []
-    n_there = sum(value <= nothing for value in quantiles)
-    often = f"in about {100 * n_there / len(quantiles):.0f} of 100 samples" if n_there > 1 else "for a moment"
-    usual = change.text(change.before.p5)
-    return f"falls to {change.text(nothing)} {often}, where 95 of 100 samples of the baseline are above {usual}"
+    lowest = change.incident.lowest or 0.0
+    quantiles = change.incident.quantiles or []
+    n_lowest = sum(value <= lowest for value in quantiles)
+    often = f"in about {100 * n_lowest / len(quantiles):.0f} % of its samples" if n_lowest > 1 else "for a moment"
+    return f"falls to {change.text(lowest)} {often}; 95 % of the baseline is above {change.text(change.baseline.p5)}"
 
 
 def _bottom(change: Change) -> str:
-    before, after = change.before, change.after
+    baseline, incident = change.baseline, change.incident
     if not change.is_up:
-        if _is_above(before.lowest, after.lowest):
-            return f"falls to {change.text(after.lowest)}, before to {change.text(before.lowest)} (median {change.medians})"
-        return f"is low more often: down to {change.text(after.lowest)} (median {change.medians})"
-    if _is_above(after.lowest, before.lowest):
-        was = change.text(before.lowest)
-        return f"no longer falls below {change.text(after.lowest)}, before down to {was} (median {change.medians})"
-    return f"is low less often: down to {change.text(after.lowest)} (median {change.medians})"
+        if _is_above(baseline.lowest, incident.lowest):
+            lows = f"{change.text(incident.lowest)}, in the baseline to {change.text(baseline.lowest)}"
+            return f"falls to {lows} (median {change.medians})"
+        return f"is low more often: down to {change.text(incident.lowest)} (median {change.medians})"
+    if _is_above(incident.lowest, baseline.lowest):
+        lows = f"{change.text(incident.lowest)}, in the baseline down to {change.text(baseline.lowest)}"
+        return f"no longer falls below {lows} (median {change.medians})"
+    return f"is low less often: down to {change.text(incident.lowest)} (median {change.medians})"
 
 
 def _trend(change: Change) -> str:
     size = change.text(abs(change.change))
     verb, place = ("rises", "higher") if change.is_up else ("falls", "lower")
-    return f"{verb} within the incident: later on it is {size} {place} than at its beginning (median {change.medians})"
+    return f"{verb} within the incident: later it is {size} {place} than at the start (median {change.medians})"
 
 
 def _saturated(change: Change) -> str:
-    return f"stands at a limit: often just {change.text(change.after.highest)}, never more (median {change.medians})"
+    return f"is at a limit: often exactly {change.text(change.incident.highest)}, never more (median {change.medians})"
 
 
 def _shape(change: Change) -> str:
@@ -232,7 +232,7 @@ def _shape(change: Change) -> str:
 
 
 def _appeared(change: Change) -> str:
-    return f"appeared: {change.text(change.after.median)} (median)"
+    return f"appeared: {change.text(change.incident.median)} (median)"
 
 
 WORDS: Final[Mapping[FindingKind, Callable[[Change], str]]] = {
@@ -253,14 +253,20 @@ def _middle_half(change: Change, side: SideValues) -> str:
     return f"{_number(change.field, low)} and {change.text(high)}"
 
 
-def _place(field: Field, before: SideValues, after: SideValues) -> str:
-    """Return where the incident's median lies in what the baseline shows."""
-    if before.lowest is None or before.highest is None or before.p5 is None or before.p95 is None or after.median is None:
+def _place(field: Field, baseline: SideValues, incident: SideValues) -> str:
+    """Return where the incident's median lies relative to the baseline, if outside."""
+    if (
+        baseline.lowest is None
+        or baseline.highest is None
+        or baseline.p5 is None
+        or baseline.p95 is None
+        or incident.median is None
+    ):
         return ""
-    if not before.lowest <= after.median <= before.highest:
-        return f", outside everything the baseline shows ({_span(field, before.lowest, before.highest)})"
-    if not before.p5 <= after.median <= before.p95:
-        return f", outside the usual band of {_span(field, before.p5, before.p95)}"
+    if not baseline.lowest <= incident.median <= baseline.highest:
+        return f", outside the range of the baseline ({_span(field, baseline.lowest, baseline.highest)})"
+    if not baseline.p5 <= incident.median <= baseline.p95:
+        return f", outside the band of the baseline ({_span(field, baseline.p5, baseline.p95)})"
     return ""
 
 
@@ -271,9 +277,9 @@ def _span(field: Field, low: float, high: float) -> str:
 def _number(field: Field, value: float) -> str:
     text = f"{value:,.{field.decimals}f}"
     if not float(text.replace(",", "")):
-        # What rounds to nothing is nothing of the sort, and nothing is not negative.
+        # A small value must not read as zero, and zero has no sign.
         return text.removeprefix("-") if not value else f"{value:.2g}"
-    # A median between two whole numbers is not one of them.
+    # A median between two whole numbers gets a decimal.
     return text if field.decimals or float(text.replace(",", "")) == value or abs(value) >= 10 else f"{value:.1f}"
 
 
@@ -286,7 +292,7 @@ def _samples(n: int) -> str:
 
 
 def _is_plain(title: str) -> bool:
-    """Return whether it is one noun, that has a plural."""
+    """Return whether the title is one noun, which has a plural."""
     return not any(word in title for word in (",", " and ", " or ", " behind ", " in the "))
 
 

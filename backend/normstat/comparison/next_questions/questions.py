@@ -1,7 +1,7 @@
-"""From what a comparison found to the questions to ask next, with commands for the host's system. Pure: values in, values out.
+"""Choose the next questions for the groups of a comparison, with commands for the host's system. Pure.
 
-Names of instances come from hosts and are not trusted: only digits and plain names are ever filled into a command, quoted for
-the shell; for any other the command is left out, and the question stands.
+Instance names come from hosts and are not trusted: only digits and plain names are filled into a command, quoted for the shell.
+For any other name the command is left out; the question stays.
 """
 
 import re
@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from normstat.comparison.model import Command, Question
 from normstat.comparison.next_questions.question_rules import PLACE_HOLDERS, CommandRule, Condition, Rule, RuleBook, load_rules
 
 System = Literal["sunos", "linux", "other"]
 MAX_QUESTIONS: Final = 3
 MAX_COMMANDS: Final = 5
-# Few: at most this share of the instances that there are; most: at least that.
+# `few`: at most this share of the instances; `most`: at least that.
 FEW_SHARE: Final = 0.25
 MAX_SHARE: Final = 0.5
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+@,-]{0,127}")
@@ -29,8 +30,8 @@ _TIMES_MS: Final = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """One series of a story. Units: medians of both sides in the unit of the field. Missing: None where a side has no sample."""
+class FindingValue:
+    """One member of a group. Units: medians of both sides in the unit of the field. Missing: None where a side has no sample."""
 
     instance: str
     kind: str
@@ -39,8 +40,8 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """A group of findings: one field of one stat, with the instances that tell the same (strongest first, maybe not all)."""
+class FindingContext:
+    """What the rules look at in a group of findings: a field of a stat, with its strongest members first."""
 
     host: str
     stat: str
@@ -50,29 +51,11 @@ class Story:
     direction: str
     n_members: int
     n_instances: int
-    members: tuple[Sighting, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command ready to copy. `needs`: "root" or "". `source`: a manual page or an address."""
-
-    command: str
-    note: str
-    needs: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What to ask next, and the commands that may answer it on this host."""
-
-    why: str
-    commands: list[Command]
+    members: tuple[FindingValue, ...]
 
 
 def to_system(os: str, spec_systems: Iterable[str] = ()) -> System:
-    """Return the system of a host: by what its agent said (`uname`), else by the specs of what it sent."""
+    """Return the system of a host: from `uname` as its agent sent it, else from the specs of its streams."""
     name = os.strip().lower()
     if name.startswith(("sunos", "solaris", "illumos")):
         return "sunos"
@@ -84,91 +67,98 @@ def to_system(os: str, spec_systems: Iterable[str] = ()) -> System:
     return "other"
 
 
-def find_questions(stories: Sequence[Story], systems: Mapping[str, System], rules: RuleBook | None = None) -> list[list[Question]]:
-    """Return the questions of each story, in the order of the stories; the most specific first, at most MAX_QUESTIONS of them.
+def find_questions(
+    contexts: Sequence[FindingContext], systems: Mapping[str, System], rules: RuleBook | None = None
+) -> list[list[Question]]:
+    """Return the questions of each context, the most specific first, at most MAX_QUESTIONS.
 
-    Missing: an empty list where no rule speaks of the story; a host without a system counts as `other`
+    Missing: an empty list where no rule matches; a host without a system counts as `other`
     """
-    return _Asking(stories, systems, load_rules() if rules is None else rules).find()
+    return _QuestionFinder(contexts, systems, load_rules() if rules is None else rules).find()
 
 
-def find_rules(stories: Sequence[Story], rules: RuleBook) -> list[list[str]]:
-    """Return the names of the rules that speak of each story, the most specific first, whatever the system."""
-    return _Asking(stories, {}, rules).find_names()
+def find_rules(contexts: Sequence[FindingContext], rules: RuleBook) -> list[list[str]]:
+    """Return the names of the rules that match each context, the most specific first, for any system."""
+    return _QuestionFinder(contexts, {}, rules).find_names()
 
 
-class _Asking:
-    """All stories with what they mean, by host and meaning."""
+class _QuestionFinder:
+    """All contexts, by host and meaning."""
 
-    def __init__(self, stories: Sequence[Story], systems: Mapping[str, System], rules: RuleBook) -> None:
-        self._stories = stories
+    def __init__(self, contexts: Sequence[FindingContext], systems: Mapping[str, System], rules: RuleBook) -> None:
+        self._stories = contexts
         self._systems = systems
         self._rules = rules
         self._meanings = [
-            rules.find_meanings(story.stat, story.field, [member.instance for member in story.members]) for story in stories
+            rules.find_meanings(context.stat, context.field, [member.instance for member in context.members])
+            for context in contexts
         ]
-        self._by_meaning: defaultdict[tuple[str, str], list[Story]] = defaultdict(list)
-        for story, meanings in zip(stories, self._meanings, strict=True):
+        self._by_meaning: defaultdict[tuple[str, str], list[FindingContext]] = defaultdict(list)
+        for context, meanings in zip(contexts, self._meanings, strict=True):
             for meaning in meanings:
-                self._by_meaning[story.host, meaning].append(story)
+                self._by_meaning[context.host, meaning].append(context)
 
     def find(self) -> list[list[Question]]:
-        return [self._ask(story, meanings) for story, meanings in zip(self._stories, self._meanings, strict=True)]
+        return [self._ask(context, meanings) for context, meanings in zip(self._stories, self._meanings, strict=True)]
 
     def find_names(self) -> list[list[str]]:
         return [
-            [rule.name for rule, _ in self.met_rules(story, meanings)]
-            for story, meanings in zip(self._stories, self._meanings, strict=True)
+            [rule.name for rule, _ in self.met_rules(context, meanings)]
+            for context, meanings in zip(self._stories, self._meanings, strict=True)
         ]
 
-    def _ask(self, story: Story, meanings: frozenset[str]) -> list[Question]:
-        questions = (self._to_question(rule, story, members, meanings) for rule, members in self.met_rules(story, meanings))
+    def _ask(self, context: FindingContext, meanings: frozenset[str]) -> list[Question]:
+        questions = (self._to_question(rule, context, members, meanings) for rule, members in self.met_rules(context, meanings))
         return [question for question in questions if question is not None][:MAX_QUESTIONS]
 
-    def met_rules(self, story: Story, meanings: frozenset[str]) -> list[tuple[Rule, list[Sighting]]]:
-        """Return the rules whose question hangs on the story, with the series that meet their first condition."""
+    def met_rules(self, context: FindingContext, meanings: frozenset[str]) -> list[tuple[Rule, list[FindingValue]]]:
+        """Return the matching rules, each with the members that meet its first condition."""
         met = []
         for rule in self._rules.rules:
             first = rule.when[0]
-            if meanings.isdisjoint(first.meanings) or not (members := _meeting(first, story)):
+            if meanings.isdisjoint(first.meanings) or not (members := _meeting(first, context)):
                 continue
-            if all(self._holds(condition, story, members) for condition in rule.when[1:]):
+            if all(self._holds(condition, context, members) for condition in rule.when[1:]):
                 met.append((rule, members))
         hidden = {name for rule, _ in met for name in rule.instead_of}
-        # A rule that wants to see more is about less, and says more; the file's order decides among equals.
+        # A rule with more conditions is more specific; among equals the order of the file decides.
         return sorted((item for item in met if item[0].name not in hidden), key=lambda item: -item[0].n_seen)
 
-    def _holds(self, condition: Condition, story: Story, members: Sequence[Sighting]) -> bool:
+    def _holds(self, condition: Condition, context: FindingContext, members: Sequence[FindingValue]) -> bool:
         here = {member.instance for member in members} if condition.is_here else None
         if condition.over:
-            return any(all(limit.holds(ratio) for limit in condition.limits) for ratio in self._ratios(condition, story.host, here))
+            return any(
+                all(limit.holds(ratio) for limit in condition.limits) for ratio in self._ratios(condition, context.host, here)
+            )
         found = any(
             here is None or any(member.instance in here for member in met)
             for meaning in condition.meanings
-            for other in self._by_meaning[story.host, meaning]
+            for other in self._by_meaning[context.host, meaning]
             if (met := _meeting(condition, other))
         )
         return found != condition.is_absent
 
     def _ratios(self, condition: Condition, host: str, here: set[str] | None) -> Iterable[float]:
-        """Of the medians of the incident, instance by instance, where one stat shows both."""
+        """Yield the ratio of the incident medians of two meanings, by instance, where one stat has both."""
         under = {
-            (story.stat, member.instance): value
-            for story in self._by_meaning[host, condition.over]
-            for member in story.members
-            if (value := _to_base(member.incident, story.unit)) is not None
+            (context.stat, member.instance): value
+            for context in self._by_meaning[host, condition.over]
+            for member in context.members
+            if (value := _to_base(member.incident, context.unit)) is not None
         }
         for meaning in condition.meanings:
-            for story in self._by_meaning[host, meaning]:
-                for member in story.members:
-                    value, other = _to_base(member.incident, story.unit), under.get((story.stat, member.instance))
+            for context in self._by_meaning[host, meaning]:
+                for member in context.members:
+                    value, other = _to_base(member.incident, context.unit), under.get((context.stat, member.instance))
                     if value is not None and other and (here is None or member.instance in here):
                         yield value / other
 
-    def _to_question(self, rule: Rule, story: Story, members: Sequence[Sighting], meanings: frozenset[str]) -> Question | None:
-        """Missing: None where the rule knows commands, and none for this system."""
-        system = self._systems.get(story.host, "other")
-        values = _values(story, members[0].instance, {self._rules.meanings[name].of for name in meanings})
+    def _to_question(
+        self, rule: Rule, context: FindingContext, members: Sequence[FindingValue], meanings: frozenset[str]
+    ) -> Question | None:
+        """Return the question of a rule. Missing: None where the rule has commands, but none for this system."""
+        system = self._systems.get(context.host, "other")
+        values = _values(context, members[0].instance, {self._rules.meanings[name].of for name in meanings})
         commands = [command for item in rule.commands if item.on in (system, "any") and (command := fill(item, values)) is not None]
         if not commands and system != "other":
             return None
@@ -183,30 +173,30 @@ def fill(rule: CommandRule, values: Mapping[str, str]) -> Command | None:
     return Command(run, rule.note, rule.needs, rule.source)
 
 
-def _meeting(condition: Condition, story: Story) -> list[Sighting]:
-    """Return the series of the story that meet the condition by themselves; none when the story as a whole does not."""
-    if condition.direction and story.direction != condition.direction:
+def _meeting(condition: Condition, context: FindingContext) -> list[FindingValue]:
+    """Return the members that meet the condition; none when the group as a whole does not."""
+    if condition.direction and context.direction != condition.direction:
         return []
-    if condition.spreads and _spread(story).isdisjoint(condition.spreads):
+    if condition.spreads and _spread(context).isdisjoint(condition.spreads):
         return []
     return [
         member
-        for member in story.members
-        if (not condition.kinds or member.kind in condition.kinds or story.kind in condition.kinds)
+        for member in context.members
+        if (not condition.kinds or member.kind in condition.kinds or context.kind in condition.kinds)
         and all(
-            limit.holds(_to_base(member.baseline if limit.is_baseline else member.incident, story.unit))
+            limit.holds(_to_base(member.baseline if limit.is_baseline else member.incident, context.unit))
             for limit in condition.limits
         )
     ]
 
 
-def _spread(story: Story) -> frozenset[str]:
-    """Return which words fit how many of the instances differ. A stat of one row has all of its instances, not one of many."""
+def _spread(context: FindingContext) -> frozenset[str]:
+    """Return the words for how many of the instances changed. A stat of one row has all of its instances, not one of many."""
     words = set()
-    share = story.n_members / max(1, story.n_instances)
-    if story.n_members == 1 and story.n_instances > 1:
+    share = context.n_members / max(1, context.n_instances)
+    if context.n_members == 1 and context.n_instances > 1:
         words.add("one")
-    if story.n_instances > 1 and share <= FEW_SHARE:
+    if context.n_instances > 1 and share <= FEW_SHARE:
         words.add("few")
     if share >= MAX_SHARE:
         words.add("most")
@@ -214,15 +204,15 @@ def _spread(story: Story) -> frozenset[str]:
 
 
 def _to_base(value: float | None, unit: str) -> float | None:
-    """Return sizes in bytes, times in milliseconds, anything else as it is; what is counted by the second stays so."""
+    """Return sizes in bytes, times in milliseconds, anything else unchanged; rates stay per second."""
     if value is None:
         return None
     name = unit.removesuffix("/s").lower()
     return value * _SIZES.get(name, _TIMES_MS.get(name, 1.0))
 
 
-def _values(story: Story, instance: str, kinds: Iterable[str]) -> dict[str, str]:
-    """Return what the instance gives for place holders; nothing where it does not look like what it should be."""
+def _values(context: FindingContext, instance: str, kinds: Iterable[str]) -> dict[str, str]:
+    """Return the values of the place holders that the instance name gives, if it has the expected form."""
     values: dict[str, str] = {}
     for kind in kinds:
         value: str | None = None
@@ -232,7 +222,7 @@ def _values(story: Story, instance: str, kinds: Iterable[str]) -> dict[str, str]
         elif kind == "cpu":
             value = instance if re.fullmatch(r"\d{1,5}", instance, re.ASCII) else None
         elif kind == "mount":
-            value = _mount(story.stat, instance)
+            value = _mount(context.stat, instance)
         elif kind:
             value = instance if _PLAIN_NAME.fullmatch(instance) else None
         if value is not None:
@@ -241,7 +231,7 @@ def _values(story: Story, instance: str, kinds: Iterable[str]) -> dict[str, str]
 
 
 def _mount(stat: str, instance: str) -> str | None:
-    """Return the mount point in an instance; nfsiostat and fsstat print an operation behind it."""
+    """Return the mount point in an instance name; nfsiostat and fsstat print an operation after it."""
     mount = instance.rpartition(" ")[0] if stat.endswith("_op") else instance
     is_plain = mount.startswith("/") and len(mount) < 512 and all(unicodedata.category(sign)[0] != "C" for sign in mount)
     return mount if is_plain else None

@@ -103,8 +103,8 @@ class MutedSeries(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
-class KeptComparison(Base):
-    """A saved comparison: what was requested, and the answer at that time (JSON, compressed with zstd)."""
+class SavedComparison(Base):
+    """A saved comparison: its parameters, and the result at that time (JSON, compressed with zstd)."""
 
     __tablename__ = "comparisons"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)

@@ -15,7 +15,7 @@ interface ChooseComparisonProps {
   readonly onCompare: (inputs: ComparisonInputs) => void;
 }
 
-/** Host, incident and baseline, for those who did not come from a graph. */
+/** The form for host, incident and baseline. */
 export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
   const hosts = useQuery(hostsQuery);
   const [incident] = useState(
@@ -36,14 +36,14 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
   return (
     <Paper className="card" p="lg" maw={760} mx="auto" mt="lg">
       <Title order={1} mb={4}>
-        Compare an incident with what is normal
+        Compare an incident with a baseline
       </Title>
       <Text fz="sm" className="soft" mb="md">
-        Every series of the host in the one window against the other; what moved most, for what it usually does, comes first.
-        Easier from a graph: Shift-drag over the trouble, then <i>Compare with baseline</i>.
+        All series of the host, ranked by how far each moved relative to its usual variation. From a graph: Shift-drag over the
+        trouble, then <i>Compare with baseline</i>.
       </Text>
       {first === undefined ? (
-        <StateView state={{ kind: "empty", title: "There is no host yet", next: "Add one on the Hosts page." }} />
+        <StateView state={{ kind: "empty", title: "No hosts yet", next: "Add one on the Hosts page." }} />
       ) : (
         <ComparisonForm
           hosts={view.hosts.length === 0 ? [first.name] : view.hosts}

@@ -14,7 +14,7 @@ interface ComparedProps {
   readonly comparison: Comparison;
   readonly incident: Window;
   readonly view: ComparisonView;
-  /** Stands under the title: that it is being compared again, or the note of one that was kept. */
+  /** Shown below the title: progress, or the note of a saved comparison. */
   readonly note: ReactNode;
   readonly actions: ReactNode;
   readonly onNewest: () => void;
@@ -23,7 +23,7 @@ interface ComparedProps {
 
 const NO_STATS: readonly StatInfo[] = [];
 
-/** A comparison and its answer, just made or kept. */
+/** A comparison with its result, new or saved. */
 export function Compared({ comparison, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const zone = zoneOf(view.clock);
@@ -31,7 +31,7 @@ export function Compared({ comparison, incident, view, note, actions, onNewest, 
   return (
     <>
       <Row justify="space-between" mb={6}>
-        <Title order={1}>What is different on {comparison.hosts.join(", ")}</Title>
+        <Title order={1}>Changes on {comparison.hosts.join(", ")}</Title>
         {actions}
       </Row>
       {note}

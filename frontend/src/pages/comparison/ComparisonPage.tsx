@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import { ApiError } from "../../api/client";
-import { comparisonQuery, keptQuery, reportAddress } from "../../api/comparison";
+import { comparisonQuery, savedComparisonQuery, reportAddress } from "../../api/comparison";
 import { statsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
 import { IgnoredNote } from "../../components/IgnoredNote";
@@ -20,10 +20,10 @@ import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
 import { ComparisonProgress } from "./ComparisonProgress";
-import { KeepDialog, KeptList } from "./KeptDialogs";
+import { SaveDialog, SavedList } from "./SavedDialogs";
 import "./ComparisonPage.css";
 
-/** What is different in the incident from what is normal. */
+/** What changed in the incident against the baseline. */
 export function ComparisonPage() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -41,7 +41,7 @@ export function ComparisonPage() {
     onChange: (change: Partial<ComparisonView>, isNew: boolean) => {
       show({ ...view, ...change }, isNew);
     },
-    // Another comparison has other groups: what was filtered and pinned is of the old one.
+    // Filters and pins refer to the groups of the old comparison.
     onCompare: (next: ComparisonInputs) => {
       show({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, ...next }, true);
     },
@@ -52,13 +52,13 @@ export function ComparisonPage() {
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
-      {view.keptId !== null ? (
-        <KeptComparison {...part} id={view.keptId} />
+      {view.savedId !== null ? (
+        <SavedComparison {...part} id={view.savedId} />
       ) : inputs === null ? (
         <>
           <Row justify="flex-end">
             <Button variant="default" onClick={part.onList}>
-              Kept comparisons…
+              Saved comparisons…
             </Button>
           </Row>
           <ChooseComparison key={view.hosts.join()} view={view} onCompare={part.onCompare} />
@@ -67,14 +67,14 @@ export function ComparisonPage() {
         <NewComparison {...part} inputs={inputs} />
       )}
       {isListing && (
-        <KeptList
+        <SavedList
           zone={zoneOf(view.clock)}
           onClose={() => {
             setListing(false);
           }}
-          onOpen={(keptId) => {
+          onOpen={(savedId) => {
             setListing(false);
-            show({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, keptId }, true);
+            show({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, savedId }, true);
           }}
         />
       )}
@@ -94,7 +94,7 @@ interface PartProps {
   readonly onList: () => void;
 }
 
-type Dialog = "choose" | "keep";
+type Dialog = "choose" | "save";
 
 function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps & { readonly inputs: ComparisonInputs }) {
   const me = useMe();
@@ -125,16 +125,16 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                   setDialog("choose");
                 }}
               >
-                Compare otherwise…
+                Change comparison…
               </Button>
               {mayWrite(me) && (
                 <Button
                   variant="default"
                   onClick={() => {
-                    setDialog("keep");
+                    setDialog("save");
                   }}
                 >
-                  Keep…
+                  Save…
                 </Button>
               )}
             </Actions>
@@ -150,14 +150,14 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                 setDialog("choose");
               }}
             >
-              Compare otherwise…
+              Change comparison…
             </Button>
           </Row>
         </div>
       ) : (
         <ComparisonProgress inputs={inputs} />
       )}
-      <Modal opened={dialog === "choose"} onClose={close} title="Compare with what is normal" size="lg">
+      <Modal opened={dialog === "choose"} onClose={close} title="Compare with a baseline" size="lg">
         <ComparisonForm
           {...inputs}
           zone={zoneOf(view.clock)}
@@ -168,14 +168,14 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
           }}
         />
       </Modal>
-      {dialog === "keep" && (
-        <KeepDialog
+      {dialog === "save" && (
+        <SaveDialog
           of={inputs}
-          suggested={`${inputs.hosts.join(", ")} against ${comparison.data?.against.name ?? "what is normal"}`}
+          suggested={`${inputs.hosts.join(", ")} against ${comparison.data?.against.name ?? "a baseline"}`}
           onClose={close}
           onDone={({ id }) => {
             close();
-            onChange({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, keptId: id }, true);
+            onChange({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, savedId: id }, true);
           }}
         />
       )}
@@ -183,24 +183,24 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
   );
 }
 
-function KeptComparison({ id, view, onChange, onCompare, onList }: PartProps & { readonly id: number }) {
+function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & { readonly id: number }) {
   const me = useMe();
-  const kept = useQuery(keptQuery(id));
+  const saved = useQuery(savedComparisonQuery(id));
   const [isEditing, setEditing] = useState(false);
-  if (kept.data === undefined) {
+  if (saved.data === undefined) {
     return (
       <div className="card">
         <StateView
           state={
-            kept.error
-              ? { kind: "error", error: kept.error, onRetry: () => void kept.refetch() }
+            saved.error
+              ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
               : { kind: "loading", what: "the comparison" }
           }
         />
       </div>
     );
   }
-  const { result, name, note } = kept.data;
+  const { result, name, note } = saved.data;
   const inputs = inputsOf(result);
   return (
     <>
@@ -215,8 +215,8 @@ function KeptComparison({ id, view, onChange, onCompare, onList }: PartProps & {
           }
         }}
         note={
-          <section className="card kept-note" aria-label="Kept comparison">
-            <b>Kept: {name}</b>
+          <section className="card saved-note" aria-label="Saved comparison">
+            <b>Saved: {name}</b>
             <Text fz="sm" style={{ whiteSpace: "pre-wrap" }}>
               {note}
             </Text>
@@ -248,8 +248,8 @@ function KeptComparison({ id, view, onChange, onCompare, onList }: PartProps & {
         }
       />
       {isEditing && (
-        <KeepDialog
-          of={kept.data}
+        <SaveDialog
+          of={saved.data}
           suggested={name}
           onClose={() => {
             setEditing(false);
@@ -271,14 +271,14 @@ interface ActionsProps {
   readonly children: ReactNode;
 }
 
-/** What can be done with a comparison, new or kept. */
+/** The actions of a comparison, new or saved. */
 function Actions({ inputs, of, view, onList, children }: ActionsProps) {
   const [host] = inputs?.hosts ?? [];
   return (
     <Row gap="xs" className="no-print">
       {children}
       <Button variant="default" onClick={onList}>
-        Kept…
+        Saved…
       </Button>
       <Button variant="default" component="a" href={reportAddress("html", of)} target="_blank" rel="noreferrer">
         Report
@@ -310,7 +310,7 @@ function errorState(error: Error, onRetry: () => void) {
     return {
       kind: "empty",
       title: "One of the windows has no samples",
-      next: `${error.message}. Choose windows in which the host was watched; the strip on its page shows where there are samples.`,
+      next: `${error.message}. Choose windows with samples; the strip on the host's page shows them.`,
     } as const;
   }
   return { kind: "error", error, onRetry } as const;

@@ -7,7 +7,7 @@ import { formatCount } from "../../logic/number";
 
 const PATIENCE_MS = 1_000;
 
-/** What is being compared; beyond a second, how far it is. */
+/** What is being compared; after a second, the progress. */
 export function ComparisonProgress({ inputs }: { readonly inputs: ComparisonInputs }) {
   const progress = useQuery(progressQuery(inputs)).data ?? null;
   const [isLate, setLate] = useState(false);
@@ -26,7 +26,7 @@ export function ComparisonProgress({ inputs }: { readonly inputs: ComparisonInpu
         {isLate && progress && ` ${formatCount(progress.done)} of ${formatCount(progress.total)}: ${progress.what}`}
       </Text>
       {isLate && progress && progress.total > 0 && (
-        <Progress size="sm" mt={6} value={(100 * progress.done) / progress.total} aria-label="How far the comparison is" />
+        <Progress size="sm" mt={6} value={(100 * progress.done) / progress.total} aria-label="Progress of the comparison" />
       )}
     </div>
   );

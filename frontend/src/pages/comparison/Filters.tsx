@@ -1,6 +1,6 @@
 import { Group as Row, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import type { Group } from "../../logic/api";
+import type { FindingGroup } from "../../logic/api";
 import {
   FINDING_KINDS,
   GROUP_SORT_LABELS,
@@ -15,7 +15,7 @@ import { toggledOf } from "../../logic/group";
 import type { ComparisonView } from "../../state/comparison";
 
 interface FiltersProps {
-  readonly groups: readonly Group[];
+  readonly groups: readonly FindingGroup[];
   readonly hosts: readonly string[];
   readonly view: ComparisonView;
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
@@ -35,12 +35,12 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
           data={GROUP_SORTS.map((value) => ({ value, label: `by ${GROUP_SORT_LABELS[value]}` }))}
           value={view.sort}
           onChange={(value) => {
-            onChange({ sort: GROUP_SORTS.find((sort) => sort === value) ?? "weight" }, false);
+            onChange({ sort: GROUP_SORTS.find((sort) => sort === value) ?? "anomaly_score" }, false);
           }}
         />
         <SegmentedControl
           size="xs"
-          aria-label="What the graphs are drawn over"
+          aria-label="Time axis of the graphs"
           value={view.align}
           data={[
             { value: "elapsed", label: "By elapsed time" },
@@ -95,7 +95,7 @@ export function FilterText({ view, onChange }: Pick<FiltersProps, "view" | "onCh
       size="xs"
       w={260}
       aria-label="Filter"
-      placeholder="Filter: words, or -word to leave out"
+      placeholder="Filter: words, or -word to exclude"
       leftSection={<IconSearch size={14} />}
       value={view.filter}
       onChange={(event) => {
@@ -146,7 +146,7 @@ function Legend({ hasLine }: { readonly hasLine: boolean }) {
         <rect className="sketch-band" width="24" height="12" />
         <line className="sketch-median" x2="24" y1="6" y2="6" />
       </svg>
-      normal: p5 to p95, median
+      band of the baseline: p5 to p95, median
       {hasLine && (
         <>
           <svg width="24" height="12">

@@ -1,9 +1,17 @@
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight, IconPin, IconPinnedFilled } from "@tabler/icons-react";
 import { memo, useState } from "react";
 import { PageLink } from "../../components/PageLink";
-import type { Group, StatInfo, Summary } from "../../logic/api";
+import type { FindingGroup, StatInfo, SideValues } from "../../logic/api";
 import { computedDecimals, fieldOf, groupTitle } from "../../logic/comparison";
-import { describeMembers, describeScore, groupKey, KIND_WORDS, type Mark, markOf, SUBSYSTEM_LABELS } from "../../logic/group";
+import {
+  describeChangeRatio,
+  describeMembers,
+  groupKey,
+  KIND_WORDS,
+  type Mark,
+  markOf,
+  SUBSYSTEM_LABELS,
+} from "../../logic/group";
 import { formatScore, formatWithUnit, plural } from "../../logic/number";
 import { percent } from "../../logic/surface";
 import type { Zone } from "../../logic/zone";
@@ -13,7 +21,7 @@ import { GroupSketch } from "./GroupSketch";
 import { groupLink, type Place } from "./link";
 
 interface GroupCardProps {
-  readonly group: Group;
+  readonly group: FindingGroup;
   readonly stat: StatInfo | null;
   readonly place: Place;
   readonly zone: Zone;
@@ -22,12 +30,12 @@ interface GroupCardProps {
   readonly hasManyHosts: boolean;
   readonly mayMute: boolean;
   readonly onPin: (key: string) => void;
-  readonly onMute: (group: Group) => void;
+  readonly onMute: (group: FindingGroup) => void;
 }
 
 type Part = "questions" | "members" | "related" | "numbers";
 
-/** One story: which series, how they changed, how it looks, and what to ask next. */
+/** One group: its series, how they changed, a graph, and the next questions. */
 export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
   const { group, stat, place, zone, align, isPinned, mayMute, onPin, onMute } = props;
   const [open, setOpen] = useState<Part | null>(null);
@@ -78,21 +86,21 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
           <span className="kind-badge" title={KIND_WORDS[group.kind].help}>
             {KIND_WORDS[group.kind].label}
           </span>
-          <span title="how far it moved, measured by how far it moves by itself in the baseline">
-            <b>{describeScore(group.score)}</b>
+          <span title="change ratio: the change divided by the natural variability in the baseline">
+            <b>{describeChangeRatio(group.change_ratio)}</b>
           </span>
           <Impact impact={group.impact} />
         </p>
         {strongest && (
           <p className="finding-sides">
-            <Side kind="baseline" summary={strongest.baseline} unit={group.unit} decimals={decimals} />
-            <Side kind="incident" summary={strongest.incident} unit={group.unit} decimals={decimals} />
+            <Side kind="baseline" values={strongest.baseline} unit={group.unit} decimals={decimals} />
+            <Side kind="incident" values={strongest.incident} unit={group.unit} decimals={decimals} />
           </p>
         )}
         <p className="finding-actions no-print">
           {group.questions.length > 0 && toggle("questions", `Next questions (${String(group.questions.length)})`)}
           {members !== "" && toggle("members", members)}
-          {group.related.length > 0 && toggle("related", `With it (${String(group.related.length)})`)}
+          {group.related.length > 0 && toggle("related", `Changed together (${String(group.related.length)})`)}
           {toggle("numbers", "Numbers and meaning")}
           {mayMute && (
             <button
@@ -115,7 +123,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
           {open === "questions" && <Questions questions={group.questions} />}
           {open === "members" && <Members group={group} place={place} zone={zone} align={align} decimals={decimals} />}
           {open === "related" && (
-            <ul className="related" aria-label="Other fields of the same story">
+            <ul className="related" aria-label="Changed together">
               {group.related.map((sentence) => (
                 <li key={sentence}>{sentence}</li>
               ))}
@@ -144,7 +152,7 @@ function Verdict({ mark }: { readonly mark: Mark }) {
 
 function Impact({ impact }: { readonly impact: number }) {
   return (
-    <span className="impact" title="how much of the host's resource or of its total it is, 0 to 1">
+    <span className="impact" title="how much more or less of the host's total it is, 0 to 1">
       impact
       <span className="impact-bar" aria-hidden>
         <span style={{ width: percent(impact) }} />
@@ -156,22 +164,22 @@ function Impact({ impact }: { readonly impact: number }) {
 
 interface SideProps {
   readonly kind: "baseline" | "incident";
-  readonly summary: Summary;
+  readonly values: SideValues;
   readonly unit: string;
   readonly decimals: number;
 }
 
-/** Median and usual range of one side, with its number of samples. */
-function Side({ kind, summary, unit, decimals }: SideProps) {
+/** Median and band of one side, with its number of samples. */
+function Side({ kind, values, unit, decimals }: SideProps) {
   const text = (value: number | null): string => formatWithUnit(value, computedDecimals(value, decimals), "");
   return (
     <span>
       <span className="side-name" data-kind={kind}>
         {kind}
       </span>{" "}
-      <b>{formatWithUnit(summary.median, computedDecimals(summary.median, decimals), unit)}</b>{" "}
+      <b>{formatWithUnit(values.median, computedDecimals(values.median, decimals), unit)}</b>{" "}
       <span className="soft">
-        ({text(summary.p5)} to {text(summary.p95)}; {plural(summary.n, "sample")})
+        ({text(values.p5)} to {text(values.p95)}; {plural(values.n, "sample")})
       </span>
     </span>
   );

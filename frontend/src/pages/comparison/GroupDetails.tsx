@@ -1,16 +1,16 @@
 import { Fragment } from "react";
 import { CopyBox } from "../../components/CopyBox";
 import { PageLink } from "../../components/PageLink";
-import type { Command, Finding, Group, Question, StatInfo } from "../../logic/api";
+import type { Command, Finding, FindingGroup, Question, StatInfo } from "../../logic/api";
 import { computedDecimals, fieldOf, memberNames, SUMMARY_ROWS } from "../../logic/comparison";
-import { describeParts, KIND_WORDS } from "../../logic/group";
+import { describeRatios, KIND_WORDS } from "../../logic/group";
 import { formatCount, formatScore, formatShare, formatValue, formatWithUnit } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
 import { GroupSketch } from "./GroupSketch";
 import { type Place, seriesLink } from "./link";
 
-/** What to look at next on the host itself, and with which commands. */
+/** The next questions, with commands for the host. */
 export function Questions({ questions }: { readonly questions: readonly Question[] }) {
   return (
     <div className="questions">
@@ -50,14 +50,14 @@ function CommandBox({ command: { command, note, needs, source } }: { readonly co
 }
 
 interface MembersProps {
-  readonly group: Group;
+  readonly group: FindingGroup;
   readonly place: Place;
   readonly zone: Zone;
   readonly align: Alignment;
   readonly decimals: number;
 }
 
-/** The instances of a group, the strongest first: with their graphs where the answer has them, the others by name. */
+/** The instances of a group, strongest first: with graphs where the result has them, the others by name. */
 export function Members({ group, place, zone, align, decimals }: MembersProps) {
   const { rest, n_unnamed } = memberNames(group);
   const link = (instance: string) => (
@@ -73,7 +73,7 @@ export function Members({ group, place, zone, align, decimals }: MembersProps) {
             <p>
               {link(member.instance)}{" "}
               <span className="soft">
-                {KIND_WORDS[member.kind].label}, {formatScore(member.score)} times usual; median{" "}
+                {KIND_WORDS[member.kind].label}, change ratio {formatScore(member.change_ratio)}; median{" "}
                 {formatValue(member.baseline.median, computedDecimals(member.baseline.median, decimals))} to{" "}
                 {formatWithUnit(member.incident.median, computedDecimals(member.incident.median, decimals), group.unit)}
               </span>
@@ -90,7 +90,7 @@ export function Members({ group, place, zone, align, decimals }: MembersProps) {
       </ul>
       {rest.length > 0 && (
         <p className="member-names">
-          <span className="soft">And, less strongly: </span>
+          <span className="soft">Also, less: </span>
           {rest.map((instance) => (
             <Fragment key={instance}>{link(instance)} </Fragment>
           ))}
@@ -102,12 +102,12 @@ export function Members({ group, place, zone, align, decimals }: MembersProps) {
 }
 
 interface NumbersProps {
-  readonly group: Group;
+  readonly group: FindingGroup;
   readonly stat: StatInfo | null;
   readonly decimals: number;
 }
 
-/** Both sides in numbers, where the score comes from, and what the field means. */
+/** Both sides in numbers, the change ratios, and the meaning of the field. */
 export function Numbers({ group, stat, decimals }: NumbersProps) {
   const [strongest] = group.members;
   const field = fieldOf(stat === null ? [] : [stat], group.stat, group.field);
@@ -116,11 +116,11 @@ export function Numbers({ group, stat, decimals }: NumbersProps) {
       {strongest && <Values finding={strongest} unit={group.unit} decimals={decimals} />}
       {strongest && (
         <p>
-          {strongest.sentence} As this kind is measured, it changed by {formatScore(strongest.change)}; by itself it changes by{" "}
-          {formatScore(strongest.usual)}.{" "}
-          {strongest.explained > 0 && `The load explains ${formatShare(strongest.explained)} of it. `}Parts of the score:{" "}
-          {describeParts({ ...strongest.parts })}. Kind “{KIND_WORDS[group.kind].label}”: {KIND_WORDS[group.kind].help}. Weight{" "}
-          {formatScore(group.weight)}, by which groups are ranked.
+          {strongest.sentence} Change: {formatScore(strongest.change)}; natural change: {formatScore(strongest.change_scale)}.{" "}
+          {strongest.explained_by_load > 0 && `The load explains ${formatShare(strongest.explained_by_load)} of it. `}Change
+          ratios: {describeRatios({ ...strongest.change_ratios })}. Kind “{KIND_WORDS[group.kind].label}”:{" "}
+          {KIND_WORDS[group.kind].help}. Significance {formatScore(group.significance)}, anomaly score{" "}
+          {formatScore(group.anomaly_score)} (groups are ranked by it).
         </p>
       )}
       <p>

@@ -14,16 +14,16 @@ interface GroupSketchProps {
   readonly label: string;
 }
 
-/** The incident's line over what is normal, and how often each value occurs on both sides: plain SVG, so that fifty are drawn at once. */
+/** The incident over the band of the baseline, and the distribution of both sides; plain SVG, as fifty are drawn at once. */
 export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchProps) {
   const sketch = useMemo(() => buildSketch(finding, unit), [finding, unit]);
-  const { figure } = finding;
+  const { sparkline } = finding;
   const times =
-    figure === null
+    sparkline === null
       ? null
       : align === "clock"
-        ? [formatClock(zone, toEpochMs(figure.start_ms)), formatClock(zone, toEpochMs(figure.end_ms))]
-        : ["0", describeDuration(toDurationMs(figure.end_ms - figure.start_ms))];
+        ? [formatClock(zone, toEpochMs(sparkline.start_ms)), formatClock(zone, toEpochMs(sparkline.end_ms))]
+        : ["0", describeDuration(toDurationMs(sparkline.end_ms - sparkline.start_ms))];
   return (
     <figure className="sketch">
       <div className="sketch-axis soft" aria-hidden>
@@ -66,11 +66,11 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         <line className="sketch-grid" x1={SIDE} x2={SIDE} y1="0" y2={HEIGHT} />
       </svg>
       <div className="sketch-times soft" aria-hidden>
-        {times === null ? <span>no line is kept of it</span> : times.map((time) => <span key={time}>{time}</span>)}
+        {times === null ? <span>not drawn over time</span> : times.map((time) => <span key={time}>{time}</span>)}
       </div>
       <div className="sketch-sides" aria-hidden>
         <span className="side-name" data-kind="baseline">
-          normal
+          baseline
         </span>
         <span className="side-name" data-kind="incident">
           incident

@@ -26,12 +26,17 @@ function keyOf({ host, stat, field, instance }: Row): string {
   return `${host} ${stat} ${field} ${instance}`;
 }
 
-/** Series that only one side has. */
-export function OneSided({ comparison, stats, filter, place }: ListProps) {
+/** Series with samples on one side only. */
+export function UnmatchedSeries({ comparison, stats, filter, place }: ListProps) {
+  const { appeared, disappeared, counts } = comparison;
   const baseline = longestWindow(comparison.against.windows) ?? place.window;
-  const rows = comparison.one_sided.filter((row) => matchesWords(filter, `${keyOf(row)} ${row.sentence}`));
+  const count = counts.appeared + counts.disappeared;
+  const rows = [
+    ...appeared.map((row) => ({ ...row, kind: "incident", label: "+ appeared", window: place.window })),
+    ...disappeared.map((row) => ({ ...row, kind: "baseline", label: "− disappeared", window: baseline })),
+  ].filter((row) => matchesWords(filter, `${keyOf(row)} ${row.sentence}`));
   if (rows.length === 0) {
-    return <NothingHere count={comparison.counts.one_sided} filter={filter} title="Every series is on both sides" />;
+    return <NothingHere count={count} filter={filter} title="Every series is on both sides" />;
   }
   return (
     <ScrollCard label="Series on one side only">
@@ -41,16 +46,16 @@ export function OneSided({ comparison, stats, filter, place }: ListProps) {
             <Table.Th>In the incident</Table.Th>
             {comparison.hosts.length > 1 && <Table.Th>Host</Table.Th>}
             <Table.Th>Series</Table.Th>
-            <Table.Th>What happened</Table.Th>
+            <Table.Th>Change</Table.Th>
             <Table.Th className="number">Samples</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={keyOf(row)}>
+            <Table.Tr key={`${row.kind} ${keyOf(row)}`}>
               <Table.Td>
-                <span className="side-name" data-kind={row.side}>
-                  {row.side === "incident" ? "+ appeared" : "− vanished"}
+                <span className="side-name" data-kind={row.kind}>
+                  {row.label}
                 </span>
               </Table.Td>
               {comparison.hosts.length > 1 && <Table.Td>{row.host}</Table.Td>}
@@ -58,7 +63,7 @@ export function OneSided({ comparison, stats, filter, place }: ListProps) {
                 <PageLink
                   to="/hosts/$host"
                   params={{ host: row.host }}
-                  search={seriesLink(row, { ...place, window: row.side === "incident" ? place.window : baseline })}
+                  search={seriesLink(row, { ...place, window: row.window })}
                 >
                   {seriesTitle(statOf(stats, row.stat), row)}
                 </PageLink>
@@ -69,27 +74,27 @@ export function OneSided({ comparison, stats, filter, place }: ListProps) {
           ))}
         </Table.Tbody>
       </Table>
-      <Rest shown={comparison.one_sided.length} count={comparison.counts.one_sided} />
+      <Rest shown={appeared.length + disappeared.length} count={count} />
     </ScrollCard>
   );
 }
 
-/** Series that could not be judged, each with the reason. */
-export function NotJudged({ comparison, stats, filter }: ListProps) {
-  const rows = comparison.thin.filter((row) => matchesWords(filter, `${keyOf(row)} ${row.reason}`));
+/** Series with too few samples, each with the reason. */
+export function InsufficientData({ comparison, stats, filter }: ListProps) {
+  const rows = comparison.insufficient_data.filter((row) => matchesWords(filter, `${keyOf(row)} ${row.reason}`));
   if (rows.length === 0) {
-    return <NothingHere count={comparison.counts.thin} filter={filter} title="Every series could be judged" />;
+    return <NothingHere count={comparison.counts.insufficient_data} filter={filter} title="Every series has enough samples" />;
   }
   return (
-    <ScrollCard label="Series that were not judged">
-      <Table aria-label="Series that were not judged">
+    <ScrollCard label="Series with insufficient data">
+      <Table aria-label="Series with insufficient data">
         <Table.Thead>
           <Table.Tr>
             {comparison.hosts.length > 1 && <Table.Th>Host</Table.Th>}
             <Table.Th>Series</Table.Th>
             <Table.Th className="number">Samples in the baseline</Table.Th>
             <Table.Th className="number">Samples in the incident</Table.Th>
-            <Table.Th>Why it was not judged</Table.Th>
+            <Table.Th>Reason</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -104,7 +109,7 @@ export function NotJudged({ comparison, stats, filter }: ListProps) {
           ))}
         </Table.Tbody>
       </Table>
-      <Rest shown={comparison.thin.length} count={comparison.counts.thin} />
+      <Rest shown={comparison.insufficient_data.length} count={comparison.counts.insufficient_data} />
     </ScrollCard>
   );
 }

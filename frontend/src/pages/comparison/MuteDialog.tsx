@@ -3,16 +3,16 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createMute, MUTE_KEYS } from "../../api/comparison";
 import { ErrorLine } from "../../components/StateView";
-import type { Group } from "../../logic/api";
+import type { FindingGroup } from "../../logic/api";
 import { muteChoices } from "../../logic/group";
 
 interface MuteDialogProps {
-  readonly group: Group;
+  readonly group: FindingGroup;
   readonly instanceTitle: string;
   readonly onClose: () => void;
 }
 
-/** Never hear of a series again: which exactly, and why. */
+/** Mutes series: which, and why. */
 export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
   const client = useQueryClient();
   const choices = muteChoices(group, instanceTitle);
@@ -42,8 +42,8 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
           <Radio.Group
             value={index}
             onChange={setIndex}
-            label="What is muted"
-            description="Muted series are still compared, counted and listed, but are no findings, for everybody, until somebody unmutes them."
+            label="Series to mute"
+            description="Muted series are still compared and listed, but not as findings, for all users, until someone unmutes them."
           >
             <Stack gap={6} mt={8}>
               {choices.map(({ label }, position) => (
@@ -52,7 +52,7 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
             </Stack>
           </Radio.Group>
           <TextInput
-            label="Why"
+            label="Reason"
             placeholder="the nightly backup always does this"
             maxLength={1000}
             value={reason}

@@ -22,7 +22,7 @@ interface MutedProps {
   readonly zone: Zone;
 }
 
-/** Findings that nobody wants to hear of, and the rules that silence them. */
+/** Muted findings, and the mutes. */
 export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
   const rows = comparison.muted.filter(({ host, stat, field, instance }) =>
     matchesWords(filter, `${host} ${stat} ${field} ${instance}`),
@@ -44,7 +44,8 @@ export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
               <Table.Tr>
                 <Table.Th>Host</Table.Th>
                 <Table.Th>Series</Table.Th>
-                <Table.Th className="number">Times its usual change</Table.Th>
+                <Table.Th className="number">Change ratio</Table.Th>
+                <Table.Th className="number">Significance</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -56,7 +57,8 @@ export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
                       {seriesTitle(stats.find(({ name }) => name === row.stat) ?? null, row)}
                     </PageLink>
                   </Table.Td>
-                  <Table.Td className="number">{formatScore(row.score)}</Table.Td>
+                  <Table.Td className="number">{row.change_ratio === null ? "–" : formatScore(row.change_ratio)}</Table.Td>
+                  <Table.Td className="number">{formatScore(row.significance)}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -88,22 +90,17 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
     );
   }
   if (mutes.data.mutes.length === 0) {
-    return (
-      <StateView
-        isCompact
-        state={{ kind: "empty", title: "Nothing is muted", next: "Mute… at a finding silences its series." }}
-      />
-    );
+    return <StateView isCompact state={{ kind: "empty", title: "Nothing is muted", next: "Use Mute… on a finding." }} />;
   }
   return (
     <>
       <ErrorLine error={unmuting.error} />
-      <ScrollCard label="What is muted">
-        <Table aria-label="What is muted">
+      <ScrollCard label="Muted series">
+        <Table aria-label="Muted series">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Series</Table.Th>
-              <Table.Th>Why</Table.Th>
+              <Table.Th>Reason</Table.Th>
               <Table.Th>Muted by</Table.Th>
               <Table.Th>Muted</Table.Th>
               <Table.Th />

@@ -3,7 +3,7 @@ import { useCallbackRef } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
-import type { Comparison, Group, StatInfo } from "../../logic/api";
+import type { Comparison, FindingGroup, StatInfo } from "../../logic/api";
 import { statOf } from "../../logic/comparison";
 import { filterGroups, groupKey, sortGroups, toggledOf } from "../../logic/group";
 import { formatCount } from "../../logic/number";
@@ -12,7 +12,7 @@ import type { Zone } from "../../logic/zone";
 import { COMPARISON_TABS, type ComparisonView } from "../../state/comparison";
 import { Filters, FilterText } from "./Filters";
 import { GroupCard } from "./GroupCard";
-import { NotJudged, OneSided } from "./Lists";
+import { InsufficientData, UnmatchedSeries } from "./Lists";
 import { Muted } from "./Muted";
 import { MuteDialog } from "./MuteDialog";
 import type { Place } from "./link";
@@ -27,7 +27,7 @@ interface ResultsProps {
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
 }
 
-/** Groups of findings in their order, and apart from them what was not compared, not judged or not wanted. */
+/** The groups of findings, and the lists of other series. */
 export function Results(props: ResultsProps) {
   const { comparison, stats, view, zone, onChange } = props;
   const { counts } = comparison;
@@ -43,9 +43,9 @@ export function Results(props: ResultsProps) {
     >
       <Row justify="space-between" align="flex-end" className="results-head">
         <Tabs.List>
-          <Tabs.Tab value="findings">Differ: {formatCount(comparison.n_groups)}</Tabs.Tab>
-          <Tabs.Tab value="one-sided">Appeared or vanished: {formatCount(counts.one_sided)}</Tabs.Tab>
-          <Tabs.Tab value="thin">Not judged: {formatCount(counts.thin)}</Tabs.Tab>
+          <Tabs.Tab value="findings">Changed: {formatCount(comparison.n_groups)}</Tabs.Tab>
+          <Tabs.Tab value="unmatched">Appeared or disappeared: {formatCount(counts.appeared + counts.disappeared)}</Tabs.Tab>
+          <Tabs.Tab value="insufficient-data">Insufficient data: {formatCount(counts.insufficient_data)}</Tabs.Tab>
           <Tabs.Tab value="muted">Muted: {formatCount(counts.muted)}</Tabs.Tab>
         </Tabs.List>
         {view.tab !== "findings" && (
@@ -57,11 +57,11 @@ export function Results(props: ResultsProps) {
       <Tabs.Panel value="findings">
         <Findings {...props} />
       </Tabs.Panel>
-      <Tabs.Panel value="one-sided" pt="sm">
-        <OneSided {...list} />
+      <Tabs.Panel value="unmatched" pt="sm">
+        <UnmatchedSeries {...list} />
       </Tabs.Panel>
-      <Tabs.Panel value="thin" pt="sm">
-        <NotJudged {...list} />
+      <Tabs.Panel value="insufficient-data" pt="sm">
+        <InsufficientData {...list} />
       </Tabs.Panel>
       <Tabs.Panel value="muted" pt="sm">
         <Muted {...list} zone={zone} />
@@ -70,18 +70,18 @@ export function Results(props: ResultsProps) {
   );
 }
 
-/** Where links to a host lead: the same object as long as it says the same. */
+/** Where links to a host lead; a stable object. */
 function usePlace({ comparison, incident, view }: ResultsProps): Place {
   const { clock } = view;
-  const ghostId = comparison.against.baseline_id;
-  return useMemo(() => ({ window: incident, clock, ghostId }), [incident, clock, ghostId]);
+  const bandId = comparison.against.baseline_id;
+  return useMemo(() => ({ window: incident, clock, bandId }), [incident, clock, bandId]);
 }
 
 function Findings(props: ResultsProps) {
   const { comparison, stats, view, zone, onChange } = props;
   const me = useMe();
   const place = usePlace(props);
-  const [muting, setMuting] = useState<Group | null>(null);
+  const [muting, setMuting] = useState<FindingGroup | null>(null);
   const pins = useMemo(() => new Set(view.pins), [view.pins]);
   const { filter, onlyHosts, subsystems, kinds, sort } = view;
   const shown = useMemo(
@@ -115,14 +115,11 @@ function Findings(props: ResultsProps) {
         ))}
       </ol>
       {shown.length === 0 && (
-        <StateView
-          state={{ kind: "empty", title: "No finding passes the filters", next: "Clear them to see all that differ." }}
-        />
+        <StateView state={{ kind: "empty", title: "No finding matches the filters", next: "Clear them to see all findings." }} />
       )}
       {comparison.groups.length < comparison.n_groups && (
         <Text fz="sm" className="soft" ta="center" mt="md">
-          The first {formatCount(comparison.groups.length)} of {formatCount(comparison.n_groups)} are here; the others matter
-          less.
+          The first {formatCount(comparison.groups.length)} of {formatCount(comparison.n_groups)} groups, by anomaly score.
         </Text>
       )}
       {muting && (

@@ -7,7 +7,7 @@ import { baselinesQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
 import { baselineTitle, newerVersion } from "../../logic/against";
 import { toWindow } from "../../logic/comparison";
-import type { Comparison, SideAccount } from "../../logic/api";
+import type { Comparison, SideCoverage } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
 import { formatCount, plural } from "../../logic/number";
 import { surroundings } from "../../logic/range";
@@ -23,7 +23,7 @@ interface SidesProps {
   readonly onNewest: () => void;
 }
 
-/** Both sides and what was read of them: the baseline left, the incident right. */
+/** Both sides with their samples: baseline left, incident right. */
 export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProps) {
   const { hosts, against, sides, divisor } = comparison;
   const common = { zone, clock };
@@ -62,7 +62,7 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
   );
 }
 
-/** Which version was compared with, and whether there is a newer one by now. */
+/** The version that was compared with, and the newest if it is another one. */
 function VersionNote({ comparison, onNewest }: { readonly comparison: Comparison; readonly onNewest: () => void }) {
   const { against } = comparison;
   const baselines = useQuery(baselinesQuery(null)).data?.baselines ?? [];
@@ -72,7 +72,7 @@ function VersionNote({ comparison, onNewest }: { readonly comparison: Comparison
       version {against.version}
       {newer !== null && (
         <>
-          {"; by now there is "}
+          {"; newer: "}
           <button type="button" className="text-button" onClick={onNewest}>
             version {newer}
           </button>
@@ -86,7 +86,7 @@ interface SideProps {
   readonly kind: "baseline" | "incident";
   readonly title: string;
   readonly hosts: readonly string[];
-  readonly side: SideAccount;
+  readonly side: SideCoverage;
   readonly windows: readonly Window[];
   readonly zone: Zone;
   readonly clock: Clock;
@@ -134,7 +134,7 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
       {children}
       {side.n_rows_skipped > 0 && (
         <Text fz="sm" c="var(--warn)">
-          Too long to read whole: evenly spaced pieces were compared, {formatCount(side.n_rows_skipped)} rows were left out.
+          Sampled: evenly spaced parts were compared, {formatCount(side.n_rows_skipped)} rows were skipped.
         </Text>
       )}
     </section>

@@ -1,4 +1,4 @@
-import type { Group } from "../../logic/api";
+import type { FindingGroup } from "../../logic/api";
 import { surroundings } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { RawSearch } from "../../state/search";
@@ -12,20 +12,20 @@ interface Series {
 // A panel with more lines shows nothing.
 const MAX_LINES = 6;
 
-/** The window that is looked at, the clock, and the baseline that stands behind the line. */
+/** The window, the clock, and the baseline whose band is drawn. */
 export interface Place {
   readonly window: Window;
   readonly clock: Clock;
-  readonly ghostId: number | null;
+  readonly bandId: number | null;
 }
 
-function panelLink({ stat, field }: Series, instances: readonly string[], { window, clock, ghostId }: Place): RawSearch {
+function panelLink({ stat, field }: Series, instances: readonly string[], { window, clock, bandId }: Place): RawSearch {
   return encodeHostView({
     ...DEFAULT_HOST_VIEW,
     clock,
     range: { kind: "fixed", window: surroundings(window) },
     mark: window,
-    ghostId,
+    bandId,
     panels: [
       {
         stat,
@@ -42,6 +42,6 @@ export function seriesLink(row: Series & { readonly instance: string }, place: P
 }
 
 /** The same with the strongest instances of a group. */
-export function groupLink(group: Group, place: Place): RawSearch {
+export function groupLink(group: FindingGroup, place: Place): RawSearch {
   return panelLink(group, group.instances.slice(0, MAX_LINES), place);
 }

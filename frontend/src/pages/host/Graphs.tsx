@@ -102,8 +102,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           setDialog({ kind: "exclude", window: subject });
         }
         break;
-      case "ghost":
-        set({ ghostId: view.ghostId === null ? (newestBaseline(baselines ?? [])?.id ?? null) : null });
+      case "band":
+        set({ bandId: view.bandId === null ? (newestBaseline(baselines ?? [])?.id ?? null) : null });
         break;
       case "compare":
       case "csv":
@@ -136,11 +136,11 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     () => bandsOf(host.name, baselines ?? [], exclusions ?? [], mark, shown),
     [host.name, baselines, exclusions, mark, shown],
   );
-  const { ghostId } = view;
-  const ghostName = baselines?.find(({ id }) => id === ghostId)?.name;
-  const ghost = useMemo(
-    () => (ghostId === null ? null : { id: ghostId, name: ghostName ?? `baseline ${String(ghostId)}` }),
-    [ghostId, ghostName],
+  const { bandId } = view;
+  const bandName = baselines?.find(({ id }) => id === bandId)?.name;
+  const bandBaseline = useMemo(
+    () => (bandId === null ? null : { id: bandId, name: bandName ?? `baseline ${String(bandId)}` }),
+    [bandId, bandName],
   );
   // Stable, so that panels render when their window changes, not each time the host is fetched.
   const onZoom = useCallbackRef((window: Window) => {
@@ -178,14 +178,30 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       tool,
       pointer,
       bands,
-      ghost,
+      bandBaseline,
       lastSampleAt,
       onZoom,
       onMark,
       onZoomOut,
       onShow,
     }),
-    [host.name, shown, asked, isLive, zone, scheme, tool, pointer, bands, ghost, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
+    [
+      host.name,
+      shown,
+      asked,
+      isLive,
+      zone,
+      scheme,
+      tool,
+      pointer,
+      bands,
+      bandBaseline,
+      lastSampleAt,
+      onZoom,
+      onMark,
+      onZoomOut,
+      onShow,
+    ],
   );
   const addPanel = (panel: CustomPanel): void => {
     setDialog(null);
@@ -202,9 +218,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           tool={tool}
           connection={live.connection}
           baselines={baselines ?? []}
-          ghost={ghost}
-          onGhost={(id) => {
-            set({ ghostId: id });
+          bandBaseline={bandBaseline}
+          onBand={(id) => {
+            set({ bandId: id });
           }}
           onRange={(next) => {
             set({ range: next });

@@ -10,7 +10,7 @@ import { markMoment } from "../../state/moment";
 import type { GraphContext } from "./graph";
 import { Legend } from "./Legend";
 import { MovedTicks } from "./MovedTicks";
-import { useGhosts } from "./useGhosts";
+import { useBands } from "./useBands";
 
 const HEIGHT = 186;
 
@@ -41,8 +41,8 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
     () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
     [block, plan.fields, width, drawn],
   );
-  const ghosts = useGhosts({
-    ghost: isStackDrawn(block, plan.isStacked) ? null : graph.ghost,
+  const bands = useBands({
+    baseline: isStackDrawn(block, plan.isStacked) ? null : graph.bandBaseline,
     host: graph.host,
     stat: plan.stat.name,
     entries,
@@ -67,9 +67,9 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         margins: PANEL_MARGINS,
         width,
         height: HEIGHT,
-        ghosts: ghosts.drawn,
+        bands: bands.drawn,
       }),
-    [block, drawn, plan, hidden, slots, zone, scheme, width, ghosts.drawn],
+    [block, drawn, plan, hidden, slots, zone, scheme, width, bands.drawn],
   );
   const toggle = useCallback(
     (key: string, isAlone: boolean) => {
@@ -108,13 +108,13 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         unit={figure.axisUnit === plan.unit ? "" : plan.unit}
         onToggle={toggle}
       />
-      {ghosts.note !== "" && (
-        <p className="ghost-note soft">
+      {bands.note !== "" && (
+        <p className="band-note soft">
           <svg width="24" height="12" aria-hidden>
             <rect width="24" height="12" />
             <line x2="24" y1="6" y2="6" />
           </svg>
-          {ghosts.note}
+          {bands.note}
         </p>
       )}
     </>

@@ -19,7 +19,7 @@ import type { Range } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { currentLink } from "../../state/url";
-import type { Ghost, Tool } from "./graph";
+import type { BandBaseline, Tool } from "./graph";
 import { RangePicker } from "./RangePicker";
 
 interface ToolbarProps {
@@ -29,8 +29,8 @@ interface ToolbarProps {
   readonly tool: Tool;
   readonly connection: Connection;
   readonly baselines: readonly Pick<BaselineInfo, "id" | "name">[];
-  readonly ghost: Ghost | null;
-  readonly onGhost: (id: number | null) => void;
+  readonly bandBaseline: BandBaseline | null;
+  readonly onBand: (id: number | null) => void;
   readonly onRange: (range: Range) => void;
   readonly onCommand: (command: Command) => void;
 }
@@ -50,8 +50,8 @@ export function Toolbar({
   tool,
   connection,
   baselines,
-  ghost,
-  onGhost,
+  bandBaseline,
+  onBand,
   onRange,
   onCommand,
 }: ToolbarProps) {
@@ -156,7 +156,7 @@ export function Toolbar({
           Panel
         </Button>
       </Tooltip>
-      {(baselines.length > 0 || ghost !== null) && (
+      {(baselines.length > 0 || bandBaseline !== null) && (
         <Tooltip label="Show a baseline's band behind every graph: p5 to p95 and median (g)">
           <Select
             size="xs"
@@ -164,10 +164,10 @@ export function Toolbar({
             aria-label="Baseline band"
             placeholder="No baseline band"
             clearable
-            data={ghostOptions(baselines, ghost)}
-            value={ghost === null ? null : String(ghost.id)}
+            data={bandOptions(baselines, bandBaseline)}
+            value={bandBaseline === null ? null : String(bandBaseline.id)}
             onChange={(value) => {
-              onGhost(value === null ? null : Number(value));
+              onBand(value === null ? null : Number(value));
             }}
           />
         </Tooltip>
@@ -186,7 +186,8 @@ export function Toolbar({
 }
 
 /** Return the baselines for the menu, including an archived one that a link names. */
-function ghostOptions(baselines: ToolbarProps["baselines"], ghost: Ghost | null) {
-  const known = ghost === null || baselines.some(({ id }) => id === ghost.id) ? baselines : [...baselines, ghost];
+function bandOptions(baselines: ToolbarProps["baselines"], bandBaseline: BandBaseline | null) {
+  const known =
+    bandBaseline === null || baselines.some(({ id }) => id === bandBaseline.id) ? baselines : [...baselines, bandBaseline];
   return known.map(({ id, name }) => ({ value: String(id), label: `Baseline: ${name}` }));
 }

@@ -16,7 +16,7 @@ export interface Band {
 }
 
 /** The baseline whose band is drawn behind the lines. */
-export interface Ghost {
+export interface BandBaseline {
   readonly id: number;
   readonly name: string;
 }
@@ -34,7 +34,7 @@ export interface GraphContext {
   readonly tool: Tool;
   readonly pointer: PointerStore;
   readonly bands: readonly Band[];
-  readonly ghost: Ghost | null;
+  readonly bandBaseline: BandBaseline | null;
   readonly lastSampleAt: EpochMs | null;
   readonly onZoom: (window: Window) => void;
   readonly onMark: (window: Window) => void;

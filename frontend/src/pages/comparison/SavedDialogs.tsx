@@ -2,39 +2,40 @@ import { ActionIcon, Button, Group as Row, Modal, Stack, Table } from "@mantine/
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { comparisonParams, deleteKept, keepComparison, keptListQuery, updateKept } from "../../api/comparison";
+import { comparisonParams, deleteSaved, saveComparison, savedComparisonsQuery, updateSaved } from "../../api/comparison";
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
-import type { KeptInfo } from "../../logic/api";
+import type { SavedComparisonInfo } from "../../logic/api";
 import type { ComparisonInputs } from "../../logic/against";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 
-interface KeepDialogProps {
-  /** What is kept: the inputs of a new one, or one that exists and gets another name or note. */
-  readonly of: ComparisonInputs | KeptInfo;
+interface SaveDialogProps {
+  /** The inputs of a comparison to save, or a saved one to rename. */
+  readonly of: ComparisonInputs | SavedComparisonInfo;
   readonly suggested: string;
   readonly onClose: () => void;
-  readonly onDone: (kept: KeptInfo) => void;
+  readonly onDone: (kept: SavedComparisonInfo) => void;
 }
 
-/** Keeps a comparison with its answer, a name and a note: it can be read when samples and baselines are long gone. */
-export function KeepDialog({ of, suggested, onClose, onDone }: KeepDialogProps) {
+/** Saves a comparison with its result, a name and a note; it stays readable after samples and baselines are deleted. */
+export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) {
   const client = useQueryClient();
-  const isKept = "id" in of;
-  const [name, setName] = useState(isKept ? of.name : suggested);
-  const [note, setNote] = useState(isKept ? of.note : "");
+  const isSaved = "id" in of;
+  const [name, setName] = useState(isSaved ? of.name : suggested);
+  const [note, setNote] = useState(isSaved ? of.note : "");
   const saving = useMutation({
-    mutationFn: () => (isKept ? updateKept(of.id, { name, note }) : keepComparison({ name, note, inputs: comparisonParams(of) })),
-    onSuccess: async (kept) => {
-      await client.invalidateQueries({ queryKey: ["kept"] });
-      onDone(kept);
+    mutationFn: () =>
+      isSaved ? updateSaved(of.id, { name, note }) : saveComparison({ name, note, inputs: comparisonParams(of) }),
+    onSuccess: async (saved) => {
+      await client.invalidateQueries({ queryKey: ["saved"] });
+      onDone(saved);
     },
   });
   return (
-    <Modal opened onClose={onClose} title={isKept ? "Name and note" : "Keep this comparison"}>
+    <Modal opened onClose={onClose} title={isSaved ? "Name and note" : "Save this comparison"}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -44,7 +45,7 @@ export function KeepDialog({ of, suggested, onClose, onDone }: KeepDialogProps) 
         <Stack gap="sm">
           <NameField value={name} onChange={setName} />
           <NoteField
-            placeholder="What it was, and what was done about it; it stands in the report too"
+            placeholder="What it was, and what was done about it; printed in the report"
             minRows={4}
             maxRows={14}
             value={note}
@@ -56,7 +57,7 @@ export function KeepDialog({ of, suggested, onClose, onDone }: KeepDialogProps) 
               Cancel
             </Button>
             <Button type="submit" loading={saving.isPending} disabled={name.trim() === ""}>
-              {isKept ? "Save" : "Keep"}
+              Save
             </Button>
           </Row>
         </Stack>
@@ -65,50 +66,50 @@ export function KeepDialog({ of, suggested, onClose, onDone }: KeepDialogProps) 
   );
 }
 
-interface KeptListProps {
+interface SavedListProps {
   readonly zone: Zone;
   readonly onClose: () => void;
   readonly onOpen: (id: number) => void;
 }
 
-/** The comparisons that were kept. */
-export function KeptList({ zone, onClose, onOpen }: KeptListProps) {
+/** The comparisons that were saved. */
+export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
   const me = useMe();
   const client = useQueryClient();
-  const kept = useQuery(keptListQuery);
-  const deleting = useMutation({ mutationFn: deleteKept, onSuccess: () => client.invalidateQueries({ queryKey: ["kept"] }) });
+  const saved = useQuery(savedComparisonsQuery);
+  const deleting = useMutation({ mutationFn: deleteSaved, onSuccess: () => client.invalidateQueries({ queryKey: ["saved"] }) });
   return (
-    <Modal opened onClose={onClose} title="Comparisons that were kept" size="xl">
+    <Modal opened onClose={onClose} title="Saved comparisons" size="xl">
       <ErrorLine error={deleting.error} />
-      {kept.data === undefined ? (
+      {saved.data === undefined ? (
         <StateView
           state={
-            kept.error
-              ? { kind: "error", error: kept.error, onRetry: () => void kept.refetch() }
+            saved.error
+              ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
               : { kind: "loading", what: "comparisons" }
           }
         />
-      ) : kept.data.comparisons.length === 0 ? (
+      ) : saved.data.comparisons.length === 0 ? (
         <StateView
           state={{
             kind: "empty",
-            title: "None is kept yet",
-            next: "Keep… at a comparison keeps it with its answer and your note.",
+            title: "No saved comparisons yet",
+            next: "Save… on a comparison stores its result with your note.",
           }}
         />
       ) : (
-        <Table aria-label="Comparisons that were kept">
+        <Table aria-label="Saved comparisons">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Name</Table.Th>
               <Table.Th>Note</Table.Th>
-              <Table.Th>Kept by</Table.Th>
-              <Table.Th>Kept</Table.Th>
+              <Table.Th>Saved by</Table.Th>
+              <Table.Th>Saved</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {kept.data.comparisons.map((each) => (
+            {saved.data.comparisons.map((each) => (
               <Table.Tr key={each.id}>
                 <Table.Td>
                   <button

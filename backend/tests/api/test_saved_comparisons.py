@@ -1,4 +1,4 @@
-"""Comparisons that are kept, and reports: what was answered once is answered for ever, in any of its forms."""
+"""Saved comparisons and reports: a saved result never changes, in any of its forms."""
 
 import csv
 import html
@@ -14,9 +14,9 @@ import zstandard
 from sqlalchemy import text, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.api.comparison_schemas import Kept, KeptInfo, KeptList
+from normstat.api.comparison_schemas import SavedComparison, SavedComparisonInfo, SavedComparisonList
 from normstat.auth.roles import Role
-from normstat.storage.schema.baseline_models import KeptComparison
+from normstat.storage.schema.baseline_models import SavedComparison as SavedRow
 from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import START
@@ -60,65 +60,65 @@ async def operator(people: People, sessions: Sessions) -> httpx.AsyncClient:
     return await people.enter(Role.OPERATOR, "kim")
 
 
-async def keep(operator: httpx.AsyncClient, **change: object) -> KeptInfo:
+async def save(operator: httpx.AsyncClient, **change: object) -> SavedComparisonInfo:
     answer = await operator.post(f"{API}/comparisons", json={"name": "Burnt", "note": "Ask Kim.", "inputs": ASKED} | change)
     assert answer.status_code == 201, answer.text
-    return KeptInfo.model_validate(answer.json())
+    return SavedComparisonInfo.model_validate(answer.json())
 
 
 def without_time(page: str) -> str:
-    return re.sub(r"Made by normstat.*? for", "", page)
+    return re.sub(r"Created by normstat.*? for", "", page)
 
 
-async def test_a_kept_comparison_outlives_what_it_was_made_from(operator: httpx.AsyncClient, sessions: Sessions) -> None:
-    info = await keep(operator)
+async def test_a_saved_comparison_outlives_what_it_was_made_from(operator: httpx.AsyncClient, sessions: Sessions) -> None:
+    info = await save(operator)
     assert (info.name, info.note, info.created_by, info.inputs) == ("Burnt", "Ask Kim.", "kim", ASKED)
     before = (await operator.get(f"{API}/comparisons/{info.id}")).json()
-    kept = Kept.model_validate(before)
-    assert kept.result.groups[0].field == "usr_pct"
-    assert kept.result.groups[0].instances == [CPU]
-    of_kept = {"comparison": info.id}
-    page = (await operator.get(f"{API}/comparison/report.html", params=of_kept)).text
-    numbers = (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text
+    saved = SavedComparison.model_validate(before)
+    assert saved.result.groups[0].field == "usr_pct"
+    assert saved.result.groups[0].instances == [CPU]
+    of_saved = {"comparison": info.id}
+    page = (await operator.get(f"{API}/comparison/report.html", params=of_saved)).text
+    numbers = (await operator.get(f"{API}/comparison/report.csv", params=of_saved)).text
     async with sessions() as session, session.begin():
         await session.execute(text("DELETE FROM samples.mpstat_linux"))
     assert_envelope(await operator.get(f"{API}/comparison/report.csv", params=ASKED), 404, "no_data")
     assert (await operator.get(f"{API}/comparisons/{info.id}")).json() == before
-    assert without_time((await operator.get(f"{API}/comparison/report.html", params=of_kept)).text) == without_time(page)
-    assert (await operator.get(f"{API}/comparison/report.csv", params=of_kept)).text == numbers
+    assert without_time((await operator.get(f"{API}/comparison/report.html", params=of_saved)).text) == without_time(page)
+    assert (await operator.get(f"{API}/comparison/report.csv", params=of_saved)).text == numbers
 
 
-async def test_the_version_that_was_used_is_kept(operator: httpx.AsyncClient) -> None:
+async def test_the_version_that_was_used_is_saved(operator: httpx.AsyncClient) -> None:
     window = {"start": at(0), "end": at(N_NORMAL)}
     made = await operator.post(f"{API}/baselines", json={"name": "quiet", "hosts": [HOST], "windows": [window]})
     assert made.status_code == 201, made.text
     asked = {name: ASKED[name] for name in ("host", "start", "end")} | {"baseline": made.json()["id"]}
-    info = await keep(operator, inputs=asked)
+    info = await save(operator, inputs=asked)
     assert info.inputs == asked | {"version": 1}
     report = await operator.get(f"{API}/comparison/report.html", params=asked)
     assert "&amp;version=1&amp;" in report.text
     shorter = {"windows": [window | {"start": at(60)}]}
     assert (await operator.patch(f"{API}/baselines/{asked['baseline']}", json=shorter)).status_code == 200
     again = await operator.get(f"{API}/comparison/report.csv", params=info.inputs)
-    kept = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
-    assert again.text == kept.text
+    saved = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
+    assert again.text == saved.text
     newest = await operator.get(f"{API}/comparison/report.csv", params=asked)
-    assert newest.text != kept.text
+    assert newest.text != saved.text
 
 
-async def test_kept_comparisons_are_listed_renamed_and_forgotten(operator: httpx.AsyncClient) -> None:
-    first, second = await keep(operator), await keep(operator, name="Again", note="")
-    listed = KeptList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
+async def test_saved_comparisons_are_listed_renamed_and_deleted(operator: httpx.AsyncClient) -> None:
+    first, second = await save(operator), await save(operator, name="Again", note="")
+    listed = SavedComparisonList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
     assert listed == [second, first]
     renamed = await operator.patch(f"{API}/comparisons/{first.id}", json={"note": "It was the fan."})
-    assert KeptInfo.model_validate(renamed.json()) == first.model_copy(update={"note": "It was the fan."})
+    assert SavedComparisonInfo.model_validate(renamed.json()) == first.model_copy(update={"note": "It was the fan."})
     report = await operator.get(f"{API}/comparison/report.html", params={"comparison": first.id})
     assert "It was the fan." in report.text
-    assert f"/comparison?kept={first.id}" in report.text
+    assert f"/comparison?saved={first.id}" in report.text
     assert (await operator.delete(f"{API}/comparisons/{second.id}")).status_code == 200
-    assert [kept.id for kept in KeptList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons] == [
-        first.id
-    ]
+    assert [
+        saved.id for saved in SavedComparisonList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
+    ] == [first.id]
     for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
         assert_envelope(await operator.request(method, f"{API}/comparisons/{second.id}", json=body), 404, "not_found")
     gone = await operator.get(f"{API}/comparison/report.html", params={"comparison": second.id})
@@ -126,15 +126,15 @@ async def test_kept_comparisons_are_listed_renamed_and_forgotten(operator: httpx
 
 
 async def test_an_answer_of_another_program_is_said_to_be_unreadable(operator: httpx.AsyncClient, sessions: Sessions) -> None:
-    info = await keep(operator)
+    info = await save(operator)
     async with sessions() as session, session.begin():
-        await session.execute(update(KeptComparison).values(result=zstandard.compress(b'{"hosts": []}')))
+        await session.execute(update(SavedRow).values(result=zstandard.compress(b'{"hosts": []}')))
     for address in (f"comparisons/{info.id}", f"comparison/report.csv?comparison={info.id}"):
         assert_envelope(await operator.get(f"{API}/{address}"), 409, "conflict")
     assert (await operator.get(f"{API}/comparisons")).json()["comparisons"][0]["name"] == "Burnt"
 
 
-async def test_a_report_without_keeping(operator: httpx.AsyncClient) -> None:
+async def test_a_report_without_saving(operator: httpx.AsyncClient) -> None:
     answer = await operator.get(f"{API}/comparison/report.html", params=ASKED | {"note": "<b>now</b>"})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -148,17 +148,17 @@ async def test_a_report_without_keeping(operator: httpx.AsyncClient) -> None:
     assert parse_qs(html.unescape(link)) == {
         "host": [HOST],
         "incident": [f"{at(N_NORMAL)}/{at(N_NORMAL + N_INCIDENT)}"],
-        "normal": [f"{at(0)}/{at(N_NORMAL)}"],
+        "baseline_window": [f"{at(0)}/{at(N_NORMAL)}"],
     }
     numbers = await operator.get(f"{API}/comparison/report.csv", params=ASKED)
     assert numbers.headers["content-type"] == "text/csv; charset=utf-8"
     row = next(csv.DictReader(io.StringIO(numbers.text, newline="")))
     assert (row["state"], row["host"], row["field"], row["instance"]) == ("finding", HOST, "usr_pct", f"'{CPU}")
     assert float(row["incident_median"]) == pytest.approx(97, abs=0.5)
-    # What is kept of it has the same numbers.
-    info = await keep(operator)
-    kept = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
-    assert kept.text == numbers.text
+    # Saved, it has the same numbers.
+    info = await save(operator)
+    saved = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
+    assert saved.text == numbers.text
 
 
 @pytest.mark.parametrize(

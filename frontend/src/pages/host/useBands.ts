@@ -1,16 +1,16 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { bandQuery } from "../../api/comparison";
-import { bandPieces, describeGhosts, ghostsOf, ghostWindow } from "../../logic/ghost";
+import { bandPieces, describeBands, bandedSeries, bandWindow } from "../../logic/band";
 import { type Scheme, strokeOf } from "../../logic/palette";
 import type { LegendEntry } from "../../logic/series";
 import type { Window } from "../../logic/time";
-import type { Ghost as DrawnGhost } from "../../plot/figure";
-import type { Ghost } from "./graph";
+import type { DrawnBand } from "../../plot/figure";
+import type { BandBaseline } from "./graph";
 
-interface GhostInput {
-  /** The chosen baseline; null for none. */
-  readonly ghost: Ghost | null;
+interface BandInput {
+  /** The selected baseline; null for none. */
+  readonly baseline: BandBaseline | null;
   readonly host: string;
   readonly stat: string;
   readonly entries: readonly LegendEntry[];
@@ -20,19 +20,19 @@ interface GhostInput {
   readonly drawn: Window;
 }
 
-/** Return the bands of a panel's first visible lines, and their legend. */
-export function useGhosts(input: GhostInput): { readonly drawn: readonly DrawnGhost[]; readonly note: string } {
-  const { ghost, host, stat, entries, hidden, slots, scheme, drawn } = input;
-  const chosen = ghost === null ? [] : ghostsOf(entries, hidden);
+/** Return the bands of the first visible lines of a panel, and the note in its legend. */
+export function useBands(input: BandInput): { readonly drawn: readonly DrawnBand[]; readonly note: string } {
+  const { baseline, host, stat, entries, hidden, slots, scheme, drawn } = input;
+  const chosen = baseline === null ? [] : bandedSeries(entries, hidden);
   const bands = useQueries({
     queries: chosen.map(({ series }) =>
       bandQuery({
-        baseline: ghost?.id ?? 0,
+        baseline: baseline?.id ?? 0,
         host,
         stat,
         field: series.field,
         instance: series.instance,
-        window: ghostWindow(drawn),
+        window: bandWindow(drawn),
       }),
     ),
     combine: (results) => ({
@@ -42,17 +42,17 @@ export function useGhosts(input: GhostInput): { readonly drawn: readonly DrawnGh
   });
   const keys = chosen.map(({ key }) => key).join("\n");
   return useMemo(() => {
-    if (ghost === null) {
+    if (baseline === null) {
       return NOTHING;
     }
-    const ghosts = bands.bands.flatMap((band, index) => {
+    const drawnBands = bands.bands.flatMap((band, index) => {
       const pieces = band === null ? [] : bandPieces(band.steps, drawn);
       const key = keys.split("\n")[index] ?? "";
       return pieces.length === 0 ? [] : [{ pieces, color: strokeOf(slots.get(key) ?? 0, scheme).color }];
     });
     const reasons = [...bands.errors, ...bands.bands.flatMap((band) => band?.reason ?? [])];
-    return { drawn: ghosts, note: describeGhosts(ghost.name, ghosts.length, entries.length - hidden.size, reasons) };
-  }, [ghost, bands, keys, slots, scheme, drawn, entries.length, hidden.size]);
+    return { drawn: drawnBands, note: describeBands(baseline.name, drawnBands.length, entries.length - hidden.size, reasons) };
+  }, [baseline, bands, keys, slots, scheme, drawn, entries.length, hidden.size]);
 }
 
 const NOTHING = { drawn: [], note: "" } as const;

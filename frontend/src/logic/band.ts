@@ -1,18 +1,21 @@
-/** What is normal, behind the lines of a graph: a baseline's p5 to p95 and median, step by step in time. */
+/** The band behind a line: p5 to p95 and median of a baseline, in steps of time. */
 
 import type { BandStep } from "./api";
 import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
 
-/** Bands of more lines than this hide each other; the legend chooses whose are seen. */
-export const MAX_GHOSTS = 2;
+/** More bands would hide each other. */
+export const MAX_BANDS = 2;
 
-/** The series whose bands are drawn: the first of those that are not switched off. */
-export function ghostsOf<S extends { readonly key: string }>(series: readonly S[], hidden: ReadonlySet<string>): readonly S[] {
-  return series.filter(({ key }) => !hidden.has(key)).slice(0, MAX_GHOSTS);
+/** The series whose bands are drawn: the first visible ones. */
+export function bandedSeries<S extends { readonly key: string }>(
+  series: readonly S[],
+  hidden: ReadonlySet<string>,
+): readonly S[] {
+  return series.filter(({ key }) => !hidden.has(key)).slice(0, MAX_BANDS);
 }
 
-/** The window to ask for: it moves in steps of its length, so that a live graph does not ask every second. */
-export function ghostWindow(window: Window): Window {
+/** The window to request: it moves in steps of its length, so that a live graph does not send a request every second. */
+export function bandWindow(window: Window): Window {
   const length = Math.max(1, lengthOf(window));
   return {
     start: toEpochMs(Math.floor(window.start / length) * length),
@@ -59,11 +62,11 @@ export function bandPieces(steps: readonly BandStep[], window: Window): readonly
   return pieces;
 }
 
-/** What the legend says of the bands: how many lines have one, or why none has. */
-export function describeGhosts(name: string, nDrawn: number, nLines: number, reasons: readonly string[]): string {
+/** The legend of the bands: how many lines have one, or why none has. */
+export function describeBands(name: string, nDrawn: number, nLines: number, reasons: readonly string[]): string {
   if (nDrawn === 0) {
-    return reasons[0] === undefined ? `normal by “${name}” …` : `nothing normal by “${name}”: ${reasons[0]}`;
+    return reasons[0] === undefined ? `band of “${name}” …` : `no band of “${name}”: ${reasons[0]}`;
   }
   const of = nLines > nDrawn ? `, of the first ${nDrawn === 1 ? "line" : `${String(nDrawn)} lines`}` : "";
-  return `normal by “${name}”: p5 to p95, median${of}`;
+  return `band of “${name}”: p5 to p95, median${of}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BandStep } from "./api";
-import { bandPieces, describeGhosts, ghostsOf, ghostWindow } from "./ghost";
+import { bandPieces, describeBands, bandedSeries, bandWindow } from "./band";
 import { toEpochMs } from "./time";
 
 const window = (start: number, end: number) => ({ start: toEpochMs(start), end: toEpochMs(end) });
@@ -24,20 +24,20 @@ describe("the band behind a graph", () => {
   });
 
   it("is asked for in windows that stay while a live one moves on", () => {
-    expect(ghostWindow(window(1_050, 1_150))).toEqual(window(1_000, 1_200));
-    expect(ghostWindow(window(1_060, 1_160))).toEqual(window(1_000, 1_200));
-    expect(ghostWindow(window(1_000, 1_100))).toEqual(window(1_000, 1_100));
+    expect(bandWindow(window(1_050, 1_150))).toEqual(window(1_000, 1_200));
+    expect(bandWindow(window(1_060, 1_160))).toEqual(window(1_000, 1_200));
+    expect(bandWindow(window(1_000, 1_100))).toEqual(window(1_000, 1_100));
   });
 
   it("is that of the first lines which are seen", () => {
     const series = ["a", "b", "c", "d"].map((key) => ({ key }));
-    expect(ghostsOf(series, new Set(["a"])).map(({ key }) => key)).toEqual(["b", "c"]);
+    expect(bandedSeries(series, new Set(["a"])).map(({ key }) => key)).toEqual(["b", "c"]);
   });
 
   it("says whose it is, or why there is none", () => {
-    expect(describeGhosts("Quiet", 2, 5, [])).toBe("normal by “Quiet”: p5 to p95, median, of the first 2 lines");
-    expect(describeGhosts("Quiet", 1, 1, [])).toBe("normal by “Quiet”: p5 to p95, median");
-    expect(describeGhosts("Quiet", 0, 1, ["no samples then"])).toBe("nothing normal by “Quiet”: no samples then");
-    expect(describeGhosts("Quiet", 0, 1, [])).toBe("normal by “Quiet” …");
+    expect(describeBands("Quiet", 2, 5, [])).toBe("band of “Quiet”: p5 to p95, median, of the first 2 lines");
+    expect(describeBands("Quiet", 1, 1, [])).toBe("band of “Quiet”: p5 to p95, median");
+    expect(describeBands("Quiet", 0, 1, ["no samples then"])).toBe("no band of “Quiet”: no samples then");
+    expect(describeBands("Quiet", 0, 1, [])).toBe("band of “Quiet” …");
   });
 });
