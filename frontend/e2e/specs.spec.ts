@@ -105,7 +105,7 @@ test.describe("a spec that contradicts itself", () => {
     await page.getByRole("button", { name: "Draft columns" }).click();
     await expect(page.getByRole("table", { name: "Rows of wrong_one" })).toBeVisible();
     await page.getByRole("textbox", { name: "Key of logins" }).fill("Not A Key");
-    await expect(page.getByText("The spec is invalid")).toBeVisible();
+    await expect(page.getByText("This spec cannot be used")).toBeVisible();
     await expect(page.getByRole("alert").filter({ hasText: "Not A Key" })).toBeVisible();
     await page.getByRole("link", { name: "Hosts", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Leave without saving?" });

@@ -90,7 +90,7 @@ export const reparsesQuery = queryOptions({
 });
 
 /** The queries that a reparse invalidates. */
-export const READ_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
+export const REPARSE_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],

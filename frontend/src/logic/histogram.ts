@@ -1,7 +1,7 @@
 /** Distributions: parse the instances `KEY{LABEL}`, sort buckets by value, and lay out counts over time as a grid. */
 
 import type { Series, SeriesBlock } from "./block";
-import { lowerBound, usualStep, windowOf } from "./series";
+import { lowerBound, typicalStep, windowOf } from "./series";
 import { HOUR, MINUTE, type Window } from "./time";
 
 export interface Bucket {
@@ -84,7 +84,7 @@ export function columnsFor(buckets: readonly Bucket[], window: Window, most: num
     (times, { series }) => (series.times.length > times.length ? series.times : times),
     [],
   );
-  const usual = usualStep(longest);
+  const usual = typicalStep(longest);
   const length = window.end - window.start;
   const n = Math.max(1, usual === null || usual <= 0 ? most : Math.min(most, Math.floor(length / usual)));
   return { start_ms: window.start, step_ms: length / n, n };

@@ -41,7 +41,7 @@ export function sampleAt(
 }
 
 /** Return the typical interval of the samples: the lower median; null for fewer than two samples. */
-export function usualStep(times: readonly number[]): number | null {
+export function typicalStep(times: readonly number[]): number | null {
   const steps: number[] = [];
   for (let index = 1; index < times.length; index += 1) {
     steps.push((times[index] ?? 0) - (times[index - 1] ?? 0));
@@ -52,7 +52,7 @@ export function usualStep(times: readonly number[]): number | null {
 
 /** Return how far the crosshair may be from the sample it reads: most of an interval, or half a dozen pixels. */
 export function readingTolerance(times: readonly number[], pixel_ms: number): number {
-  return Math.max(6 * pixel_ms, 0.75 * (usualStep(times) ?? 0));
+  return Math.max(6 * pixel_ms, 0.75 * (typicalStep(times) ?? 0));
 }
 
 export interface Extremes {
