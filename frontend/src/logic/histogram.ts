@@ -91,8 +91,8 @@ export function columnsFor(buckets: readonly Bucket[], window: Window, most: num
 }
 
 /**
- * The columns that the server took the extremes of: only for them is the highest point the highest sample. They begin with the window,
- * or where rollups were used at its minute's or hour's begin. Missing: null where every sample is there.
+ * Return the columns whose extremes the server returned; only in them is the highest point the highest sample. They start with
+ * the window or, for rollups, with its minute or hour. Returns null if all samples are present.
  */
 export function columnsOf(block: Pick<SeriesBlock, "resolution" | "source" | "column_ms" | "start" | "end">): Columns | null {
   if (block.resolution === "raw") {

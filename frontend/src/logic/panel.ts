@@ -152,8 +152,8 @@ function plansOf(
 }
 
 /**
- * The sections of a host's page, each with its panels, in the order of the catalogue; sections without panels are left out.
- * Panels of stats that the host never sent are left out; `choices` (by panel id) replaces the catalogue's choice of instances.
+ * Return the sections of a host's page with their panels, in the order of the catalogue, without empty sections and without
+ * panels of stats that the host never sent. `choices` (by panel id) override the catalogue's choice of instances.
  */
 export function planSections(
   stats: readonly StatInfo[],

@@ -231,8 +231,8 @@ export function seriesKey(series: Pick<Series, "instance" | "field">): string {
 }
 
 /**
- * Which place in the palette each series has. A series keeps its place while others come and go (the top 5 of a live page do);
- * one that is new takes the first free place. The same map comes back when nothing changed.
+ * Return the palette index of each series. A series keeps its index while others come and go (as in the top 5 of a live page);
+ * a new one takes the first free index. Returns the same map if nothing changed.
  */
 export function assignSlots(before: ReadonlyMap<string, number>, keys: readonly string[]): ReadonlyMap<string, number> {
   if (keys.every((key) => before.has(key))) {

@@ -92,8 +92,8 @@ export function zoneLabel(zone: Zone, at: EpochMs): string {
 }
 
 /**
- * The instant that a person typed: `2026-11-21 09:05:00`, `2026-11-21`, `09:05` (today), `now`, `now-15m`, or ISO 8601 with a zone.
- * Missing: null where it is none of these.
+ * Parse a typed instant: `2026-11-21 09:05:00`, `2026-11-21`, `09:05` (today), `now`, `now-15m`, or ISO 8601 with a zone;
+ * return null if it is none of these.
  */
 export function parseInstant(text: string, zone: Zone, now: EpochMs): EpochMs | null {
   const trimmed = text.trim();

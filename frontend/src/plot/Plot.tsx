@@ -8,7 +8,7 @@ interface PlotProps {
   readonly figure: Figure;
   /** What the graph shows, for people who cannot see it. */
   readonly label: string;
-  /** The window to show: where it is not the figure's own, what is drawn is moved and stretched at once. */
+  /** The window to show; if it differs from the figure's window, the drawing is moved and stretched at once. */
   readonly view?: Window;
   /** Called when a figure has been drawn. */
   readonly onDrawn?: (figure: Figure) => void;
@@ -50,8 +50,8 @@ function show(node: HTMLElement, { layout }: Figure, view: Window | undefined): 
 }
 
 /**
- * Owns the node that Plotly draws into. Plotly only draws here: pointing, dragging and the crosshair are our own layer above
- * (components/TimeSurface), so there is no relayout whose echo must be dropped.
+ * Owns the DOM node that Plotly draws into. Plotly only draws here: our layer above (components/TimeSurface) handles pointer,
+ * drags and crosshair, so there are no relayout events to ignore.
  */
 export function Plot({ figure, label, view, onDrawn }: PlotProps) {
   const node = useRef<HTMLDivElement>(null);
