@@ -1,4 +1,4 @@
-"""Alembic's way in: which tables are its business, and on which connection."""
+"""Configure Alembic: which tables it manages, and on which connection."""
 
 from typing import Literal
 
@@ -16,13 +16,13 @@ ObjectType = Literal["schema", "table", "column", "index", "unique_constraint", 
 
 
 def is_ours(item: SchemaItem, name: str | None, type_: ObjectType, reflected: bool, compare_to: SchemaItem | None) -> bool:
-    """Only the default schema: schema `stat` is made from the specs, and TimescaleDB keeps its own."""
+    """Return whether a table is in the default schema; `stat` is created from the specs, other schemas belong to TimescaleDB."""
     del name, type_, reflected, compare_to
     return getattr(item, "schema", None) is None
 
 
 def run(connection: Connection) -> None:
-    """Runs what was asked for, each migration in a transaction of its own."""
+    """Run the requested migrations, each in its own transaction."""
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,

@@ -1,7 +1,7 @@
 import { expect, expectAccessible, test } from "./fixture";
 import { HOST, range, WHOLE } from "./story";
 
-test("tokens are made, shown once, and revoked", async ({ page }) => {
+test("tokens are created, shown once, and revoked", async ({ page }) => {
   await page.goto("/accounts?tab=api-tokens");
   await page.getByRole("textbox", { name: "Name" }).fill("nightly export");
   await page.getByRole("button", { name: "Create token" }).click();
@@ -20,7 +20,7 @@ test("tokens are made, shown once, and revoked", async ({ page }) => {
   await expect(page.getByText(/install\.sh/)).toBeVisible();
 });
 
-test("a viewer is made, sees the graphs, and is not offered what viewers may not do", async ({ page, browser, baseURL }) => {
+test("a new viewer sees the graphs, but no actions that viewers may not take", async ({ page, browser, baseURL }) => {
   await page.goto("/accounts?tab=users");
   await page.getByLabel("New account").fill("guest");
   await page.getByRole("textbox", { name: "Initial password" }).fill("three quiet harbours");
@@ -55,7 +55,7 @@ test("a viewer is made, sees the graphs, and is not offered what viewers may not
 test.describe("passwords that are easy to guess", () => {
   test.use({ expectedErrors: /status of 400/ });
 
-  test("the page says what is wrong with them", async ({ page }) => {
+  test("the page shows the problem", async ({ page }) => {
     await page.goto("/accounts?tab=users");
     await page.getByLabel("New account").fill("guest");
     const password = page.getByRole("textbox", { name: "Initial password" });

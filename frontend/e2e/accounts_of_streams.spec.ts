@@ -11,7 +11,7 @@ const HEADER = [
   " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
 ];
 
-/** A minute of vmstat in which another program wrote into the same file. */
+/** A minute of vmstat output mixed with lines of another program. */
 function captureWithGarbage(): string {
   const lines = [...HEADER];
   for (let second = 0; second < 60; second += 1) {
@@ -28,7 +28,7 @@ test.beforeAll(async ({ request }) => {
   await sendStream(request, { host: BROKEN, spec: "vmstat_linux", key: KEY, command: "vmstat -t 1", text: captureWithGarbage() });
 });
 
-test("a sudden rise of rejected lines is said on the hosts page, in words", async ({ page }) => {
+test("the hosts page warns of a sudden rise of rejected lines", async ({ page }) => {
   await page.goto("/hosts");
   const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: BROKEN, exact: true }) });
   await expect(row.getByText(`rising: ${String(N_GARBAGE)} in 1 h`)).toBeVisible();
@@ -40,7 +40,7 @@ test("a sudden rise of rejected lines is said on the hosts page, in words", asyn
   await expect(page.getByRole("button", { name: /Details of vmstat_linux/ })).toBeVisible();
 });
 
-test("a stream opens to its accounts, its rejected lines, and the lines around one, by keyboard", async ({ page }) => {
+test("a stream shows its lines by kind, its rejected lines, and one in context, by keyboard", async ({ page }) => {
   await page.goto(`/hosts/${BROKEN}/streams?tz=utc`);
   await page.getByRole("button", { name: /Details of vmstat_linux/ }).focus();
   await page.keyboard.press("Enter");
@@ -64,7 +64,7 @@ test("a stream opens to its accounts, its rejected lines, and the lines around o
   await expect(dialog.getByText("procs", { exact: false })).toBeVisible();
   await expectAccessible(page);
 
-  // The link shows a colleague the same.
+  // The link reproduces the view.
   await page.reload();
   await expect(dialog.locator("[aria-current]")).toContainText("garbage 25");
   await page.keyboard.press("Escape");
@@ -72,7 +72,7 @@ test("a stream opens to its accounts, its rejected lines, and the lines around o
   await expect(kinds).toBeVisible();
 });
 
-test("a stream is read again from its kept bytes", async ({ page }) => {
+test("a stream is reparsed from its stored bytes", async ({ page }) => {
   await page.goto(`/hosts/${BROKEN}?tab=streams`);
   await page.getByRole("button", { name: /Details of vmstat_linux/ }).click();
   await page.getByRole("button", { name: `Reparse: vmstat_linux, ${KEY}` }).click();
@@ -80,7 +80,7 @@ test("a stream is read again from its kept bytes", async ({ page }) => {
   await expect(page.getByRole("table", { name: "Lines rejected for this reason" }).getByRole("row")).toHaveCount(N_GARBAGE + 1);
 });
 
-test("rejected lines lead to their context from the list of all, too", async ({ page }) => {
+test("the list of all rejected lines shows them in context too", async ({ page }) => {
   await page.goto(`/hosts/${BROKEN}?tab=rejected`);
   await page
     .getByRole("row", { name: /garbage 31/ })
@@ -89,7 +89,7 @@ test("rejected lines lead to their context from the list of all, too", async ({ 
   await expect(page.getByRole("dialog").locator("[aria-current]")).toContainText("garbage 31");
 });
 
-test("streams can be listed by what is wrong with them", async ({ page }) => {
+test("streams can be filtered by their problems", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?tab=streams`);
   await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
   await page.getByRole("combobox", { name: "Filter streams" }).click();
@@ -99,7 +99,7 @@ test("streams can be listed by what is wrong with them", async ({ page }) => {
   await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
 });
 
-test("the accounts are accessible in light and dark, and wide", async ({ page }) => {
+test("the streams tab is accessible in light and dark, and wide", async ({ page }) => {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width: 1920, height: 1080 });

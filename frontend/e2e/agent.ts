@@ -1,9 +1,9 @@
-/** What an agent does, for tests that need a stream of their own. */
+/** Acts as an agent, for tests that need their own stream. */
 
 import type { APIRequestContext } from "@playwright/test";
 import { expect } from "./fixture";
 
-/** The header of our own page, without which the server changes nothing for a browser. */
+/** The header that the server requires for changes by a browser. */
 export const OURS = { "X-Normstat-Request": "1" };
 
 export interface Capture {
@@ -14,7 +14,7 @@ export interface Capture {
   readonly text: string;
 }
 
-/** Sends a whole stream; sending it again changes nothing. */
+/** Send a whole stream; sending it again changes nothing. */
 export async function sendStream(request: APIRequestContext, { host, spec, key, command, text }: Capture): Promise<void> {
   const made = await request.post("/api/v1/agent-tokens", { headers: OURS, data: { name: "browser tests" } });
   expect(made.status()).toBe(201);

@@ -43,14 +43,14 @@ test("a baseline is recorded from now on, and stopped", async ({ page }) => {
   await expectAccessible(page);
 });
 
-test("hours that come back are a baseline; it is copied, archived and brought back", async ({ page }) => {
+test("recurring hours are a baseline; it is copied, archived and restored", async ({ page }) => {
   await page.goto("/baselines?tz=utc");
   await page.getByRole("button", { name: "Recurring rule…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox", { name: "Name" }).fill("Office hours");
   await dialog.getByRole("combobox", { name: "Hosts" }).click();
   await page.getByRole("option", { name: HOST, exact: true }).click();
-  // The list of hosts stays open for more of them, and may lie over the days.
+  // The list of hosts stays open for further choices, and may cover the days.
   await dialog.getByRole("combobox", { name: "Hosts" }).press("Tab");
   await dialog.getByText("Sat", { exact: true }).click();
   await expect(dialog.getByRole("status")).toContainText(
@@ -75,7 +75,7 @@ test("hours that come back are a baseline; it is copied, archived and brought ba
   await expect(copy).toBeVisible();
 });
 
-test("what is marked as an incident is on the strip, listed, and counted again", async ({ page }) => {
+test("an excluded period is shown on the strip, listed, and included again", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
   await drawnPanel(page, "mpstat_linux.cpu");
   await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Exclude from baselines…" }).click();
@@ -92,7 +92,7 @@ test("what is marked as an incident is on the strip, listed, and counted again",
   await expect(page.getByText("No excluded periods")).toBeVisible();
 });
 
-test("hosts are grouped, and the group is undone", async ({ page }) => {
+test("hosts are grouped, and the group is deleted", async ({ page }) => {
   await page.goto("/baselines?tab=groups");
   await page.getByRole("button", { name: "New host group…" }).click();
   const dialog = page.getByRole("dialog");
@@ -107,7 +107,7 @@ test("hosts are grouped, and the group is undone", async ({ page }) => {
   await expect(page.getByText("No host groups yet")).toBeVisible();
 });
 
-test("without baselines the page says how to mark one", async ({ page }) => {
+test("without baselines the page says how to create one", async ({ page }) => {
   await page.route("**/api/v1/baselines", (route) => route.fulfill({ json: { baselines: [] } }));
   await page.goto("/baselines");
   await expect(page.getByText("No baselines yet")).toBeVisible();

@@ -1,4 +1,4 @@
-/** The browser as these tests use it: anything on its console that should not be there fails the test. */
+/** The browser of these tests: any error on its console fails the test. */
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ export const test = base.extend<Options>({
     const complaints: string[] = [];
     page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
     page.on("console", (message) => {
-      // Violations of the server's Content-Security-Policy are among them.
+      // Includes violations of the server's Content-Security-Policy.
       if (message.type() === "error" && expectedErrors?.test(message.text()) !== true) {
         complaints.push(message.text());
       }
@@ -35,7 +35,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** No violation of WCAG 2.1 AA that axe can see, contrast included. */
+/** Expect no violation of WCAG 2.1 AA that axe can detect, including contrast. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
@@ -56,7 +56,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 const LEFT = 58;
 const RIGHT = 12;
 
-/** Drags over a panel's graph between two shares of its window. */
+/** Drag over a panel's graph between two shares of its window. */
 export async function dragOver(page: Page, surface: Locator, from: number, to: number, withShift = false): Promise<void> {
   await surface.scrollIntoViewIfNeeded();
   const box = await surface.boundingBox();
@@ -78,12 +78,12 @@ export async function dragOver(page: Page, surface: Locator, from: number, to: n
   }
 }
 
-/** The share of a window at which an instant is. */
+/** Return the position of an instant in a window as a share. */
 export function shareOf(at: number, window: { readonly start: number; readonly end: number }): number {
   return (at - window.start) / (window.end - window.start);
 }
 
-/** A panel of the host page whose graph is drawn. */
+/** Return a panel of the host page once its graph is drawn. */
 export async function drawnPanel(page: Page, id: string): Promise<{ readonly panel: Locator; readonly surface: Locator }> {
   const panel = page.locator(`[data-panel="${id}"]`);
   await panel.scrollIntoViewIfNeeded();

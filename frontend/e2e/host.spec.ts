@@ -33,7 +33,7 @@ test("a drag zooms, the browser's back undoes it, a double-click zooms out", asy
   expect(Date.parse(wide.get("to") ?? "") - Date.parse(wide.get("from") ?? "")).toBe(2 * (WHOLE.end - WHOLE.start));
 });
 
-test("keys move, zoom, and ask for help", async ({ page }) => {
+test("keys move, zoom, and open the help", async ({ page }) => {
   await page.goto(HOST_URL);
   await drawnPanel(page, "mpstat_linux.cpu");
   await page.keyboard.press("ArrowLeft");
@@ -48,7 +48,7 @@ test("keys move, zoom, and ask for help", async ({ page }) => {
   await expect(page.getByRole("dialog", { name: /Keyboard and mouse/ })).toBeVisible();
 });
 
-test("a graph says how many of how many samples it draws, and all once zoomed in", async ({ page }) => {
+test("a graph states how many samples it draws, and draws all once zoomed in", async ({ page }) => {
   await page.goto(HOST_URL);
   const wide = await drawnPanel(page, "iostat_linux.util");
   await expect(wide.panel.getByText(/raw: [\d,]+ of 7,\d{3} samples, extremes of each pixel/)).toBeVisible();
@@ -83,7 +83,7 @@ test("the band of a baseline is behind the lines, and in the link", async ({ pag
   await expect(page).not.toHaveURL(/band=/);
 });
 
-test("legend entries switch lines; fields are explained", async ({ page }) => {
+test("legend entries toggle lines; fields are documented", async ({ page }) => {
   await page.goto(HOST_URL);
   const { panel } = await drawnPanel(page, "iostat_linux.util");
   const lines = panel.locator(".js-line");
@@ -126,7 +126,7 @@ test("a window without samples says where there are some", async ({ page }) => {
 test.describe("when a graph fails", () => {
   test.use({ expectedErrors: /status of 503/ });
 
-  test("its panel says why, with code and request id; the others go on", async ({ page }) => {
+  test("its panel says why, with code and request id; the others keep working", async ({ page }) => {
     await page.route(/\/api\/v1\/series\?.*stat=iostat_linux&/, (route) =>
       route.fulfill({
         status: 503,
@@ -144,13 +144,13 @@ test.describe("when a graph fails", () => {
   });
 });
 
-test("a link that cannot be read says what was left out", async ({ page }) => {
+test("a link that cannot be read shows what was ignored", async ({ page }) => {
   await page.goto(`${HOST_URL}&colour=red`);
   await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
   await expect(page.getByText("colour=red")).toBeVisible();
 });
 
-test("a live page moves by itself; paused it stands still", async ({ page }) => {
+test("a live page moves by itself, and stops when paused", async ({ page }) => {
   await page.goto(`/hosts/${LIVE_HOST}?last=5m`);
   const { panel } = await drawnPanel(page, "vmstat_linux.run_queue");
   const line = panel.locator(".js-line").first();
@@ -161,7 +161,7 @@ test("a live page moves by itself; paused it stands still", async ({ page }) => 
   await expect(page.getByRole("button", { name: "Go live" })).toBeVisible();
 });
 
-test("streams account for every line; there are no rejected ones", async ({ page }) => {
+test("streams count every line; none is rejected", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?tab=streams`);
   const table = page.getByRole("table", { name: "Streams" });
   await expect(table.getByText("mpstat_linux", { exact: true })).toBeVisible();
@@ -171,7 +171,7 @@ test("streams account for every line; there are no rejected ones", async ({ page
   await expect(page.getByText("No rejected lines")).toBeVisible();
 });
 
-test("a host that is not there is said so", async ({ browser, baseURL }) => {
+test("an unknown host is reported", async ({ browser, baseURL }) => {
   const context = await browser.newContext({
     ...(baseURL === undefined ? {} : { baseURL }),
     storageState: test.info().project.use.storageState as string,

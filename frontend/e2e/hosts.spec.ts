@@ -11,7 +11,7 @@ test("hosts are listed with their state, and the live one keeps coming", async (
   await expectAccessible(page);
 });
 
-test("an administrator gets the one line that adds a host", async ({ page }) => {
+test("an administrator gets the install command for a host", async ({ page }) => {
   await page.goto("/hosts");
   await page.getByRole("button", { name: "Add a host" }).click();
   await page.getByLabel("Host name (optional)").fill("web2");
@@ -29,7 +29,7 @@ test("without a host the page says what to do next", async ({ page }) => {
 test.describe("when the server fails", () => {
   test.use({ expectedErrors: /status of 503|Failed to load resource/ });
 
-  test("the error is shown with code and request id, and can be tried again", async ({ page }) => {
+  test("the error is shown with code and request id, and the request can be retried", async ({ page }) => {
     let isAway = true;
     await page.route("**/api/v1/hosts", (route) =>
       isAway

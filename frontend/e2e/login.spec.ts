@@ -3,7 +3,7 @@ import { HOST, LOGIN_LINK } from "./story";
 
 test.use({ storageState: { cookies: [], origins: [] }, expectedErrors: /status of 40[139]/ });
 
-test("a used link says so and offers the way in", async ({ page }) => {
+test("a used link says so and offers the login", async ({ page }) => {
   await page.goto(LOGIN_LINK);
   await expect(page.getByText("This login link has expired or was already used")).toBeVisible();
   await expect(page.getByText("normstat login-link").first()).toBeVisible();
@@ -11,7 +11,7 @@ test("a used link says so and offers the way in", async ({ page }) => {
   await expectAccessible(page);
 });
 
-test("name and password lead to the page that was asked for", async ({ page }) => {
+test("name and password lead to the requested page", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?last=1h&tab=streams`);
   await expect(page.getByRole("textbox", { name: "Name" })).toBeVisible();
   await page.getByRole("textbox", { name: "Name" }).fill("admin");

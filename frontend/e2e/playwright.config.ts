@@ -1,15 +1,15 @@
 import { defineConfig } from "@playwright/test";
 import { BASE_URL, STATE } from "./story";
 
-/** The page in the machine's own Chromium, against a server that backend/tests/e2e/page.py starts and fills. */
+/** Tests the page in the installed Chromium, against a server that backend/tests/e2e/page.py starts and fills. */
 export default defineConfig({
   testDir: ".",
   outputDir: "../test-results",
-  // The paths build upon each other's baselines and accounts, and two cores must do.
+  // The tests use each other's baselines and accounts, and must run on two cores.
   workers: 1,
   fullyParallel: false,
   forbidOnly: true,
-  // Patience costs nothing but where a test fails: other stages of `make test` run beside this one.
+  // Long timeouts only cost time when a test fails; other stages of `make test` run at the same time.
   timeout: 180_000,
   expect: { timeout: 30_000 },
   reporter: [["list"]],

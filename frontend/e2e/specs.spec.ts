@@ -23,7 +23,7 @@ test("every spec is listed; one shows what its fields mean", async ({ page }) =>
   await expectAccessible(page);
 });
 
-test("an add-on is made from a pasted sample, read with a preview, saved, changed and deleted", async ({ page, request }) => {
+test("an add-on is drafted from a pasted sample, previewed, saved, edited and deleted", async ({ page, request }) => {
   await page.goto("/specs");
   await page.getByRole("link", { name: "New add-on" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("vmstat_linux");
@@ -39,7 +39,7 @@ test("an add-on is made from a pasted sample, read with a preview, saved, change
   await expect(rejected).toContainText("restarting the shop");
   await expectAccessible(page);
 
-  // What is changed in the table stands in the text, and in the preview at once.
+  // Edits in the table appear in the text and in the preview at once.
   await page.getByRole("textbox", { name: "Key of logins" }).fill("n_logins");
   await page.getByRole("textbox", { name: "Help of logins" }).fill("How many came in.");
   await expect(rows.getByRole("columnheader", { name: "n_logins" })).toBeVisible();
@@ -66,7 +66,7 @@ test("an add-on is made from a pasted sample, read with a preview, saved, change
   expect(gone.status()).toBe(404);
 });
 
-test("what an add-on reads is drawn; after a change of it, its streams are read again", async ({ page, request }) => {
+test("samples of an add-on are drawn; after an edit, its streams are reparsed", async ({ page, request }) => {
   const name = "shop_rate";
   const text = "time      logins  orders\n2026-11-21 10:00:10 12 340\n2026-11-21 10:00:20 14 355\n2026-11-21 10:00:30 11 351\n";
   const draft = await request.post("/api/v1/specs/draft", { headers: OURS, data: { name, sample: text, shape: "single" } });
@@ -98,14 +98,14 @@ test("what an add-on reads is drawn; after a change of it, its streams are read 
 test.describe("a spec that contradicts itself", () => {
   test.use({ expectedErrors: /status of 4\d\d/ });
 
-  test("says where, and what was changed is not lost by a click", async ({ page }) => {
+  test("shows the error, and a click does not lose the edits", async ({ page }) => {
     await page.goto("/specs/new");
     await page.getByRole("textbox", { name: "Name" }).fill("wrong_one");
     await page.getByRole("textbox", { name: "Sample" }).fill(SAMPLE);
     await page.getByRole("button", { name: "Draft columns" }).click();
     await expect(page.getByRole("table", { name: "Rows of wrong_one" })).toBeVisible();
     await page.getByRole("textbox", { name: "Key of logins" }).fill("Not A Key");
-    await expect(page.getByText("The spec is invalid")).toBeVisible();
+    await expect(page.getByText("This spec cannot be used")).toBeVisible();
     await expect(page.getByRole("alert").filter({ hasText: "Not A Key" })).toBeVisible();
     await page.getByRole("link", { name: "Hosts", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Leave without saving?" });

@@ -4,7 +4,7 @@ import { HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
 const OLD = "old1";
 
-test("the page of the disk says what takes it, by stat and by host", async ({ page }) => {
+test("the storage page shows disk usage by stat and by host", async ({ page }) => {
   await page.goto("/hosts");
   await page.getByRole("navigation").getByRole("link", { name: "Storage" }).click();
   const stats = page.getByRole("table", { name: "Sizes by stat" });
@@ -17,7 +17,7 @@ test("the page of the disk says what takes it, by stat and by host", async ({ pa
   }
 });
 
-test("a disk that is nearly full is said clearly", async ({ page }) => {
+test("the page warns clearly of a nearly full disk", async ({ page }) => {
   let days = 20;
   await page.route("**/api/v1/storage", async (route) => {
     const answer = await route.fetch();
@@ -33,7 +33,7 @@ test("a disk that is nearly full is said clearly", async ({ page }) => {
   await expectAccessible(page);
 });
 
-test("a rule is told in plain words, typed, kept, and dropped again", async ({ page }) => {
+test("a retention rule is explained, confirmed, saved, and deleted", async ({ page }) => {
   await page.goto("/storage");
   await page.getByRole("button", { name: "Add rule for a stat" }).click();
   const [rule, all] = [
@@ -58,7 +58,7 @@ test("a rule is told in plain words, typed, kept, and dropped again", async ({ p
   await expect(rule.getByLabel("Keep samples (days)")).toHaveValue("400");
   await expect(page.getByRole("button", { name: "Apply rules now…" })).toBeEnabled();
 
-  // What keeps more than before needs no word.
+  // Keeping more than before needs no confirmation.
   await rule.getByRole("button", { name: /Delete the rule/ }).click();
   await all
     .or(page.getByRole("group", { name: "Rule for all stats" }))
@@ -85,7 +85,7 @@ test("a host is deleted once its name is typed, and its samples go", async ({ pa
     command: "vmstat -t 1",
     text,
   });
-  // The server measures once a minute at most, so the host may not be in its answer yet.
+  // The server measures at most once a minute, so its response may not include the host yet.
   await page.route("**/api/v1/storage", async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { hosts: { host: string }[] };
@@ -127,11 +127,11 @@ test("a window is exported as CSV or as Parquet, for every stat", async ({ page 
   await expectAccessible(page);
 });
 
-test("all CPUs are a heatmap that stays in the link; a zoom moves what is drawn at once", async ({ page }) => {
+test("all CPUs are a heatmap that stays in the link; a zoom moves the drawing at once", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${range(WHOLE)}`);
   const { panel, surface } = await drawnPanel(page, "mpstat_linux.cpu");
   await expect(panel.locator(".plot")).toHaveAttribute("data-moved", "false");
-  // Without an answer the graph shows what it has, where it belongs.
+  // Without a response, the graph moves its current drawing to the right place.
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;

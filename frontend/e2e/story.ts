@@ -1,4 +1,4 @@
-/** What the harness tells by environment: where the server is, and what happened on the replayed host, when. */
+/** The harness's environment variables: the server's URL, and the times of the events on the replayed host. */
 
 function required(name: string): string {
   const value = process.env[name];
@@ -24,10 +24,10 @@ export const LIVE_HOST = required("LIVE_HOST");
 export const START = instant("REPLAY_START");
 export const BASELINE = { start: instant("BASELINE_START"), end: instant("BASELINE_END") };
 export const INCIDENT = { start: instant("INCIDENT_START"), end: instant("INCIDENT_END") };
-/** Everything that was replayed, and a little more. */
+/** The whole replay, and slightly more. */
 export const WHOLE = { start: START - 60_000, end: INCIDENT.end + 6 * 60_000 };
 
-/** The session of the administrator who came by the link. */
+/** The session of the administrator who logged in by the link. */
 export const STATE = new URL("../test-results/.login.json", import.meta.url).pathname;
 export const SCREENSHOT_DIR = process.env.SCREENSHOT_DIR ?? null;
 

@@ -1,4 +1,4 @@
-/** How the page looks: small, dense, calm; contrasts of AA in light and dark. */
+/** The theme: small, dense and calm, with AA contrast in light and dark mode. */
 
 import {
   ActionIcon,
@@ -13,7 +13,7 @@ import {
   Tooltip,
 } from "@mantine/core";
 
-/** The key is known to public/color-scheme.js too. */
+/** public/color-scheme.js uses the same key. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: "normstat-color-scheme" });
 
 export const theme = createTheme({

@@ -1,6 +1,6 @@
 """first tables.
 
-Code before and after: there is no program that works without these tables; 0.1.0 is the first that works with them.
+Compatibility: no version works without these tables; 0.1.0 is the first that works with them.
 """
 
 import sqlalchemy as sa
@@ -14,9 +14,9 @@ depends_on = None
 
 
 def add_timescaledb() -> None:
-    """TimescaleDB where the server has it loaded and we may add it; else plain tables do.
+    """Create the extension TimescaleDB if the server has loaded it and we have the right; plain tables do otherwise.
 
-    CREATE EXTENSION without the library loaded ends the connection (FATAL), so its setting is looked for first.
+    CREATE EXTENSION without the loaded library ends the connection (FATAL), so check its setting first.
     """
     op.execute("""
         DO $$
@@ -33,7 +33,7 @@ def add_timescaledb() -> None:
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     add_timescaledb()
@@ -225,7 +225,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it."""
+    """Revert the change."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.execute("DROP SCHEMA stat CASCADE")

@@ -1,7 +1,7 @@
 """timing of imported streams, long instance names, reparses, user specs.
 
-Code before and after: 0.1.0 works before and does not know what is new after it (it would fill `reader_version` and
-`stat_names` of no stream; a reparse then reads such streams again). What comes after 0.1.0 needs this.
+Compatibility: 0.1.0 works before and after, but fills neither `reader_version` nor `stat_names` of
+a stream; a reparse then reads such streams again. Later versions need this change.
 """
 
 import sqlalchemy as sa
@@ -15,7 +15,7 @@ depends_on = None
 
 
 def add_stream_columns() -> None:
-    """What an import was told of a stream's times, and what a reparse must know of a stream."""
+    """Add the columns for an import's time options and for what a reparse must know of a stream."""
     op.add_column("streams", sa.Column("time_zone", sa.Text(), nullable=True))
     op.add_column("streams", sa.Column("first_day", sa.Date(), nullable=True))
     op.add_column("streams", sa.Column("start_at", sa.DateTime(timezone=True), nullable=True))
@@ -42,7 +42,7 @@ def add_stream_columns() -> None:
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     add_stream_columns()
@@ -116,7 +116,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it; fails when an instance's name is longer than the old index can hold."""
+    """Revert the change; fail if an instance's name is longer than the old index can hold."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.drop_table("user_specs")

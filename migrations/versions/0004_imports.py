@@ -1,6 +1,6 @@
 """imports of files.
 
-Code before and after: what was written for 0003 works after it and never sets `is_finished`; imports need this.
+Compatibility: code for 0003 works after it, but never sets `is_finished`; imports need this change.
 """
 
 import sqlalchemy as sa
@@ -14,7 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.add_column("streams", sa.Column("is_finished", sa.Boolean(), server_default=sa.text("false"), nullable=False))
@@ -64,7 +64,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it."""
+    """Revert the change."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.drop_table("imported_files")

@@ -1,7 +1,8 @@
-"""sample tables of their own schema, with one index; rollups, retention, deletions.
+"""sample tables in a separate schema, with one index; rollups, retention, deletions.
 
-The wide tables move from schema `stat` to `samples`, and views for people take their place. Their columns stay as they are: tables
-that are made later have narrower ones. Code before 0005 does not work after it.
+The wide tables move from schema `stat` to `samples`, and views for people take their place. Their
+columns stay as they are; tables created later have narrower ones. Compatibility: code before 0005
+does not work after it.
 """
 
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ READ_FIELDS = sa.text("SELECT s.name, f.key FROM stats AS s JOIN stat_fields AS 
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.execute("CREATE SCHEMA samples")
@@ -43,7 +44,7 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("host_id", "stat_id", "level", "field_key", "block_at", name=op.f("pk_rollups")),
     )
-    # They are compressed already.
+    # Already compressed.
     op.execute("ALTER TABLE rollups ALTER COLUMN body SET STORAGE EXTERNAL")
     op.create_table(
         "rollup_marks",
@@ -79,12 +80,12 @@ def upgrade() -> None:
         sa.Column("sizes", postgresql.JSONB(), nullable=False),
         sa.PrimaryKeyConstraint("day", name=op.f("pk_storage_days")),
     )
-    # Raw bytes are compressed already; PostgreSQL would only try, for nothing.
+    # Raw bytes are already compressed; PostgreSQL would try again in vain.
     op.execute("ALTER TABLE chunks ALTER COLUMN body SET STORAGE EXTERNAL")
 
 
 def downgrade() -> None:
-    """Undoes it; tables that were made after it cannot go back, because code before it does not know their types."""
+    """Revert the change; fail for tables created after it, because older code does not know their types."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     n_newer = op.get_bind().scalar(sa.text("SELECT count(*) FROM stat_fields WHERE definition ->> 'storage' IN ('int4', 'dec4')"))
@@ -108,7 +109,7 @@ def downgrade() -> None:
 
 
 def read_fields() -> dict[str, list[str]]:
-    """The keys of the fields of each stat that has a table; both are made of letters, digits and _."""
+    """Return the field keys of each stat that has a table; stats and keys consist of letters, digits and _."""
     found: dict[str, list[str]] = {}
     for name, key in op.get_bind().execute(READ_FIELDS):
         found.setdefault(name, []).append(key)

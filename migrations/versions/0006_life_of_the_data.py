@@ -1,6 +1,6 @@
-"""life of the data: what retention removed, and of which database a backup is.
+"""data life cycle: what retention deleted, and the identity of the database for backups.
 
-Code before 0006 works after it.
+Compatibility: code before 0006 works after it.
 """
 
 import sqlalchemy as sa
@@ -14,7 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.create_table(
@@ -75,7 +75,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it."""
+    """Revert the change."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     for table in (

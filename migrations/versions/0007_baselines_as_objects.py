@@ -1,6 +1,6 @@
-"""baselines as objects: versions, rules, groups of hosts, exclusions, mutes, profiles, comparisons that are kept.
+"""baselines as objects: versions, rules, host groups, exclusions, mutes, profiles, saved comparisons.
 
-Code before 0007 works after it, but makes baselines without a row of their version.
+Compatibility: code before 0007 works after it, but creates baselines without a version row.
 """
 
 import sqlalchemy as sa
@@ -16,27 +16,27 @@ NOW = sa.text("now()")
 
 
 def made_id() -> sa.Column:
-    """A number that the database gives."""
+    """Return an identity column."""
     return sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False)
 
 
 def instant(name: str, **more: object) -> sa.Column:
-    """An instant that is always there."""
+    """Return a timestamp column that is never NULL."""
     return sa.Column(name, sa.DateTime(timezone=True), nullable=False, **more)
 
 
 def text(name: str, **more: object) -> sa.Column:
-    """A text that is always there."""
+    """Return a text column that is never NULL."""
     return sa.Column(name, sa.Text(), nullable=False, **more)
 
 
 def number(name: str) -> sa.Column:
-    """A number of another table's row."""
+    """Return a column for the id of another table's row."""
     return sa.Column(name, sa.BigInteger(), autoincrement=False, nullable=False)
 
 
 def points_to(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
-    """The row goes with the one that it points to."""
+    """Return a foreign key with ON DELETE CASCADE."""
     name = op.f(f"fk_{table}__{column}_{other}")
     return sa.ForeignKeyConstraint(
         [column], [f"{other}.id"], name=name, ondelete="CASCADE"
@@ -44,7 +44,7 @@ def points_to(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.create_table(
@@ -94,7 +94,7 @@ def upgrade() -> None:
 
 
 def make_versions() -> None:
-    """The versions, with the newest one of each baseline: of older ones nothing is known."""
+    """Create the version table, with the newest version of each baseline; older ones are unknown."""
     op.create_table(
         "baseline_versions",
         number("baseline_id"),
@@ -124,7 +124,7 @@ def make_versions() -> None:
 
 
 def make_what_is_left_out() -> None:
-    """Exclusions and mutes; and comparisons that are kept."""
+    """Create the tables of exclusions, mutes and saved comparisons."""
     op.create_table(
         "exclusions",
         made_id(),
@@ -165,7 +165,7 @@ def make_what_is_left_out() -> None:
 
 
 def make_profiles() -> None:
-    """Profiles, their pieces, and which of them are wanted."""
+    """Create the tables of profiles, their sketches and their jobs."""
     op.create_table(
         "profile_pieces",
         number("host_id"),
@@ -226,7 +226,7 @@ def make_profiles() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it."""
+    """Revert the change."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     for table in (

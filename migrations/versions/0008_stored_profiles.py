@@ -1,7 +1,7 @@
-"""stored profiles: one row for a host, by hours that are alike; where pieces end, and which version of a spec they are of.
+"""stored profiles: one row per host and seasonal slot; the end and the spec version of each sketch.
 
-Code before 0008 works after it as long as no profile was made: it would not notice samples that come late for one. No code before it
-made any.
+Compatibility: code before 0008 works after it while there are no profiles, because it would not
+notice late samples for one. No earlier code created profiles.
 """
 
 import sqlalchemy as sa
@@ -17,23 +17,23 @@ NOW = sa.text("now()")
 
 
 def number(name: str) -> sa.Column:
-    """A number of another table's row."""
+    """Return a column for the id of another table's row."""
     return sa.Column(name, sa.BigInteger(), autoincrement=False, nullable=False)
 
 
 def points_to(column: str, other: str) -> sa.ForeignKeyConstraint:
-    """The row goes with the one that it points to."""
+    """Return a foreign key with ON DELETE CASCADE."""
     name = op.f(f"fk_profiles__{column}_{other}")
     return sa.ForeignKeyConstraint([column], [f"{other}.id"], name=name, ondelete="CASCADE")
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.add_column("hosts", sa.Column("profiled_until", sa.DateTime(timezone=True), nullable=True))
     op.add_column("profile_pieces", sa.Column("spec_version", sa.Integer(), server_default="0", nullable=False))
-    # They are compressed already.
+    # Already compressed.
     op.execute("ALTER TABLE profile_pieces ALTER COLUMN body SET STORAGE EXTERNAL")
     op.drop_table("profiles")
     op.create_table(
@@ -59,7 +59,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it."""
+    """Revert the change."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.drop_table("profiles")

@@ -1,6 +1,6 @@
-"""known browsers: from where accounts were logged in to, so that an attack on an account does not lock its owner out.
+"""known browsers: browsers that logged in to an account, so that an attack on the account does not lock out its owner.
 
-Code before 0009 works after it.
+Compatibility: code before 0009 works after it.
 """
 
 import sqlalchemy as sa
@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Makes the change; gives up rather than blocking a running server."""
+    """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.create_table(
@@ -29,7 +29,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undoes it."""
+    """Revert the change."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.drop_table("known_browsers")

@@ -1,4 +1,4 @@
-/** What is around baselines: health, versions, recording, exclusions, groups of hosts. */
+/** Endpoints and queries for baselines: health, versions, recording, exclusions, host groups. */
 
 import { queryOptions } from "@tanstack/react-query";
 import type {
@@ -21,7 +21,7 @@ import { answered, client } from "./client";
 const PROGRESS_MS = 1_500;
 const IDLE_MS = 30_000;
 
-/** Those in use, or those that are archived; asked often while something is recorded or worked out, so that people see it move. */
+/** Active or archived baselines; polled while one is being recorded or profiled. */
 export function baselineListQuery(which: "in-use" | "archived") {
   return queryOptions({
     queryKey: ["baselines", "list", which],
@@ -32,7 +32,7 @@ export function baselineListQuery(which: "in-use" | "archived") {
   });
 }
 
-/** Counted over all samples of its windows, so not asked again without need. */
+/** Computed from all samples of the windows, so refetched only when needed. */
 export function healthOfBaselineQuery(id: number, version: number) {
   return queryOptions({
     queryKey: ["baseline-health", id, version],
@@ -58,12 +58,12 @@ export function archiveBaseline(id: number, is_archived: boolean): Promise<Basel
   return answered(client.POST("/api/v1/baselines/{id}/archive", { body: { is_archived }, params: { path: { id } } }));
 }
 
-/** What was recorded so far is the baseline. */
+/** Ends a recording; the part recorded so far becomes the baseline. */
 export function stopRecording(id: number): Promise<BaselineInfo> {
   return answered(client.DELETE("/api/v1/baselines/{id}/recording", { params: { path: { id } } }));
 }
 
-// --- windows that were incidents ---
+// --- excluded periods ---
 
 export const exclusionsQuery = queryOptions({
   queryKey: ["exclusions"],
@@ -78,10 +78,10 @@ export function deleteExclusion(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/exclusions/{id}", { params: { path: { id } } }));
 }
 
-/** What an exclusion changes. */
+/** The queries that an exclusion invalidates. */
 export const EXCLUSION_KEYS = [["exclusions"], ["baselines"], ["baseline-health"], ["comparison"], ["band"]] as const;
 
-// --- groups of hosts ---
+// --- host groups ---
 
 export const hostGroupsQuery = queryOptions({
   queryKey: ["host-groups"],

@@ -1,4 +1,4 @@
-/** The one place that talks HTTP. Every answer that is no success becomes an ApiError with its code and request id. */
+/** The only HTTP client. Every unsuccessful response becomes an ApiError with its code and request id. */
 
 import createClient from "openapi-fetch";
 import type { ErrorBody } from "../logic/api";
@@ -57,7 +57,7 @@ export class ApiError extends Error {
   }
 }
 
-/** `/hosts/web1?start=...`: lists become repeated parameters, undefined is left out. */
+/** Return a URL such as `/hosts/web1?start=...`: lists become repeated parameters, undefined values are omitted. */
 export function addressOf(path: string, params: Params = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
@@ -80,12 +80,12 @@ function toApiError(status: number, requestId: string, body: unknown): ApiError 
     const { code, message, details, request_id } = body.error;
     return new ApiError(status, code, message, request_id, details);
   }
-  // A proxy in between, or a server that fell over before it could say more.
-  return new ApiError(status, `http_${String(status)}`, `The server answered ${String(status)}`, requestId);
+  // From a proxy, or from a server that crashed before it could say more.
+  return new ApiError(status, `http_${String(status)}`, `The server responded with ${String(status)}`, requestId);
 }
 
 function unreachable(): ApiError {
-  return new ApiError(0, "unreachable", "The server cannot be reached; is it running, and is the network up?", "");
+  return new ApiError(0, "unreachable", "Cannot reach the server. Check that it is running and that the network is up.", "");
 }
 
 interface RequestOptions {
@@ -94,7 +94,7 @@ interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request; what comes back is a success, its body not yet read. */
+/** Send a request; return a successful response whose body has not been read. */
 async function send(method: string, path: string, accept: string, options: RequestOptions): Promise<Response> {
   const headers = new Headers({ Accept: accept });
   if (method !== "GET") {
@@ -125,18 +125,18 @@ async function send(method: string, path: string, accept: string, options: Reque
   return response;
 }
 
-/** Sends a request and gives the body of its answer. Unsafe methods carry the header that other sites' pages cannot send. */
+/** Send a request and return the response body. Unsafe methods send the header that pages of other sites cannot send. */
 export async function request<T>(
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   options: RequestOptions = {},
 ): Promise<T> {
   const response = await send(method, path, "application/json", options);
-  // 204: done, and nothing to say.
+  // 204: no content.
   return (response.status === 204 ? {} : await response.json()) as T;
 }
 
-/** Asks for an answer of JSON lines and hands them on one by one as they come. Raises: ApiError, also where the connection breaks. */
+/** Fetch a response of JSON lines and pass on each line as it arrives. Raises: ApiError, also if the connection breaks. */
 export async function requestLines(path: string, options: RequestOptions, onLine: (line: unknown) => void): Promise<void> {
   const response = await send("GET", path, "application/x-ndjson", options);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -158,7 +158,7 @@ export async function requestLines(path: string, options: RequestOptions, onLine
   }
 }
 
-/** Sends a file and tells how much of it has left, which `fetch` cannot. */
+/** Upload a file and report its progress, which `fetch` cannot do. */
 export function upload<T>(
   path: string,
   params: Params,
@@ -189,7 +189,7 @@ export function upload<T>(
         new ApiError(
           0,
           "unreachable",
-          "The file did not get through: the server cannot be reached, or the file changed or is gone since it was chosen",
+          "Upload failed: the server cannot be reached, or the file was changed or deleted after it was chosen",
           "",
         ),
       );

@@ -117,7 +117,7 @@ export function revokeAgentToken(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/agent-tokens/{id}", { params: { path: { id } } }));
 }
 
-// --- what there is ---
+// --- hosts, streams, stats ---
 
 export function getHealth(options: Signal): Promise<Health> {
   return answered(client.GET("/api/v1/health", options));
@@ -131,7 +131,7 @@ export function getHost(host: string, options: Signal): Promise<HostDetail> {
   return answered(client.GET("/api/v1/hosts/{host}", { ...options, params: { path: { host } } }));
 }
 
-/** Which rejected lines of a host: all, those of a stream, or those of one reason. */
+/** Selects rejected lines of a host: all, those of a stream, or those with one reason. */
 export interface RejectedQuery {
   readonly host: string;
   readonly streamId: number | null;
@@ -148,7 +148,7 @@ export function listRejectedLines({ host, streamId, reason, limit }: RejectedQue
   );
 }
 
-/** Which streams of a host: one, or those that a filter lets through. */
+/** Selects streams of a host: one, or those that match a filter. */
 export interface AccountsQuery {
   readonly host: string;
   readonly only: "rejected" | "outdated" | "lost" | null;
@@ -165,7 +165,7 @@ export function readAccounts({ host, only, streamId, limit }: AccountsQuery, opt
   );
 }
 
-/** A place of a stream's raw output, with so many lines before and after it. */
+/** A position in a stream's raw output, with the number of lines before and after it. */
 export interface ContextQuery {
   readonly streamId: number;
   readonly offset: number;
@@ -181,7 +181,7 @@ export function readContext({ streamId, offset, around }: ContextQuery, options:
   );
 }
 
-// --- reading again ---
+// --- reparses ---
 
 export function createReparse(body: ReparseCreate): Promise<Reparse> {
   return answered(client.POST("/api/v1/reparses", { body }));
@@ -214,7 +214,7 @@ export function readCoverage(host: string, window: Window, width: number, option
   );
 }
 
-/** What a graph asks for. */
+/** The parameters of a graph's request. */
 export interface SeriesQuery {
   readonly host: string;
   readonly stat: string;
@@ -246,7 +246,7 @@ export async function readSeries(query: SeriesQuery, options: Signal): Promise<S
   return decodeSeries(answer as SeriesAnswer);
 }
 
-// --- the disk ---
+// --- storage ---
 
 export function getStorage(options: Signal): Promise<StorageInfo> {
   return answered(client.GET("/api/v1/storage", options));
@@ -260,12 +260,12 @@ export function putRetention(body: RetentionPut): Promise<Retention> {
   return answered(client.PUT("/api/v1/retention", { body }));
 }
 
-/** Has the rules applied now rather than at night. */
+/** Apply the retention rules now. */
 export function runRetention(): Promise<RetentionRun> {
   return answered(client.POST("/api/v1/retention/runs"));
 }
 
-/** Everything of the host goes, in the background. */
+/** Delete a host and all its data in the background. */
 export function deleteHost(host: string): Promise<HostDeletion> {
   return answered(client.DELETE("/api/v1/hosts/{host}", { params: { path: { host } } }));
 }
@@ -276,7 +276,7 @@ export function listHostDeletions(options: Signal): Promise<HostDeletionList> {
 
 // --- files ---
 
-/** Of which host files are, and what they do not say of their times. */
+/** The host of uploaded files, and time options that the files lack. */
 export interface ImportSettings {
   readonly host: string;
   readonly zone?: string;
@@ -301,12 +301,12 @@ export function listImports(options: Signal): Promise<ImportList> {
   return answered(client.GET("/api/v1/imports", options));
 }
 
-/** One import with all its files; a list has only the first of each. */
+/** Fetch one import with all its files; a list only has the first files of each. */
 export function getImport(id: number, options: Signal): Promise<Import> {
   return answered(client.GET("/api/v1/imports/{id}", { ...options, params: { path: { id } } }));
 }
 
-/** Stops an import that runs, or forgets one that is over; the samples stay. */
+/** Stop a running import, or remove a finished one from the list; its samples are kept. */
 export function deleteImport(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/imports/{id}", { params: { path: { id } } }));
 }
@@ -355,12 +355,12 @@ export function deleteBaseline(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/baselines/{id}", { params: { path: { id } } }));
 }
 
-/** The address of a CSV file: of one stat (wide), or of all (long). */
+/** Return the URL of a CSV export: one stat (wide), or all stats (long). */
 export function csvAddress(host: string, window: Window, stat: string | null): string {
   return addressOf("/export.csv", { host, stat: stat ?? undefined, ...span(window) });
 }
 
-/** The address of a Parquet file with the samples of one stat. */
+/** Return the URL of a Parquet export of one stat. */
 export function parquetAddress(host: string, window: Window, stat: string): string {
   return addressOf("/export.parquet", { host, stat, ...span(window) });
 }

@@ -1,4 +1,4 @@
-/** Server-sent events: which host has data up to when. */
+/** Server-sent events: the newest sample of a host. */
 
 import { useEffect, useState } from "react";
 import { type DurationMs, type EpochMs, parseIso, toEpochMs } from "../logic/time";
@@ -10,14 +10,14 @@ export type Connection = "off" | "connecting" | "open" | "lost";
 
 export interface Live {
   readonly connection: Connection;
-  /** The newest sample that was heard of. */
+  /** The newest announced sample. */
   readonly newest: EpochMs | null;
-  /** When that was. */
+  /** When it was announced. */
   readonly at: EpochMs | null;
 }
 
 const OFF: Live = { connection: "off", newest: null, at: null };
-// The specs of one shipment are told within a moment of each other; one look is enough for all.
+// The specs of one request are announced within a moment of each other; one refresh covers all.
 const SETTLE_MS = 40;
 const AGAIN_MS = 5_000;
 
@@ -33,7 +33,7 @@ function newestOf(data: unknown): EpochMs | null {
   return null;
 }
 
-/** Follows a host while `isOn`, telling of news at most every `step`; the browser itself reconnects. */
+/** Follow a host while `isOn`, reporting new samples at most every `step`; the browser reconnects by itself. */
 export function useLive(host: string | null, isOn: boolean, step: DurationMs): Live {
   const [heard, setHeard] = useState<{ readonly host: string | null; readonly live: Live }>({ host: null, live: OFF });
   const [attempt, setAttempt] = useState(0);
@@ -53,7 +53,7 @@ export function useLive(host: string | null, isOn: boolean, step: DurationMs): L
     });
     source.addEventListener("error", () => {
       change({ connection: "lost" });
-      // After an answer that is no stream (a server that is just starting) the browser gives up; we do not.
+      // After a response that is not a stream (such as from a starting server) the browser gives up; we retry.
       if (source.readyState === EventSource.CLOSED) {
         timer ??= setTimeout(() => {
           setAttempt(attempt + 1);

@@ -1,4 +1,4 @@
-/** The data layer: what is asked of the server, under which key it is kept, and when it is asked again. */
+/** The data layer: queries, their cache keys, and when they are refetched. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { isActive } from "../logic/job";
@@ -14,7 +14,10 @@ const SETTLED_MS = 30_000;
 const PROGRESS_MS = 1_000;
 const IDLE_MS = 30_000;
 
-/** What a wrong request, a missing right or a missing thing answered will answer the same again; a server that is away may come back. */
+/**
+ * Return whether a retry may help: not for a bad request, a missing right or a missing resource, but for an
+ * unreachable server.
+ */
 export function isWorthRetrying(nFailures: number, error: Error): boolean {
   return nFailures < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500);
 }
@@ -61,12 +64,12 @@ export function accountsQuery(query: endpoints.AccountsQuery) {
       const before = previousQuery?.queryKey[1] as endpoints.AccountsQuery | undefined;
       return before?.host === query.host && before.streamId === query.streamId ? previous : undefined;
     },
-    // The reasons of many rejected lines are counted again each time.
+    // The server counts the reasons of all rejected lines on each request.
     refetchInterval: ACCOUNTS_MS,
   });
 }
 
-/** The bytes of a stream never change once they are kept. */
+/** The stored bytes of a stream never change. */
 export function contextQuery(query: endpoints.ContextQuery) {
   return queryOptions({
     queryKey: ["context", query],
@@ -79,15 +82,15 @@ export function contextQuery(query: endpoints.ContextQuery) {
   });
 }
 
-/** Asked often while something is being read, so that people see it move. */
+/** Polled while a reparse runs. */
 export const reparsesQuery = queryOptions({
   queryKey: ["reparses"],
   queryFn: ({ signal }) => endpoints.listReparses({ signal }),
   refetchInterval: ({ state }) => (state.data?.reparses.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
-/** What a reparse may change. */
-export const READ_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
+/** The queries that a reparse invalidates. */
+export const REPARSE_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],
@@ -112,12 +115,12 @@ export function coverageQuery(host: string, window: Window, width: number) {
   });
 }
 
-/** What a graph is about, whatever window it shows. */
+/** The identity of a graph, independent of its window. */
 function subjectOf({ host, stat, fields, choice }: endpoints.SeriesQuery): string {
   return JSON.stringify([host, stat, fields, choice]);
 }
 
-/** While a window moves, the graph keeps showing what it has; what belongs to another graph is never shown. */
+/** While a window moves, a graph keeps its previous data, but never that of another graph. */
 export function seriesQuery(query: endpoints.SeriesQuery) {
   return queryOptions({
     queryKey: ["series", query],
@@ -127,20 +130,20 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
       return before !== undefined && subjectOf(before) === subjectOf(query) ? previous : undefined;
     },
     staleTime: 60_000,
-    // The last samples of a window that has just ended are still on their way.
+    // The last samples of a window that just ended may still be in transit.
     refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
     gcTime: 30_000,
   });
 }
 
-/** Measured by the server once a minute at most. */
+/** Measured by the server at most once a minute. */
 export const storageQuery = queryOptions({
   queryKey: ["storage"],
   queryFn: ({ signal }) => endpoints.getStorage({ signal }),
   refetchInterval: 60_000,
 });
 
-/** Asked often while something is being removed, so that people see it move. */
+/** Polled while data is being deleted. */
 export const retentionQuery = queryOptions({
   queryKey: ["retention"],
   queryFn: ({ signal }) => endpoints.getRetention({ signal }),
@@ -154,10 +157,10 @@ export const hostDeletionsQuery = queryOptions({
     state.data?.deletions.some(({ state }) => state === "running") === true ? PROGRESS_MS : IDLE_MS,
 });
 
-/** What the deletion of a host changes. */
+/** The queries that deleting a host invalidates. */
 export const DELETION_KEYS = [["host-deletions"], ["hosts"], ["host"], ["storage"], ["baselines"]] as const;
 
-/** The list, which may be long; those on their way are asked for one by one. */
+/** The list, which may be long; running imports are polled one by one. */
 export const importsQuery = queryOptions({
   queryKey: ["imports"],
   queryFn: ({ signal }) => endpoints.listImports({ signal }),

@@ -1,4 +1,4 @@
-/** Sends chosen files one after another, whatever page is open meanwhile. */
+/** Uploads chosen files one after another, whichever page is open. */
 
 import { useSyncExternalStore } from "react";
 import type { Import } from "../logic/api";
@@ -51,7 +51,7 @@ export class UploadQueue {
     }
   }
 
-  /** Sends everything that is chosen. */
+  /** Send all chosen files. */
   start(settings: ImportSettings): void {
     for (const { id, state } of this.uploads) {
       if (state === "chosen") {
@@ -67,7 +67,7 @@ export class UploadQueue {
     this.proceed();
   }
 
-  /** Takes a file out; one that is on its way is stopped. */
+  /** Remove a file; abort its upload if it is being sent. */
   remove(id: number): void {
     if (this.running?.id === id) {
       this.running.abort.abort();
@@ -128,7 +128,7 @@ function problemOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The page's one queue: it goes on while other pages are open. */
+/** The app's only queue, which continues while other pages are open. */
 export const uploadQueue = new UploadQueue(createImport);
 
 export function useUploads(): readonly Upload[] {

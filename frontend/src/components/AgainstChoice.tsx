@@ -4,7 +4,7 @@ import { type Against, AGO_LABELS, AGOS } from "../logic/against";
 import type { BaselineInfo } from "../logic/api";
 import { toWindow } from "../logic/comparison";
 import { versionOptions } from "../logic/baseline";
-import { usualBaselines } from "../logic/range";
+import { suggestedBaselines } from "../logic/range";
 import { describeDuration, isSameWindow, lengthOf, type Window } from "../logic/time";
 import { formatWindow, type Zone } from "../logic/zone";
 import { WindowInputs } from "./WindowInputs";
@@ -34,7 +34,7 @@ function valueOf(against: Against): string {
 
 /** Chooses what the incident is compared with: a baseline, an earlier time, any other window or another host. */
 export function AgainstChoice({ hosts, otherHosts, incident, baselines, against, zone, onChange }: AgainstChoiceProps) {
-  const usual = usualBaselines(incident);
+  const usual = suggestedBaselines(incident);
   const choices: readonly Against[] = [
     ...baselines.map(({ id }): Against => ({ kind: "baseline", id, version: null })),
     ...AGOS.map((ago): Against => ({ kind: "ago", ago })),
@@ -123,7 +123,7 @@ function OtherWindow({ incident, window, zone, onChange }: OtherWindowProps) {
   return (
     <div>
       <Group gap={6} mb={6}>
-        {usualBaselines(incident).map(({ label, window: usual }) => (
+        {suggestedBaselines(incident).map(({ label, window: usual }) => (
           <Button
             key={label}
             size="compact-xs"

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { baselinesQuery, hostsQuery } from "../api/queries";
 import { type Against, type ComparisonInputs, newestBaseline } from "../logic/against";
-import { usualBaselines } from "../logic/range";
+import { suggestedBaselines } from "../logic/range";
 import type { Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
 import { AgainstChoice } from "./AgainstChoice";
@@ -37,7 +37,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
   const answer = useQuery({ ...baselinesQuery(first), enabled: first !== null });
   const baselines = (answer.data?.baselines ?? []).filter((baseline) => hosts.every((host) => baseline.hosts.includes(host)));
   const newest = newestBaseline(baselines);
-  const usual = usualBaselines(props.incident)[0]?.window ?? props.incident;
+  const usual = suggestedBaselines(props.incident)[0]?.window ?? props.incident;
   const offered: Against =
     newest === null ? { kind: "window", window: usual } : { kind: "baseline", id: newest.id, version: null };
   const isKnown = chosen?.kind !== "baseline" || baselines.some(({ id }) => id === chosen.id);

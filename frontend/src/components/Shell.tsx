@@ -138,7 +138,7 @@ function AccountMenu({ me }: { readonly me: Me }) {
 }
 
 /** Redirects once to the login with the requested address, because the address changes before this page is unmounted. */
-function ToLogin({ next }: { readonly next: string }) {
+function RedirectToLogin({ next }: { readonly next: string }) {
   const navigate = useNavigate();
   const asked = useRef(next);
   useEffect(() => {
@@ -160,7 +160,7 @@ export function Shell() {
   ]);
 
   if (me.error instanceof ApiError && me.error.status === 401) {
-    return <ToLogin next={location.href} />;
+    return <RedirectToLogin next={location.href} />;
   }
   return (
     <>

@@ -8,13 +8,13 @@ import {
   parseWindows,
   profilePercent,
   recordingLeft,
-  someNames,
+  abbreviateNames,
   versionOptions,
   worstHealth,
 } from "./baseline";
 import type { HostHealth } from "./api";
 import { formatShare } from "./number";
-import { draftOfRule, toRule, usualRule } from "./rule";
+import { draftOfRule, toRule, defaultRule } from "./rule";
 import { parseIso } from "./time";
 
 const NOW = parseIso("2026-11-21T12:00:00Z")!;
@@ -70,8 +70,8 @@ describe("a baseline", () => {
   });
 
   it("names some of many, and counts the rest", () => {
-    expect(someNames(["sda", "sdb"], 2)).toBe("sda, sdb");
-    expect(someNames(["a", "b", "c"], 30, 2)).toBe("a, b and 28 more");
+    expect(abbreviateNames(["sda", "sdb"], 2)).toBe("sda, sdb");
+    expect(abbreviateNames(["a", "b", "c"], 30, 2)).toBe("a, b and 28 more");
     expect(isSameNames(["a", "b"], ["b", "a"])).toBe(true);
     expect(isSameNames(["a"], ["a", "b"])).toBe(false);
   });
@@ -83,7 +83,7 @@ describe("a baseline", () => {
 
 describe("a rule in a form", () => {
   it("comes back from the server as it was sent", () => {
-    const draft = usualRule("Europe/Berlin");
+    const draft = defaultRule("Europe/Berlin");
     const sent = toRule(draft)!;
     expect(sent).toEqual({ rrule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", start: "09:00", duration_s: 28_800, keep_days: 28 });
     expect(draftOfRule({ ...sent, start: "2026-10-24T09:00:00" }, "Europe/Berlin")).toEqual(draft);
@@ -95,7 +95,7 @@ describe("a rule in a form", () => {
   });
 
   it("is not sent half filled in, and not shown where it says more than the form", () => {
-    const draft = usualRule("UTC");
+    const draft = defaultRule("UTC");
     for (const change of [{ days: [] }, { from: "9" }, { keepDays: Number.NaN }, { keepDays: 0 }]) {
       expect(toRule({ ...draft, ...change })).toBeNull();
     }

@@ -87,7 +87,7 @@ export function worstHealth(health: Pick<BaselineHealth, "hosts">): HealthState 
 }
 
 /** `sda, sdb and 12 more` */
-export function someNames(names: readonly string[], count: number, most = 6): string {
+export function abbreviateNames(names: readonly string[], count: number, most = 6): string {
   const shown = names.slice(0, most);
   return count > shown.length ? `${shown.join(", ")} and ${formatCount(count - shown.length)} more` : shown.join(", ");
 }

@@ -1,10 +1,10 @@
-/** The compact answer of GET /series taken apart: axes that several series share become times, values stay as they came. */
+/** Decode the compact response of GET /series: shared axes become times, values stay unchanged. */
 
 import type { SeriesAnswer } from "./api";
 
 export type Axis = SeriesAnswer["axes"][number];
 
-/** Points of one field of one instance in order of time; null = a gap. Series on one axis share their times. */
+/** The points of one field of one instance in order of time; null = a gap. Series on one axis share their times. */
 export interface Series {
   readonly instance: string;
   readonly field: string;
@@ -14,12 +14,15 @@ export interface Series {
   readonly values: readonly (number | null)[];
 }
 
-/** What a graph is given. */
+/** The data of a graph. */
 export interface SeriesBlock extends Omit<SeriesAnswer, "axes" | "series"> {
   readonly series: readonly Series[];
 }
 
-/** The times of an axis, in epoch milliseconds: start + i * step and all jumps so far, or the running sum of its deltas. */
+/**
+ * Return the times of an axis in epoch milliseconds: start + i * step plus all jumps so far, or the running
+ * sum of its deltas.
+ */
 export function timesOf(axis: Axis): readonly number[] {
   return "deltas" in axis ? runningSum(axis.start_ms, axis.deltas) : steps(axis);
 }
@@ -49,8 +52,8 @@ function steps({ start_ms, step_ms, n, jumps }: Exclude<Axis, { deltas: unknown 
 }
 
 /**
- * The answer with times and values for each series.
- * Raises: Error where a series does not fit its axis: it is said, never drawn shifted
+ * Return the response with times and values for each series.
+ * Raises: Error if a series does not fit its axis, instead of drawing it shifted
  */
 export function decodeSeries({ axes, series, ...rest }: SeriesAnswer): SeriesBlock {
   const times = axes.map(timesOf);
@@ -60,7 +63,7 @@ export function decodeSeries({ axes, series, ...rest }: SeriesAnswer): SeriesBlo
       const own = times[axis];
       if (own?.length !== each.values.length) {
         const found = `${String(each.values.length)} values of ${each.field} ${each.instance} on an axis of ${String(own?.length)} times`;
-        throw new Error(`The server's answer does not fit together: ${found}; reload the page, it may be of another version`);
+        throw new Error(`Inconsistent response from the server: ${found}. Reload the page; its version may be out of date`);
       }
       return { ...each, times: own };
     }),

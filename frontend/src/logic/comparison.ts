@@ -7,7 +7,10 @@ export function fieldOf(stats: readonly StatInfo[], stat: string, field: string)
   return stats.find(({ name }) => name === stat)?.fields.find(({ key }) => key === field) ?? null;
 }
 
-/** Digits for a number that was computed from several samples: the source's; a small one between two whole numbers has one more. */
+/**
+ * Digits for a number that was computed from several samples: the source's; a small one between two whole
+ * numbers has one more.
+ */
 export function computedDecimals(value: number | null, decimals: number): number {
   return value === null || decimals > 0 || Number.isInteger(value) || Math.abs(value) >= 10 ? decimals : 1;
 }

@@ -1,7 +1,7 @@
-/** Buckets of distributions: the instance `KEY{LABEL}` taken apart, buckets in the order of their values, counts over time as a grid. */
+/** Distributions: parse the instances `KEY{LABEL}`, sort buckets by value, and lay out counts over time as a grid. */
 
 import type { Series, SeriesBlock } from "./block";
-import { lowerBound, usualStep, windowOf } from "./series";
+import { lowerBound, typicalStep, windowOf } from "./series";
 import { HOUR, MINUTE, type Window } from "./time";
 
 export interface Bucket {
@@ -11,13 +11,16 @@ export interface Bucket {
 
 export interface Distribution {
   readonly key: string;
-  /** From the lowest to the highest. */
+  /** From lowest to highest. */
   readonly buckets: readonly Bucket[];
 }
 
-/** Cells of a heatmap. `counts[bucket][column]` is the highest (or lowest) sample in the column's stretch of time; null where there is none. */
+/**
+ * The cells of a heatmap. `counts[bucket][column]` is the highest (or lowest) sample in the column's time
+ * span; null without samples.
+ */
 export interface Grid {
-  /** One more than there are columns, in epoch milliseconds. */
+  /** The column boundaries in epoch milliseconds: one more than there are columns. */
   readonly edges: readonly number[];
   readonly counts: readonly (readonly (number | null)[])[];
 }
@@ -25,7 +28,7 @@ export interface Grid {
 const SUFFIXES = "KMGTPE";
 const NUMBER = /-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?([KMGTPE])?/u;
 
-/** Key and label; an instance without braces is all key. */
+/** Return key and label of an instance; without braces, the whole instance is the key. */
 export function splitBucket(instance: string): { readonly key: string; readonly label: string } {
   const at = instance.lastIndexOf("{");
   return at < 0 || !instance.endsWith("}")
@@ -33,7 +36,7 @@ export function splitBucket(instance: string): { readonly key: string; readonly 
     : { key: instance.slice(0, at), label: instance.slice(at + 1, -1) };
 }
 
-/** The low end of a bucket by its label, for the order of buckets: "< 0" is below everything. */
+/** Return the lower bound of a bucket from its label, for sorting; "< 0" is below everything. */
 export function lowEnd(label: string): number {
   if (label.trim().startsWith("<") || label.startsWith("(...")) {
     return Number.NEGATIVE_INFINITY;
@@ -46,7 +49,7 @@ export function lowEnd(label: string): number {
   return Number.parseFloat(found[0]) * (suffix === "" ? 1 : 1024 ** (SUFFIXES.indexOf(suffix) + 1));
 }
 
-/** The distributions whose counts are in the block, by key in the order in which they come. */
+/** Return the distributions in a block by key, in order of appearance. */
 export function distributionsOf(block: Pick<SeriesBlock, "series">): readonly Distribution[] {
   const found = new Map<string, Bucket[]>();
   for (const series of block.series) {
@@ -60,7 +63,7 @@ export function distributionsOf(block: Pick<SeriesBlock, "series">): readonly Di
   return [...found].map(([key, buckets]) => ({ key, buckets: buckets.sort((a, b) => lowEnd(a.label) - lowEnd(b.label)) }));
 }
 
-/** The instances of one field as rows: numbers by their size, names by the alphabet, words before numbers (`all` before `0`). */
+/** Return the instances of one field as rows: names before numbers (`all` before `0`), names alphabetically, numbers by size. */
 export function instanceRows(block: Pick<SeriesBlock, "series">): readonly Distribution[] {
   const rows = block.series.map((series) => ({ label: series.instance, series }));
   const order = (label: string): number => (/^\d+$/.test(label) ? Number(label) : -1);
@@ -68,28 +71,28 @@ export function instanceRows(block: Pick<SeriesBlock, "series">): readonly Distr
   return rows.length === 0 ? [] : [{ key: block.series[0]?.field ?? "", buckets: rows }];
 }
 
-/** Equal stretches of time, the columns of a heatmap. */
+/** The columns of a heatmap: time spans of equal length. */
 export interface Columns {
   readonly start_ms: number;
   readonly step_ms: number;
   readonly n: number;
 }
 
-/** How many columns there are room for, but none so narrow that no sample falls into it between two others. */
+/** Return the number of columns that fit, none so narrow that it would be empty between two samples. */
 export function columnsFor(buckets: readonly Bucket[], window: Window, most: number): Columns {
   const longest = buckets.reduce<readonly number[]>(
     (times, { series }) => (series.times.length > times.length ? series.times : times),
     [],
   );
-  const usual = usualStep(longest);
+  const usual = typicalStep(longest);
   const length = window.end - window.start;
   const n = Math.max(1, usual === null || usual <= 0 ? most : Math.min(most, Math.floor(length / usual)));
   return { start_ms: window.start, step_ms: length / n, n };
 }
 
 /**
- * The columns that the server took the extremes of: only for them is the highest point the highest sample. They begin with the window,
- * or where rollups were used at its minute's or hour's begin. Missing: null where every sample is there.
+ * Return the columns whose extremes the server returned; only in them is the highest point the highest sample. They start with
+ * the window or, for rollups, with its minute or hour. Returns null if all samples are present.
  */
 export function columnsOf(block: Pick<SeriesBlock, "resolution" | "source" | "column_ms" | "start" | "end">): Columns | null {
   if (block.resolution === "raw") {
@@ -102,7 +105,7 @@ export function columnsOf(block: Pick<SeriesBlock, "resolution" | "source" | "co
   return { start_ms, step_ms, n: Math.max(1, Math.ceil((end - start_ms) / step_ms)) };
 }
 
-/** The highest (or lowest) sample of each bucket in each column. */
+/** Return the highest (or lowest) sample of each bucket in each column. */
 export function gridOf(
   buckets: readonly Bucket[],
   { start_ms, step_ms, n }: Columns,

@@ -60,7 +60,10 @@ export function isComplete(problems: OptionProblems): boolean {
   return Object.keys(problems).length === 0;
 }
 
-/** The list with what is known better of some: those on their way were heard of since, those asked for alone have all their files. */
+/**
+ * The list with what is known better of some: those on their way were heard of since, those asked for alone
+ * have all their files.
+ */
 export function withNews(imports: readonly Import[], news: readonly (Import | undefined)[]): readonly Import[] {
   const byId = new Map(news.flatMap((item) => (item === undefined ? [] : [[item.id, item] as const])));
   return imports.map((item) => {

@@ -1,4 +1,4 @@
-/** Numbers for people: thousands separators, and never more digits than the tool printed. */
+/** Number formatting: thousands separators, and never more digits than the tool printed. */
 
 const formatters = new Map<string, Intl.NumberFormat>();
 
@@ -14,7 +14,7 @@ function formatterOf(fewest: number, most: number): Intl.NumberFormat {
 
 const MAX_DECIMALS = 12;
 
-/** A value as the tool would print it, with thousands separators. Missing: an en dash. */
+/** Return a value as the tool would print it, with thousands separators; an en dash for a missing value. */
 export function formatValue(value: number | null, decimals: number): string {
   if (value === null || !Number.isFinite(value)) {
     return "–";
@@ -25,23 +25,23 @@ export function formatValue(value: number | null, decimals: number): string {
     .replace(/^-/, "−");
 }
 
-/** A value with its unit: `1,234 kB/s`, `12.5 %`. */
+/** Return a value with its unit: `1,234 kB/s`, `12.5 %`. */
 export function formatWithUnit(value: number | null, decimals: number, unit: string): string {
   const text = formatValue(value, decimals);
   return value === null || unit === "" ? text : `${text} ${unit}`;
 }
 
-/** A count: `86,400`. */
+/** Return a count as text: `86,400`. */
 export function formatCount(count: number): string {
   return formatterOf(0, 0).format(count);
 }
 
-/** `1 sample`, `86,400 samples`. */
+/** Return a count with its noun: `1 sample`, `86,400 samples`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Scores and distances, which no tool printed: about three digits. */
+/** Return a computed number, such as a score, with about three digits. */
 export function formatScore(value: number): string {
   if (!Number.isFinite(value)) {
     return "∞";
@@ -51,7 +51,7 @@ export function formatScore(value: number): string {
   return formatterOf(decimals, decimals).format(value);
 }
 
-/** Bytes of a stream: `1.4 MB`. */
+/** Return bytes as text: `1.4 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let size = bytes;
@@ -63,7 +63,7 @@ export function formatBytes(bytes: number): string {
   return `${formatterOf(0, index === 0 ? 0 : size < 10 ? 2 : size < 100 ? 1 : 0).format(size)} ${units[index] ?? ""}`;
 }
 
-/** A share of one: `97.3 %`; never rounded up to all or down to nothing. */
+/** Return a share (0 to 1) as percentage: `97.3 %`; never rounded to 0 or 100 %. */
 export function formatShare(share: number): string {
   const percent = share * 100;
   const shown = Math.round(percent * 10) / 10;

@@ -1,8 +1,8 @@
-/** Colours and dashes of series: told apart by people with any kind of colour vision, on white and on black. */
+/** Colours and dashes of series, distinguishable with any kind of colour vision, on white and on black. */
 
 export type Scheme = "light" | "dark";
 
-// After Okabe and Ito, darkened or lightened until each has a contrast of at least 3:1 with its background.
+// Based on Okabe and Ito, darkened or lightened to a contrast of at least 3:1 with the background.
 const LIGHT = [
   "#0068a8",
   "#c25700",
@@ -36,7 +36,7 @@ export interface Stroke {
   readonly dash: Dash;
 }
 
-/** The stroke of the n-th series of a panel; beyond the colours the dashes change. */
+/** Return the stroke of the n-th series of a panel; when the colours are used up, the dash changes. */
 export function strokeOf(index: number, scheme: Scheme): Stroke {
   const colors = scheme === "dark" ? DARK : LIGHT;
   return {
@@ -55,7 +55,7 @@ export interface Ink {
   readonly incident: string;
 }
 
-/** Everything else in a graph. The baseline is always the calm colour. */
+/** Return the colours of everything else in a graph. The baseline always has the calm colour. */
 export function inkOf(scheme: Scheme): Ink {
   return scheme === "dark"
     ? {

@@ -1,8 +1,8 @@
-/** Which graphs a host page shows: those of the catalogue, and those that the link adds. Knows no tool by name. */
+/** The panels of a host page: those of the catalogue and those added in the link. No tool is known by name. */
 
 import type { FieldInfo, StatInfo } from "./api";
 
-/** Which rows of a stat a panel draws. `one` = a stat with one row a report. */
+/** The instances of a stat that a panel draws. `one` = a stat with one row per report. */
 export type InstanceChoice =
   | { readonly kind: "one" }
   | { readonly kind: "all" }
@@ -11,7 +11,7 @@ export type InstanceChoice =
   /** All of them, one field, each a row of colours. */
   | { readonly kind: "heatmap"; readonly field: string };
 
-/** A panel that a person added: a stat, fields and instances. */
+/** A panel added by the user: a stat, fields and instances. */
 export interface CustomPanel {
   readonly stat: string;
   readonly fields: readonly string[];
@@ -19,7 +19,7 @@ export interface CustomPanel {
 }
 
 export interface PanelPlan {
-  /** Stable, for React and for the link: `<stat>.<panel key>`, or `custom-<number>`. */
+  /** A stable id for React and the link: `<stat>.<panel key>`, or `custom-<number>`. */
   readonly id: string;
   readonly title: string;
   readonly section: string;
@@ -28,7 +28,7 @@ export interface PanelPlan {
   readonly unit: string;
   readonly choice: InstanceChoice;
   readonly isStacked: boolean;
-  /** Index in the link's list of added panels; null for a panel of the catalogue. */
+  /** The index in the link's list of added panels; null for a panel of the catalogue. */
   readonly customIndex: number | null;
 }
 
@@ -50,7 +50,10 @@ const SECTIONS: readonly (readonly [string, string])[] = [
   ["other", "Others"],
 ];
 
-/** `top:5`, `all`, `heatmap:usr`, `only:0,1` (names percent-encoded), or "" for stats with one row a report. */
+/**
+ * Return a choice for the link: `top:5`, `all`, `heatmap:usr`, `only:0,1` (names percent-encoded), or "" for
+ * stats with one row per report.
+ */
 export function formatChoice(choice: InstanceChoice): string {
   switch (choice.kind) {
     case "one":
@@ -66,12 +69,12 @@ export function formatChoice(choice: InstanceChoice): string {
   }
 }
 
-// Commas separate names; the rest stays readable, because the address encodes what it must by itself.
+// Only commas need encoding here; the URL encodes the rest.
 function encodeName(name: string): string {
   return name.replaceAll("%", "%25").replaceAll(",", "%2C");
 }
 
-/** What formatChoice wrote, and the catalogue's `only:NAME`. Missing: null where it is no choice. */
+/** Parse the result of formatChoice, or the catalogue's `only:NAME`; return null if it is invalid. */
 export function parseChoice(text: string): InstanceChoice | null {
   if (text === "") {
     return { kind: "one" };
@@ -94,7 +97,7 @@ export function parseChoice(text: string): InstanceChoice | null {
   return null;
 }
 
-/** `all`, `top 5`, or the names of those that were chosen: `CPU all` is the instance that mpstat calls so. */
+/** Return a choice as text: `all`, `top 5`, or the chosen names, such as `CPU all`, the instance that mpstat prints. */
 export function describeChoice(choice: InstanceChoice, instanceTitle: string): string {
   switch (choice.kind) {
     case "one":
@@ -112,7 +115,7 @@ export function describeChoice(choice: InstanceChoice, instanceTitle: string): s
   }
 }
 
-/** A panel shows one unit; fields of another unit get a panel of their own. */
+/** Group fields by unit, because a panel shows one unit. */
 function byUnit(fields: readonly FieldInfo[]): readonly (readonly [string, readonly FieldInfo[]])[] {
   const groups = new Map<string, FieldInfo[]>();
   for (const field of fields) {
@@ -149,8 +152,8 @@ function plansOf(
 }
 
 /**
- * The sections of a host's page, each with its panels, in the order of the catalogue; sections without panels are left out.
- * Panels of stats that the host never sent are left out; `choices` (by panel id) replaces the catalogue's choice of instances.
+ * Return the sections of a host's page with their panels, in the order of the catalogue, without empty sections and without
+ * panels of stats that the host never sent. `choices` (by panel id) override the catalogue's choice of instances.
  */
 export function planSections(
   stats: readonly StatInfo[],
@@ -179,18 +182,18 @@ export function planSections(
   );
 }
 
-/** The fields that a panel asks for: a heatmap shows one of them, the others the menu. */
+/** Return the fields that a panel fetches: a heatmap shows one at a time. */
 export function fieldsAsked({ choice, fields }: Pick<PanelPlan, "choice" | "fields">): readonly FieldInfo[] {
   const one = choice.kind === "heatmap" ? (fields.find(({ key }) => key === choice.field) ?? fields[0]) : undefined;
   return one === undefined ? fields : [one];
 }
 
-/** Whether a panel is rows of colours rather than lines. */
+/** Return whether a panel is a heatmap. */
 export function isHeatmap({ choice, stat }: Pick<PanelPlan, "choice" | "stat">): boolean {
   return stat.shape === "histogram" || choice.kind === "heatmap";
 }
 
-/** The panel's id in the catalogue: what a choice of instances in the link is about. */
+/** Return the panel's key for choices of instances in the link. */
 export function choiceKey(plan: PanelPlan): string {
   return plan.id.split(".").slice(0, 2).join(".");
 }
@@ -200,7 +203,7 @@ export interface OptionGroup {
   readonly items: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** The fields of a stat for a menu, under the titles that the tool prints above its columns. */
+/** Return the fields of a stat for a menu, grouped by the headings that the tool prints. */
 export function fieldOptions(stat: StatInfo): readonly OptionGroup[] {
   const groups = new Map<string, { value: string; label: string }[]>();
   for (const field of stat.fields) {

@@ -9,7 +9,7 @@ import {
   shiftRange,
   surroundings,
   toggleLive,
-  usualBaselines,
+  suggestedBaselines,
   zoomRange,
 } from "./range";
 import { bandShare, dragWindow, hoveredTime, pixelOfTime, stretchOf, timeAtPixel } from "./surface";
@@ -57,7 +57,7 @@ describe("ranges", () => {
 
   it("offer what was normal before an incident, as long where it is at the same time", () => {
     const incident = window(700_000_000, 700_600_000);
-    for (const { label, window: usual } of usualBaselines(incident)) {
+    for (const { label, window: usual } of suggestedBaselines(incident)) {
       expect(usual.end).toBeLessThanOrEqual(incident.start);
       if (label !== "hour before") {
         expect(lengthOf(usual)).toBe(lengthOf(incident));

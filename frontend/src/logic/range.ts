@@ -92,7 +92,7 @@ export function surroundings(window: Window, share = 0.5): Window {
 }
 
 /** Return windows that are often a good baseline for this one, with their labels. */
-export function usualBaselines(incident: Window): readonly { readonly label: string; readonly window: Window }[] {
+export function suggestedBaselines(incident: Window): readonly { readonly label: string; readonly window: Window }[] {
   const length = lengthOf(incident);
   const back = (by: number): Window => ({ start: toEpochMs(incident.start - by), end: toEpochMs(incident.end - by) });
   return [

@@ -117,7 +117,7 @@ export interface RuleDraft {
 }
 
 /** Return the default rule: office hours of the last four weeks. */
-export function usualRule(zone: string): RuleDraft {
+export function defaultRule(zone: string): RuleDraft {
   return { days: WORKDAYS, from: "09:00", to: "17:00", zone, keepDays: 28 };
 }
 

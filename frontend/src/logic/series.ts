@@ -1,11 +1,11 @@
-/** Series as they are read off a graph: the sample under the crosshair, extremes, pieces between gaps. */
+/** Reading values off series: the sample at the crosshair, extremes, pieces between gaps. */
 
 import type { FieldInfo } from "./api";
 import type { Series, SeriesBlock } from "./block";
 import { formatCount, formatWithUnit, plural } from "./number";
 import { type EpochMs, fromApi, type Window } from "./time";
 
-/** The first index whose time is not before `at`. */
+/** Return the first index whose time is not before `at`. */
 export function lowerBound(times: readonly number[], at: number): number {
   let low = 0;
   let high = times.length;
@@ -20,7 +20,7 @@ export function lowerBound(times: readonly number[], at: number): number {
   return low;
 }
 
-/** The sample nearest to an instant, no further than `tolerance_ms` away. Missing: null, also where the nearest thing is a gap. */
+/** Return the sample nearest to an instant, at most `tolerance_ms` away. Missing: null, also if the nearest point is a gap. */
 export function sampleAt(
   series: Pick<Series, "times" | "values">,
   at: EpochMs,
@@ -40,8 +40,8 @@ export function sampleAt(
   return best;
 }
 
-/** The usual distance of two neighbouring samples: the lower median of the distances; null for fewer than two samples. */
-export function usualStep(times: readonly number[]): number | null {
+/** Return the typical interval of the samples: the lower median; null for fewer than two samples. */
+export function typicalStep(times: readonly number[]): number | null {
   const steps: number[] = [];
   for (let index = 1; index < times.length; index += 1) {
     steps.push((times[index] ?? 0) - (times[index - 1] ?? 0));
@@ -50,9 +50,9 @@ export function usualStep(times: readonly number[]): number | null {
   return steps[(steps.length - 1) >> 1] ?? null;
 }
 
-/** How far the crosshair may be from a sample that it reads: most of a step, or half a dozen pixels. */
+/** Return how far the crosshair may be from the sample it reads: most of an interval, or half a dozen pixels. */
 export function readingTolerance(times: readonly number[], pixel_ms: number): number {
-  return Math.max(6 * pixel_ms, 0.75 * (usualStep(times) ?? 0));
+  return Math.max(6 * pixel_ms, 0.75 * (typicalStep(times) ?? 0));
 }
 
 export interface Extremes {
@@ -61,7 +61,7 @@ export interface Extremes {
   readonly last: number | null;
 }
 
-/** Exact for both resolutions, because an envelope holds the lowest and highest sample of each pixel. */
+/** Return the extremes of a series; exact for envelopes too, which hold the lowest and highest sample of each pixel. */
 export function extremesOf(values: readonly (number | null)[]): Extremes {
   let lowest: number | null = null;
   let highest: number | null = null;
@@ -76,7 +76,7 @@ export function extremesOf(values: readonly (number | null)[]): Extremes {
   return { lowest, highest, last };
 }
 
-/** Pieces without a gap inside, as index ranges [from, to). */
+/** Return the pieces between gaps as index ranges [from, to). */
 export function piecesOf(values: readonly (number | null)[]): readonly (readonly [number, number])[] {
   const pieces: [number, number][] = [];
   let from = -1;
@@ -92,7 +92,7 @@ export function piecesOf(values: readonly (number | null)[]): readonly (readonly
   return pieces;
 }
 
-/** How a series is called in a legend: the field's column, the instance, or both, whichever tells it apart within the panel. */
+/** Return a series' name in the legend: column, instance, or both, whichever is unique within the panel. */
 export function seriesName(column: string, instance: string, nFields: number, nInstances: number): string {
   if (instance === "" || (nInstances <= 1 && nFields > 1)) {
     return column;
@@ -102,7 +102,7 @@ export function seriesName(column: string, instance: string, nFields: number, nI
 
 type Resolved = Pick<SeriesBlock, "resolution" | "source" | "n_points" | "n_raw" | "series">;
 
-/** A sample of several fields has several values, and the answer counts those. */
+/** Return the noun for counts: the response counts values if a sample has several fields. */
 function nounOf(block: Resolved): string {
   return new Set(block.series.map(({ field }) => field)).size > 1 ? "value" : "sample";
 }
@@ -114,7 +114,7 @@ const SOURCES: Readonly<Record<SeriesBlock["source"], string>> = {
   mixed: "from rollups and raw",
 };
 
-/** What a graph says about its points: `raw: all 900 samples`, or what they were taken from, how many of how many, and which. */
+/** Return the resolution of a graph as text: `raw: all 900 samples`, or the source, the number of points and their selection. */
 export function describeResolution(block: Resolved): string {
   if (block.resolution === "raw") {
     return block.n_raw === 0 ? "no samples" : `raw: all ${plural(block.n_raw, nounOf(block))}`;
@@ -123,24 +123,24 @@ export function describeResolution(block: Resolved): string {
   return `${SOURCES[block.source]}: ${counts}, extremes of each pixel`;
 }
 
-/** The line above a graph: its resolution, and how many instances are not in it. */
+/** Return the line above a graph: its resolution and the number of instances not drawn. */
 export function describeBlock(block: Resolved & Pick<SeriesBlock, "n_instances_left_out">): string {
   const left = block.n_instances_left_out;
   return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${plural(left, "instance")} not drawn`;
 }
 
-/** The window that was asked for, which may not be the one that is shown by now. */
+/** Return the fetched window, which may differ from the visible one. */
 export function windowOf(block: Pick<SeriesBlock, "start" | "end">): Window {
   return { start: fromApi(block.start), end: fromApi(block.end) };
 }
 
-/** The time of the newest point. Missing: null without points. */
+/** Return the time of the newest point; null without points. */
 export function newestTime({ series }: Pick<SeriesBlock, "series">): number | null {
   const last = series.flatMap(({ times }) => times.at(-1) ?? []);
   return last.length === 0 ? null : Math.max(...last);
 }
 
-/** True when no series of the block has a value. */
+/** Return whether no series of the block has a value. */
 export function isBlockEmpty(block: Pick<SeriesBlock, "series">): boolean {
   return !block.series.some(({ values }) => values.some((value) => value !== null));
 }
@@ -150,7 +150,7 @@ export interface TableRow {
   readonly values: readonly (number | null)[];
 }
 
-/** The points of a block as rows, for people who read rather than see; at most `most` rows from the end of the window. */
+/** Return the points of a block as table rows: at most `most` rows from the end of the window. */
 export function tableRows(block: Pick<SeriesBlock, "series">, most: number): readonly TableRow[] {
   const rows = new Map<number, (number | null)[]>();
   for (const [column, series] of block.series.entries()) {
@@ -168,18 +168,18 @@ export function tableRows(block: Pick<SeriesBlock, "series">, most: number): rea
 }
 
 export interface LegendEntry extends Extremes {
-  /** Which series it is, whatever place it has in an answer. */
+  /** The key of the series, independent of its position in a response. */
   readonly key: string;
   readonly name: string;
   readonly field: FieldInfo;
   readonly series: Series;
-  /** How far the crosshair may be from a sample that it reads. */
+  /** The maximum distance between the crosshair and the sample it reads. */
   readonly tolerance_ms: number;
-  /** The value at the newest time of the whole panel; null for what had ended by then. */
+  /** The value at the newest time of the panel; null for a series that ended before. */
   readonly newest: number | null;
 }
 
-/** The entries of a panel's legend, in the order of the block's series. */
+/** Return the entries of a panel's legend, in the order of the block's series. */
 export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel_ms: number): readonly LegendEntry[] {
   const nInstances = new Set(block.series.map(({ instance }) => instance)).size;
   const end = Math.max(0, ...block.series.map(({ times }) => times.at(-1) ?? 0)) as EpochMs;
@@ -202,7 +202,7 @@ export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel
   });
 }
 
-/** How wide the columns of a legend must be for its names and values, in the width of a digit; within reason. */
+/** Return the column width of a legend in digits, within limits. */
 export function legendColumn(entries: readonly LegendEntry[], unit: string): number {
   const lengths = entries.map(({ name, field, lowest, highest }) => {
     const values = [lowest, highest].map((value) => formatWithUnit(value, field.decimals, unit).length);
@@ -211,7 +211,7 @@ export function legendColumn(entries: readonly LegendEntry[], unit: string): num
   return Math.min(38, Math.max(14, 6 + Math.max(0, ...lengths)));
 }
 
-/** The legend's switch: one line off or on; alone: only this one, or all again if it was alone already. */
+/** Toggle a line of the legend; with `alone`, show only this line, or all lines again. */
 export function toggled(hidden: ReadonlySet<string>, key: string, all: readonly string[], isAlone: boolean): ReadonlySet<string> {
   if (isAlone) {
     const others = all.filter((each) => each !== key);
@@ -225,14 +225,14 @@ export function toggled(hidden: ReadonlySet<string>, key: string, all: readonly 
   return next;
 }
 
-/** A name for a series within its panel. */
+/** Return the key of a series within its panel. */
 export function seriesKey(series: Pick<Series, "instance" | "field">): string {
   return `${series.field} ${series.instance}`;
 }
 
 /**
- * Which place in the palette each series has. A series keeps its place while others come and go (the top 5 of a live page do);
- * one that is new takes the first free place. The same map comes back when nothing changed.
+ * Return the palette index of each series. A series keeps its index while others come and go (as in the top 5 of a live page);
+ * a new one takes the first free index. Returns the same map if nothing changed.
  */
 export function assignSlots(before: ReadonlyMap<string, number>, keys: readonly string[]): ReadonlyMap<string, number> {
   if (keys.every((key) => before.has(key))) {
@@ -253,7 +253,7 @@ export function assignSlots(before: ReadonlyMap<string, number>, keys: readonly 
   return next;
 }
 
-/** The time of the sample after (1) or before (-1) an instant; without one, of the last or first. Missing: null without samples. */
+/** Return the time of the sample after (1) or before (-1) an instant, or else of the last or first one; null without samples. */
 export function nextSampleTime(block: Pick<SeriesBlock, "series">, at: EpochMs | null, direction: -1 | 1): EpochMs | null {
   let best: number | null = null;
   for (const { times } of block.series) {

@@ -87,7 +87,10 @@ export function sharesOf(quantiles: readonly number[], low: number, high: number
   });
 }
 
-/** The outline of bars lying down from the middle outwards; their length is the root of the share, so that what is rare is still seen. */
+/**
+ * The outline of bars lying down from the middle outwards; their length is the root of the share, so that
+ * what is rare is still seen.
+ */
 function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): string {
   const height = HEIGHT / shares.length;
   const lengths = shares.map((share) => (share <= 0 || largest <= 0 ? null : Math.max(0.8, SIDE * Math.sqrt(share / largest))));

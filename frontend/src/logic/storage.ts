@@ -69,7 +69,10 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   other: "other tables",
 };
 
-/** Return the slices of the disk: the parts of the database, other files, free space; only the database if the disk is unknown. */
+/**
+ * Return the slices of the disk: the parts of the database, other files, free space; only the database if the
+ * disk is unknown.
+ */
 export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly DiskSlice[] {
   const slices = parts.map(({ part, bytes }) => ({ key: part, label: PART_WORDS[part] ?? part, bytes }));
   if (disk.free_bytes !== null && disk.total_bytes !== null) {

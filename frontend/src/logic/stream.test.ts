@@ -7,7 +7,7 @@ import {
   formatShare,
   gutterText,
   gutterWidth,
-  isWorthReadingAgain,
+  mayReparseHelp,
   kindRows,
 } from "./stream";
 
@@ -75,10 +75,10 @@ describe("the accounts of a stream", () => {
   });
 
   it("offer to read again what another version read, or what was rejected and has a spec", () => {
-    expect(isWorthReadingAgain(account({}))).toBe(false);
-    expect(isWorthReadingAgain(account({ is_outdated: true }))).toBe(true);
-    expect(isWorthReadingAgain(account({}, 3))).toBe(true);
-    expect(isWorthReadingAgain(account({ catalogue_version: null }, 3))).toBe(false);
+    expect(mayReparseHelp(account({}))).toBe(false);
+    expect(mayReparseHelp(account({ is_outdated: true }))).toBe(true);
+    expect(mayReparseHelp(account({}, 3))).toBe(true);
+    expect(mayReparseHelp(account({ catalogue_version: null }, 3))).toBe(false);
   });
 });
 

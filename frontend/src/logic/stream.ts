@@ -55,7 +55,7 @@ export function formatShare(part: number, total: number): string {
 }
 
 /** Return whether a reparse may change anything: the stream is outdated, or has rejected lines and a spec. */
-export function isWorthReadingAgain(account: StreamAccount): boolean {
+export function mayReparseHelp(account: StreamAccount): boolean {
   return account.is_outdated || (account.catalogue_version !== null && account.stream.n_lines.rejected > 0);
 }
 

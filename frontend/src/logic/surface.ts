@@ -1,4 +1,4 @@
-/** Geometry of a graph: between pixels and instants. The margins are fixed, so that every layer agrees about them. */
+/** The geometry of a graph: pixels and instants. The margins are fixed, so that all layers agree. */
 
 import { type EpochMs, toEpochMs, type Window, windowBetween } from "./time";
 
@@ -10,18 +10,18 @@ export interface Margins {
 }
 
 export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 20, bottom: 20 };
-/** Room for the labels of buckets at the left and the scale of counts at the right. */
+/** Leaves room for bucket labels on the left and the colour scale on the right. */
 export const HEATMAP_MARGINS: Margins = { left: 88, right: 64, top: 8, bottom: 20 };
 
 const HEATMAP_HEIGHT = 220;
-// A row that is thinner shows nothing, and CPUs of large hosts are many.
+// Thinner rows would be unreadable, and large hosts have many CPUs.
 const ROW_HEIGHT = 5;
-const TALLEST = 560;
+const MAX_HEATMAP_HEIGHT = 560;
 
-/** The height of a heatmap with so many rows. */
+/** Return the height of a heatmap with this many rows. */
 export function heatmapHeight(nRows: number): number {
   const { top, bottom } = HEATMAP_MARGINS;
-  return Math.min(TALLEST, Math.max(HEATMAP_HEIGHT, nRows * ROW_HEIGHT + top + bottom));
+  return Math.min(MAX_HEATMAP_HEIGHT, Math.max(HEATMAP_HEIGHT, nRows * ROW_HEIGHT + top + bottom));
 }
 
 /** A drag shorter than this many pixels is a click. */
@@ -31,27 +31,27 @@ export function plotWidth(width: number, margins: Margins): number {
   return Math.max(1, width - margins.left - margins.right);
 }
 
-// A graph that grows by a few pixels asks for nothing new; columns are a little narrower than pixels instead.
+// Growing by a few pixels causes no new request; columns are slightly narrower than pixels instead.
 const WIDTH_STEP = 32;
 
-/** The width that a request names: whole steps of pixels, never fewer than there are, within what the API takes. */
+/** Return the width to request: rounded up to whole steps, within the limits of the API. */
 export function requestWidth(width: number): number {
   return Math.min(8000, Math.max(1, Math.ceil(width / WIDTH_STEP)) * WIDTH_STEP);
 }
 
-/** The instant under a pixel counted from the graph's left edge, held inside the window. */
+/** Return the instant at a pixel, counted from the graph's left edge and clamped to the window. */
 export function timeAtPixel(x: number, width: number, margins: Margins, window: Window): EpochMs {
   const share = Math.min(1, Math.max(0, (x - margins.left) / plotWidth(width, margins)));
   return toEpochMs(window.start + share * (window.end - window.start));
 }
 
-/** The instant that the crosshair shows for a pixel. Missing: null beside the drawn part. */
+/** Return the instant of the crosshair at a pixel; null outside the plot area. */
 export function hoveredTime(x: number, width: number, margins: Margins, window: Window): EpochMs | null {
   const isBeside = x < margins.left - 2 || x > width - margins.right + 2;
   return isBeside ? null : timeAtPixel(x, width, margins, window);
 }
 
-/** The pixel of an instant, counted from the graph's left edge. Missing: null outside the window. */
+/** Return the pixel of an instant, counted from the graph's left edge; null outside the window. */
 export function pixelOfTime(at: EpochMs, width: number, margins: Margins, window: Window): number | null {
   if (at < window.start || at > window.end) {
     return null;
@@ -59,7 +59,7 @@ export function pixelOfTime(at: EpochMs, width: number, margins: Margins, window
   return margins.left + ((at - window.start) / (window.end - window.start)) * plotWidth(width, margins);
 }
 
-/** Left edge and width, in shares of the drawn window, of the part of a band that is inside. Missing: null when none of it is. */
+/** Return the left edge and width of the visible part of a band, as shares of the drawn window; null if none is visible. */
 export function bandShare(band: Window, window: Window): { readonly left: number; readonly width: number } | null {
   const from = Math.max(band.start, window.start);
   const to = Math.min(band.end, window.end);
@@ -67,12 +67,12 @@ export function bandShare(band: Window, window: Window): { readonly left: number
   return to <= from || length <= 0 ? null : { left: (from - window.start) / length, width: (to - from) / length };
 }
 
-/** Milliseconds that one pixel stands for. */
+/** Return the milliseconds per pixel. */
 export function pixelMs(width: number, margins: Margins, window: Window): number {
   return (window.end - window.start) / plotWidth(width, margins);
 }
 
-/** The window that a drag between two pixels selects. Missing: null when it was too short to be meant. */
+/** Return the window selected by a drag between two pixels; null if the drag is too short. */
 export function dragWindow(from: number, to: number, width: number, margins: Margins, window: Window): Window | null {
   if (Math.abs(to - from) < MIN_DRAG_PX) {
     return null;
@@ -81,13 +81,13 @@ export function dragWindow(from: number, to: number, width: number, margins: Mar
   return dragged.end > dragged.start ? dragged : null;
 }
 
-/** How a drawing of one window is moved and stretched to show another until it is drawn again: x' = x * scale + shift_px. */
+/** Return the transformation that shows the drawing of one window in another until it is redrawn: x' = x * scale + shift_px. */
 export function stretchOf(drawn: Window, view: Window, width_px: number): { readonly scale: number; readonly shift_px: number } {
   const length = view.end - view.start;
   return { scale: (drawn.end - drawn.start) / length, shift_px: ((drawn.start - view.start) / length) * width_px };
 }
 
-/** `12.5%` for styles. */
+/** Return a share as CSS percentage: `12.5%`. */
 export function percent(share: number): string {
   return `${(share * 100).toFixed(4)}%`;
 }

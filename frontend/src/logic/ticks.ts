@@ -1,4 +1,4 @@
-/** Where an axis gets its ticks, and what stands there. */
+/** The ticks of an axis and their labels. */
 
 import { DAY, type EpochMs, HOUR, MINUTE, SECOND, type Window } from "./time";
 import { fromWall, toWall, type Zone } from "./zone";
@@ -48,7 +48,10 @@ function stepFor(length: number, most: number): number {
   return STEPS.find((step) => length / step <= most) ?? 3640 * DAY;
 }
 
-/** Round local times inside the window, at most about `most` of them. Midnights carry the date, the first tick as well where room is for one. */
+/**
+ * Return round local times inside the window, at most about `most`. Midnights are labelled with the date, and
+ * so is the first tick if there is room.
+ */
 export function timeTicks(window: Window, most: number, zone: Zone): readonly TimeTick[] {
   const step = stepFor(window.end - window.start, Math.max(2, most));
   const ticks: TimeTick[] = [];
@@ -82,11 +85,11 @@ export interface ValueAxis {
   readonly low: number;
   readonly high: number;
   readonly ticks: readonly number[];
-  /** Digits behind the point that tell neighbouring ticks apart. */
+  /** Return the number of decimals that distinguish neighbouring ticks. */
   readonly decimals: number;
 }
 
-/** Round numbers around [low, high], about `most` of them. */
+/** Return round numbers around [low, high], about `most` of them. */
 export function valueAxis(low: number, high: number, most: number): ValueAxis {
   const span = high > low ? high - low : Math.abs(high) > 0 ? Math.abs(high) : 1;
   const rough = span / Math.max(1, most);

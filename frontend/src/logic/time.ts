@@ -19,7 +19,7 @@ export const MINUTE = 60_000 as DurationMs;
 export const HOUR = 3_600_000 as DurationMs;
 export const DAY = 86_400_000 as DurationMs;
 
-// The years that ISO 8601 writes with four digits and that every database can hold.
+// Years that ISO 8601 writes with four digits and that every database can store.
 const EARLIEST = Date.UTC(1970, 0, 1);
 const LATEST = Date.UTC(9999, 11, 31);
 
@@ -31,7 +31,7 @@ export function toDurationMs(ms: number): DurationMs {
   return Math.round(ms) as DurationMs;
 }
 
-/** The instant that an ISO 8601 text with a zone names; null when it is none (a text without a zone is none). */
+/** Parse an ISO 8601 instant; return null if it is invalid or has no zone. */
 export function parseIso(text: string): EpochMs | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(text)) {
     return null;
@@ -40,12 +40,12 @@ export function parseIso(text: string): EpochMs | null {
   return Number.isNaN(ms) || ms < EARLIEST || ms > LATEST ? null : toEpochMs(ms);
 }
 
-/** The instant of an answer of the API, which always is ISO 8601 with a zone. */
+/** Parse an instant of an API response, which is always ISO 8601 with a zone. */
 export function fromApi(text: string): EpochMs {
   return toEpochMs(Date.parse(text));
 }
 
-/** ISO 8601 with Z; milliseconds only where there are any. */
+/** Return an instant as ISO 8601 with Z; milliseconds only if not zero. */
 export function toIso(at: EpochMs): string {
   return new Date(at).toISOString().replace(".000Z", "Z");
 }
@@ -57,7 +57,7 @@ const SHORT_UNITS: readonly (readonly [string, DurationMs])[] = [
   ["s", SECOND],
 ];
 
-/** The duration that `15m`, `1h30m`, `7d`, `90s` or `250ms` name; null when it is none or zero. */
+/** Parse a duration such as `15m`, `1h30m`, `7d`, `90s` or `250ms`; return null if it is invalid or zero. */
 export function parseDuration(text: string): DurationMs | null {
   if (!/^(\d+(ms|[wdhms]))+$/.test(text)) {
     return null;
@@ -70,7 +70,7 @@ export function parseDuration(text: string): DurationMs | null {
   return total > 0 && Number.isSafeInteger(total) ? toDurationMs(total) : null;
 }
 
-/** `1h30m`: what parseDuration reads. */
+/** Return a duration in the format of parseDuration: `1h30m`. */
 export function formatDuration(length: DurationMs): string {
   let rest: number = length;
   let text = "";
@@ -84,7 +84,7 @@ export function formatDuration(length: DurationMs): string {
   return rest > 0 || text === "" ? `${text}${String(rest)}ms` : text;
 }
 
-/** `1 h 30 min`, for people: at most the two largest units. */
+/** Return a duration as readable text: `1 h 30 min`, at most the two largest units. */
 export function describeDuration(length: DurationMs): string {
   const words: Record<string, string> = { d: "d", h: "h", m: "min", s: "s", ms: "ms" };
   const parts = [...formatDuration(length).matchAll(/(\d+)(ms|[dhms])/g)];
@@ -94,7 +94,7 @@ export function describeDuration(length: DurationMs): string {
     .join(" ");
 }
 
-/** `just now`, `42 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; an instant that is still to come is `in 3 s`. */
+/** Return an age as text: `just now`, `42 s ago`, `3 min ago`, `2 h ago`, `5 d ago`, or `in 3 s` for the future. */
 export function describeAge(at: EpochMs, now: EpochMs): string {
   const age = now - at;
   if (age < -1_500) {
@@ -107,7 +107,7 @@ export function describeAge(at: EpochMs, now: EpochMs): string {
   return `${describeDuration(toDurationMs(Math.floor(age / unit) * unit))} ago`;
 }
 
-/** The second in which it is, for lists where milliseconds say nothing. */
+/** Return the instant truncated to seconds. */
 export function wholeSecond(at: EpochMs): EpochMs {
   return toEpochMs(Math.floor(at / SECOND) * SECOND);
 }
@@ -128,7 +128,7 @@ export function isSameWindow(a: Window, b: Window): boolean {
   return a.start === b.start && a.end === b.end;
 }
 
-/** The window between two instants in whichever order, on whole seconds outwards where it is long enough. */
+/** Return the window between two instants in any order, rounded outwards to seconds if it is long enough. */
 export function windowBetween(a: EpochMs, b: EpochMs): Window {
   const [low, high] = a <= b ? [a, b] : [b, a];
   const step = high - low >= 10 * SECOND ? SECOND : 1;

@@ -1,28 +1,31 @@
 /**
- * Fields of a spec's TOML text, found and changed line by line, so that comments and order stay as somebody wrote them.
- * Knows the form that specs have (`[[stats]]`, `[[stats.fields]]`, `key = value` on one line); the server reads the whole of TOML.
+ * Find and change the fields in a spec's TOML text line by line, so that comments and order are preserved.
+ * Supports the usual form of specs (`[[stats]]`, `[[stats.fields]]`, `key = value` on one line); the server supports all of TOML.
  */
 
 export interface FieldBlock {
-  /** Counted over all stats of the text. */
+  /** The index, counted over all stats of the text. */
   readonly index: number;
   readonly stat: string;
-  /** Texts and numbers that stand on one line each; other values are left out. */
+  /** The strings and numbers on one line; other values are omitted. */
   readonly values: Readonly<Record<string, string>>;
 }
 
 interface Block {
   readonly header: string;
-  /** First line, the header. */
+  /** The first line, which is the header. */
   readonly start: number;
-  /** Behind the last line. */
+  /** The line after the last one. */
   readonly end: number;
 }
 
 const HEADER = /^\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$/;
 const ASSIGNMENT = /^(\s*)([\w-]+)(\s*=\s*)(.*)$/;
 
-/** The blocks of the text, that before the first header too (its header is ""). What is inside of long texts is no header. */
+/**
+ * Return the blocks of the text, including the one before the first header (with header ""). Lines inside
+ * multi-line strings are not headers.
+ */
 function blocksOf(lines: readonly string[]): readonly Block[] {
   const blocks: Block[] = [];
   let header = "";
@@ -42,7 +45,7 @@ function blocksOf(lines: readonly string[]): readonly Block[] {
   return [...blocks, { header, start, end: lines.length }];
 }
 
-/** What a value on one line says; null for lists, tables and texts over several lines. */
+/** Parse a value on one line; return null for lists, tables and multi-line strings. */
 export function parseValue(text: string): string | null {
   const trimmed = text.trim();
   const basic = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/.exec(trimmed);
@@ -61,9 +64,9 @@ export function parseValue(text: string): string | null {
   return plain ? (plain[1] ?? null) : null;
 }
 
-/** A text as TOML's basic string. */
+/** Return a text as a TOML basic string. */
 export function formatText(text: string): string {
-  // JSON escapes what TOML must have escaped; TOML also wants the control character 127 so.
+  // JSON escapes what TOML requires, except for the control character 127.
   return JSON.stringify(text).replaceAll("\u007f", "\\u007F");
 }
 
@@ -89,13 +92,13 @@ function fieldBlocks(lines: readonly string[]): readonly { readonly block: Block
   });
 }
 
-/** All fields of a spec, in the order of the text. */
+/** Return all fields of a spec, in the order of the text. */
 export function readFields(toml: string): readonly FieldBlock[] {
   const lines = toml.split("\n");
   return fieldBlocks(lines).map(({ block, stat }, index) => ({ index, stat, values: valuesOf(lines, block) }));
 }
 
-/** The text with another value of a field; a field that has no such line gets one. */
+/** Return the text with a new value of a field; add the line if it is missing. */
 export function setFieldValue(toml: string, index: number, name: string, value: string): string {
   const lines = toml.split("\n");
   const found = fieldBlocks(lines)[index];
@@ -112,7 +115,7 @@ export function setFieldValue(toml: string, index: number, name: string, value: 
       (_, indent: string, key: string, equals: string) => `${indent}${key}${equals}${text}`,
     );
   } else {
-    // Behind the last line that says something, before the blank lines that part it from the next block.
+    // After the last non-blank line of the block.
     const last = own.findLastIndex((line) => line.trim() !== "");
     own.splice(last + 1, 0, `${name} = ${text}`);
   }
@@ -120,7 +123,7 @@ export function setFieldValue(toml: string, index: number, name: string, value: 
   return next.join("\n");
 }
 
-/** The text with another key of a field, in the lists of its stat too (panels, products). */
+/** Return the text with a field renamed, also in its stat's lists (panels, products). */
 export function renameField(toml: string, index: number, key: string): string {
   const fields = readFields(toml);
   const field = fields[index];

@@ -1,4 +1,4 @@
-/** Units on an axis: a scale for the whole axis, so that ticks stay short (`MB/s` rather than 120,000 `kB/s`). */
+/** Axis units: one scale for the whole axis keeps labels short (`MB/s` rather than 120,000 `kB/s`). */
 
 import { formatValue } from "./number";
 import { type ValueAxis, valueAxis } from "./ticks";
@@ -34,10 +34,10 @@ const PLAIN: readonly (readonly [string, number])[] = [
 ];
 
 export interface Scale {
-  /** One of the axis' units is this many of the source's. */
+  /** The number of source units in one unit of the axis. */
   readonly factor: number;
   readonly unit: string;
-  /** Stands behind each tick: `k`, `M`; empty where the unit itself says it. */
+  /** The suffix of each tick label, such as `k` or `M`; empty if the unit has the prefix. */
   readonly suffix: string;
 }
 
@@ -45,7 +45,7 @@ function familyOf(base: string): readonly (readonly [string, number])[] | null {
   return [BINARY_BYTES, DECIMAL_BYTES, TIMES].find((family) => family.some(([name]) => name === base)) ?? null;
 }
 
-/** The scale in which the largest value of an axis has one to three digits (four for percentages and small numbers). */
+/** Return the scale in which the largest value has one to three digits (four for percentages and small numbers). */
 export function scaleFor(unit: string, largest: number): Scale {
   const [base = "", ...rest] = unit.split("/");
   const per = rest.length > 0 ? `/${rest.join("/")}` : "";
@@ -57,7 +57,7 @@ export function scaleFor(unit: string, largest: number): Scale {
   }
   const inBase = largest * own;
   const [name, size] = members.filter(([, each]) => inBase / each >= 1).at(-1) ?? members[0] ?? ["", 1];
-  // A little above one is read more easily one step below: 1,200 kB/s, not 1.2 MB/s.
+  // Values slightly above one read better one step lower: 1,200 kB/s, not 1.2 MB/s.
   const factor = size / own;
   return family === null ? { factor, unit, suffix: name } : { factor, unit: `${name}${per}`, suffix: "" };
 }
@@ -67,7 +67,7 @@ export interface LabelledAxis extends ValueAxis {
   readonly unit: string;
 }
 
-/** An axis in the source's unit whose tick labels are in the scaled one. */
+/** Return an axis in the source unit with labels in the scaled unit. */
 export function labelledAxis(low: number, high: number, unit: string, most: number): LabelledAxis {
   const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)));
   const axis = valueAxis(low / scale.factor, high / scale.factor, most);

@@ -1,6 +1,6 @@
-/** Files on their way to the server, one after another: what the queue does with each thing that happens. */
+/** The upload queue: how each event changes it. Files are sent one after another. */
 
-/** `chosen` waits for somebody to start it, `queued` for those before it; `sent`: the server has it and made an import of it. */
+/** `chosen` waits for the user to start it, `queued` for earlier files; `sent`: the server has created an import for it. */
 export type UploadState = "chosen" | "queued" | "sending" | "sent" | "failed";
 
 export interface Upload {
@@ -27,7 +27,7 @@ function change(uploads: readonly Upload[], id: number, part: Partial<Upload>): 
   return uploads.map((upload) => (upload.id === id ? { ...upload, ...part } : upload));
 }
 
-/** The queue after something happened. Files of one name and size that are chosen already are not chosen twice. */
+/** Return the queue after an event. A file with the name and size of a chosen one is not added twice. */
 export function afterEvent(uploads: readonly Upload[], event: UploadEvent): readonly Upload[] {
   switch (event.kind) {
     case "chosen": {
@@ -57,12 +57,12 @@ export function afterEvent(uploads: readonly Upload[], event: UploadEvent): read
   }
 }
 
-/** What is to be sent next; null while one is on its way, or when there is nothing. */
+/** Return the next upload; null while one is being sent or if there is none. */
 export function nextUpload(uploads: readonly Upload[]): Upload | null {
   return uploads.some(({ state }) => state === "sending") ? null : (uploads.find(({ state }) => state === "queued") ?? null);
 }
 
-/** Something would be lost if the page were closed now. */
+/** Return whether closing the page would lose an upload. */
 export function isSending(uploads: readonly Upload[]): boolean {
   return uploads.some(({ state }) => state === "sending" || state === "queued");
 }

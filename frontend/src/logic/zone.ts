@@ -1,4 +1,4 @@
-/** Wall clocks: instants as people in a time zone read them, right across changes to and from summer time. */
+/** Wall-clock times: instants in a time zone, correct across daylight saving changes. */
 
 import { type DurationMs, type EpochMs, HOUR, MINUTE, parseDuration, parseIso, SECOND, toDurationMs, toEpochMs } from "./time";
 
@@ -26,7 +26,7 @@ function formatterOf(zone: Zone): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** How far the zone's clock is ahead of UTC at an instant. */
+/** Return the zone's offset from UTC at an instant. */
 export function offsetOf(zone: Zone, at: EpochMs): DurationMs {
   if (zone === "UTC") {
     return toDurationMs(0);
@@ -39,14 +39,14 @@ export function offsetOf(zone: Zone, at: EpochMs): DurationMs {
   return toDurationMs(Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / SECOND) * SECOND);
 }
 
-/** The wall clock as milliseconds, as if the zone were UTC: what floors to whole local hours and days. */
+/** Return the wall-clock time as milliseconds, as if the zone were UTC, for rounding to local hours and days. */
 export function toWall(zone: Zone, at: EpochMs): number {
   return at + offsetOf(zone, at);
 }
 
-/** The instant at which the zone's clock shows this. In an hour that comes twice: the first; in one that is skipped: just after. */
+/** Return the instant of a wall-clock time: the first one if it occurs twice, the instant just after the gap if it is skipped. */
 export function fromWall(zone: Zone, wall: number): EpochMs {
-  // The zone's offset is that before the change or that after it; a day on either side asks for both.
+  // The offset is the one before or after a change; a day on either side gives both.
   const before = offsetOf(zone, toEpochMs(wall - 24 * HOUR));
   const after = offsetOf(zone, toEpochMs(wall + 24 * HOUR));
   for (const offset of [before, after]) {
@@ -63,24 +63,24 @@ export function formatDate(zone: Zone, at: EpochMs): string {
   return new Date(toWall(zone, at)).toISOString().slice(0, 10);
 }
 
-/** `09:05:00`, with milliseconds where there are any. */
+/** Return a time of day: `09:05:00`, with milliseconds if not zero. */
 export function formatClock(zone: Zone, at: EpochMs): string {
   return new Date(toWall(zone, at)).toISOString().slice(11, -1).replace(".000", "");
 }
 
-/** `2026-11-21 09:05:00`; what says which zone must stand beside it. */
+/** Return date and time, `2026-11-21 09:05:00`; the caller shows the zone. */
 export function formatInstant(zone: Zone, at: EpochMs): string {
   return `${formatDate(zone, at)} ${formatClock(zone, at)}`;
 }
 
-/** `09:05:00 – 09:20:00` with the date once where both are on one day. */
+/** Return a window as text, with the date only once if both ends are on one day. */
 export function formatWindow(zone: Zone, window: { readonly start: EpochMs; readonly end: EpochMs }): string {
   const isOneDay = formatDate(zone, window.start) === formatDate(zone, window.end);
   const end = isOneDay ? formatClock(zone, window.end) : formatInstant(zone, window.end);
   return `${formatInstant(zone, window.start)} – ${end}`;
 }
 
-/** `UTC` or `UTC+13:45`. */
+/** Return the zone's offset as text: `UTC` or `UTC+13:45`. */
 export function zoneLabel(zone: Zone, at: EpochMs): string {
   const offset = offsetOf(zone, at);
   if (zone === "UTC" || offset === 0) {
@@ -92,8 +92,8 @@ export function zoneLabel(zone: Zone, at: EpochMs): string {
 }
 
 /**
- * The instant that a person typed: `2026-11-21 09:05:00`, `2026-11-21`, `09:05` (today), `now`, `now-15m`, or ISO 8601 with a zone.
- * Missing: null where it is none of these.
+ * Parse a typed instant: `2026-11-21 09:05:00`, `2026-11-21`, `09:05` (today), `now`, `now-15m`, or ISO 8601 with a zone;
+ * return null if it is none of these.
  */
 export function parseInstant(text: string, zone: Zone, now: EpochMs): EpochMs | null {
   const trimmed = text.trim();

@@ -8,9 +8,9 @@ interface PlotProps {
   readonly figure: Figure;
   /** What the graph shows, for people who cannot see it. */
   readonly label: string;
-  /** The window to show: where it is not the figure's own, what is drawn is moved and stretched at once. */
+  /** The window to show; if it differs from the figure's window, the drawing is moved and stretched at once. */
   readonly view?: Window;
-  /** Called when a figure is on the page. */
+  /** Called when a figure has been drawn. */
   readonly onDrawn?: (figure: Figure) => void;
 }
 
@@ -25,7 +25,7 @@ function loadPlotly(): Promise<Plotly> {
 
 let turn: Promise<void> = Promise.resolve();
 
-/** One graph after another, with room for the browser between them: a page of graphs must not stop it for as long as all take. */
+/** Draws graphs one after another and yields to the browser in between, so that a page of graphs does not block it. */
 function nextTurn(): Promise<void> {
   turn = turn.then(
     () =>
@@ -36,7 +36,7 @@ function nextTurn(): Promise<void> {
   return turn;
 }
 
-/** Shows what is drawn as it lies in another window, without drawing it: one attribute instead of thousands of points. */
+/** Shows a drawing in another window without redrawing: one attribute instead of thousands of points. */
 function show(node: HTMLElement, { layout }: Figure, view: Window | undefined): void {
   const [start, end] = (layout.xaxis?.range ?? []) as readonly unknown[];
   const drawn = { start: toEpochMs(Number(start)), end: toEpochMs(Number(end)) };
@@ -50,8 +50,8 @@ function show(node: HTMLElement, { layout }: Figure, view: Window | undefined): 
 }
 
 /**
- * Owns the node that Plotly draws into. Plotly only draws here: pointing, dragging and the crosshair are our own layer above
- * (components/TimeSurface), so there is no relayout whose echo must be dropped.
+ * Owns the DOM node that Plotly draws into. Plotly only draws here: our layer above (components/TimeSurface) handles pointer,
+ * drags and crosshair, so there are no relayout events to ignore.
  */
 export function Plot({ figure, label, view, onDrawn }: PlotProps) {
   const node = useRef<HTMLDivElement>(null);
@@ -71,7 +71,7 @@ export function Plot({ figure, label, view, onDrawn }: PlotProps) {
       const plotly = await loadPlotly();
       await nextTurn();
       const owned = node.current;
-      // A figure that was replaced while Plotly was on its way is not drawn any more.
+      // Skip a figure that was replaced while Plotly was loading.
       if (isCurrent && owned !== null) {
         await plotly.react(owned, figure.data, figure.layout, { staticPlot: true, displayModeBar: false, responsive: false });
         drawn.current = figure;

@@ -1,4 +1,4 @@
-/** Turns series into what Plotly draws. Pure: no node, no Plotly, no clock. Gaps stay gaps; nothing is smoothed or averaged. */
+/** Turn series into Plotly figures. Pure: no DOM, no Plotly, no clock. Gaps stay gaps; nothing is smoothed or averaged. */
 
 import type { Layout, PlotData } from "plotly.js";
 import type { SeriesBlock } from "../logic/block";
@@ -14,9 +14,9 @@ import type { Zone } from "../logic/zone";
 export interface Figure {
   readonly data: readonly Partial<PlotData>[];
   readonly layout: Partial<Layout>;
-  /** The unit of the value axis, which may be a larger one than the source's. */
+  /** The unit of the value axis, which may be larger than the source unit. */
   readonly axisUnit: string;
-  /** The time of the newest point; null where there is none. */
+  /** The time of the newest point; null without points. */
   readonly newest: number | null;
 }
 
@@ -32,19 +32,19 @@ export interface PanelInput {
   readonly window: Window;
   readonly unit: string;
   readonly isPercent: boolean;
-  /** Rates and shares start at zero; a level such as free memory may show its movement instead. */
+  /** Rates and percentages start at zero; a level such as free memory may show its movement instead. */
   readonly isLevel: boolean;
   readonly isStacked: boolean;
-  /** Keys of series that the legend switched off. */
+  /** Keys of the series hidden by the legend. */
   readonly hidden: ReadonlySet<string>;
-  /** The place in the palette of each series, by key. */
+  /** The palette index of each series, by key. */
   readonly slots: ReadonlyMap<string, number>;
   readonly zone: Zone;
   readonly scheme: Scheme;
   readonly margins: Margins;
   readonly width: number;
   readonly height: number;
-  /** The bands of some of the lines. */
+  /** The baseline bands of some of the lines. */
   readonly bands: readonly DrawnBand[];
 }
 
@@ -56,13 +56,13 @@ export interface DrawnBand {
 
 const PIXELS_PER_TIME_TICK = 88;
 const PIXELS_PER_VALUE_TICK = 38;
-// Few samples are shown as dots too, so that one sees where they are.
+// Few samples are drawn as dots too, to show where they are.
 const MAX_DOTS = 40;
-// So many lie so close that thinner lines show more.
+// Dense points are clearer with thinner lines.
 const MAX_THICK = 900;
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/** The lowest and highest value that an axis must hold. */
+/** Return the lowest and highest value of the axis. */
 function extentOf(lines: readonly Line[], isLevel: boolean): readonly [number, number] {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -74,12 +74,12 @@ function extentOf(lines: readonly Line[], isLevel: boolean): readonly [number, n
   if (low > high) {
     return [0, 1];
   }
-  // A level that moves by less than a third of itself would be a flat line above zero.
+  // Starting at zero, a level that varies by less than a third of itself would be a flat line.
   const isFlat = isLevel && low > 0 && high - low < high / 3 && high > low;
   return isFlat ? [low, high] : [Math.min(0, low), Math.max(0, high)];
 }
 
-/** An axis for values; percentages that come near to 100 show all of it, and a little more only where the tool printed more. */
+/** Return the value axis; percentages close to 100 show the full range, and slightly more only if the tool printed more. */
 export function valueAxisOf(
   lines: readonly Line[],
   unit: string,
@@ -109,7 +109,7 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   const traces: Partial<PlotData>[] = [
     {
       ...common,
-      // Plotly only reads them; a copy of every point of every panel would cost more than it protects.
+      // Plotly only reads the arrays; copying every point would cost more than it protects.
       x: line.times as number[],
       y: line.values as number[],
       mode: isDotted ? "lines+markers" : "lines",
@@ -120,7 +120,7 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   ];
   const alone = isDotted ? [] : pieces.filter(([from, to]) => to - from === 1).map(([from]) => from);
   if (alone.length > 0) {
-    // A sample between two gaps has no line to stand on.
+    // A sample between two gaps has no line.
     traces.push({
       ...common,
       x: alone.map((index) => line.times[index] ?? null),
@@ -132,7 +132,7 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   return traces;
 }
 
-/** Sums upwards: entry i is the sum of series 0..i. Missing: null wherever one of them has no sample at that time. */
+/** Return cumulative sums: entry i is the sum of series 0..i. Missing: null if one of them has no sample at that time. */
 export function stackLines(lines: readonly Line[]): readonly Line[] {
   let below = new Map<number, number | null>();
   return lines.map((line, index) => {
@@ -149,7 +149,10 @@ export function stackLines(lines: readonly Line[]): readonly Line[] {
   });
 }
 
-/** Areas down to zero, the highest first: each lower one covers its part. Every piece is its own trace, so gaps stay open. */
+/**
+ * Return areas down to zero, highest first, so that lower ones cover their part. Each piece is a separate
+ * trace, so gaps stay open.
+ */
 function drawStack(lines: readonly Line[], background: string): readonly Partial<PlotData>[] {
   return [...stackLines(lines)]
     .reverse()
@@ -169,20 +172,20 @@ function drawStack(lines: readonly Line[], background: string): readonly Partial
     );
 }
 
-/** An opaque mixture, because areas lie upon each other. */
+/** Mix two colours to an opaque one, because areas overlap. */
 export function blend(color: string, background: string, share: number): string {
   const channel = (hex: string, index: number): number => Number.parseInt(hex.slice(1 + 2 * index, 3 + 2 * index), 16);
   const mix = [0, 1, 2].map((index) => Math.round(channel(color, index) * share + channel(background, index) * (1 - share)));
   return `rgb(${mix.join(", ")})`;
 }
 
-/** A translucent colour: bands may overlap. */
+/** Return a translucent colour, because bands may overlap. */
 function translucent(color: string, alpha: number): string {
   const channel = (index: number): number => Number.parseInt(color.slice(1 + 2 * index, 3 + 2 * index), 16);
   return `rgba(${String(channel(0))}, ${String(channel(1))}, ${String(channel(2))}, ${String(alpha)})`;
 }
 
-/** What all figures share. */
+/** Return the layout shared by all figures. */
 export function baseLayout(scheme: Scheme, margins: Margins, width: number, height: number): Partial<Layout> {
   const ink = inkOf(scheme);
   return {
@@ -199,7 +202,7 @@ export function baseLayout(scheme: Scheme, margins: Margins, width: number, heig
   };
 }
 
-/** The axis of a window on the clock. */
+/** Return the time axis of a window. */
 export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number): Partial<Layout["xaxis"]> {
   const ink = inkOf(scheme);
   const ticks = timeTicks(window, width / PIXELS_PER_TIME_TICK, zone);
@@ -210,7 +213,7 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
     tickvals: ticks.map(({ at }) => at),
     ticktext: ticks.map(({ label }) => label),
     tickangle: 0,
-    // Measuring each label, to hide one that sticks out, takes longer than drawing all of them.
+    // Measuring labels to hide one that sticks out takes longer than drawing all of them.
     ticklabeloverflow: "allow",
     fixedrange: true,
     gridcolor: ink.grid,
@@ -225,7 +228,7 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
 
 function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
   const ink = inkOf(scheme);
-  // A little room above, so that a line at the top of the axis is not cut in half.
+  // A margin above keeps a line at the top of the axis from being cut in half.
   const room = (axis.high - axis.low) * 0.02;
   return {
     type: "linear",
@@ -241,7 +244,7 @@ function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
   };
 }
 
-/** Behind the lines: p5 to p95 as an area, the median dashed. */
+/** Return the band behind the lines: p5 to p95 as an area, the median dashed. */
 function drawBand({ pieces, color }: DrawnBand): readonly Partial<PlotData>[] {
   const common = { type: "scatter" as const, hoverinfo: "skip" as const, showlegend: false, mode: "lines" as const };
   return pieces.flatMap(({ times, low, middle, high }) => [
@@ -268,19 +271,19 @@ function bandLines(bands: readonly DrawnBand[]): readonly Line[] {
   );
 }
 
-/** Whether a panel's lines are drawn upon each other, so that none has a place of its own. */
+/** Return whether a panel stacks its series. */
 export function isStackDrawn(block: SeriesBlock, isStacked: boolean): boolean {
-  // The points of envelopes belong to different instants, so their sums would be of values that never were together.
+  // The points of envelopes have different times, so their sums would never have occurred.
   return isStacked && block.resolution === "raw" && isSummable(block);
 }
 
-/** Parts of one whole: the fields of one instance, or one field of several instances; not the fields of several CPUs upon each other. */
+/** Return whether the series are parts of one whole: the fields of one instance, or one field of several instances. */
 function isSummable({ series }: SeriesBlock): boolean {
   const count = (of: (one: SeriesBlock["series"][number]) => string): number => new Set(series.map(of)).size;
   return count(({ unit }) => unit) <= 1 && (count(({ instance }) => instance) <= 1 || count(({ field }) => field) <= 1);
 }
 
-/** The figure of a panel of the host page. */
+/** Return the figure of a panel of the host page. */
 export function buildPanelFigure(input: PanelInput): Figure {
   const { block, scheme, margins, width, height, unit } = input;
   const lines: readonly Line[] = block.series.flatMap((series) => {

@@ -1,4 +1,4 @@
-/** Rows of colours over time. Pure. A cell shows the highest (or lowest) sample in its stretch of time; one without a sample stays empty. */
+/** Heatmaps over time. Pure. A cell shows the highest (or lowest) sample in its time span; a cell without samples stays empty. */
 
 import { type Columns, columnsFor, type Distribution, gridOf } from "../logic/histogram";
 import { inkOf, type Scheme } from "../logic/palette";
@@ -8,15 +8,15 @@ import { labelledAxis } from "../logic/unit";
 import type { Zone } from "../logic/zone";
 import { baseLayout, type Figure, timeAxis } from "./figure";
 
-/** What the colours stand for: decades of counts, of which 0 is not drawn; or values of a unit from zero upwards. */
+/** The meaning of the colours: decades of counts (0 is not drawn), or values of a unit from zero upwards. */
 export type HeatmapScale = { readonly kind: "decades" } | { readonly kind: "values"; readonly unit: string };
 
 export interface HeatmapInput {
   readonly distribution: Distribution;
   readonly scale: HeatmapScale;
-  /** Which sample of a cell is shown: what is worse must not hide behind what is better. */
+  /** The sample that a cell shows: worse values must not be hidden by better ones. */
   readonly pick: "highest" | "lowest";
-  /** Those that the points are the extremes of; null where every sample is there. */
+  /** The columns whose extremes the points are; null if all samples are present. */
   readonly columns: Columns | null;
   readonly window: Window;
   readonly zone: Zone;
@@ -26,14 +26,14 @@ export interface HeatmapInput {
   readonly height: number;
 }
 
-/** One cell; narrower ones tell no more. */
+/** The width of a cell in pixels; narrower cells show no more. */
 export const PIXELS_PER_COLUMN = 4;
 const PIXELS_PER_LABEL = 13;
-// From pale to strong, even in lightness; after viridis, in both directions of contrast.
+// From pale to strong with even lightness, based on viridis, for both colour schemes.
 const LIGHT = ["#dcebf5", "#9cc7e2", "#4f9bc9", "#1f6aa5", "#0b3c6b"] as const;
 const DARK = ["#1d3448", "#27587c", "#3583b3", "#64b3de", "#c9ebff"] as const;
 
-/** The colours' places in the scale of decades. */
+/** The positions of the colours on the scale of decades. */
 function scaleOf(scheme: Scheme): [number, string][] {
   const colors = scheme === "dark" ? DARK : LIGHT;
   return colors.map((color, index) => [index / (colors.length - 1), color]);
@@ -80,7 +80,7 @@ function coloursOf(cells: Cells, scale: HeatmapScale): Colours {
   };
 }
 
-/** The figure of one distribution, or of all instances of a field. */
+/** Return the figure of one distribution, or of all instances of a field. */
 export function buildHeatmapFigure(input: HeatmapInput): Figure {
   const { distribution, window, scheme, margins, width, height } = input;
   const ink = inkOf(scheme);

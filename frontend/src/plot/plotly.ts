@@ -1,4 +1,4 @@
-/** The only import of Plotly: its core, which brings the scatter trace, and heatmaps. Loaded with the first graph. */
+/** The only import of Plotly: its core, which includes the scatter trace, and heatmaps. Loaded with the first graph. */
 
 import core from "plotly.js/lib/core";
 import heatmap from "plotly.js/lib/heatmap";

@@ -1,4 +1,7 @@
-/** The address of the comparison page: the same link gives the same comparison, filtered, sorted and pinned the same way. Pure. */
+/**
+ * The address of the comparison page: the same link gives the same comparison, filtered, sorted and pinned
+ * the same way. Pure.
+ */
 
 import { type Against, AGOS, formatDivisor, parseDivisor } from "../logic/against";
 import type { FindingKind, Subsystem } from "../logic/api";

@@ -1,8 +1,11 @@
-/** Moments on the browser's own time line, for whoever measures how long a sample takes to the page. */
+/** Performance marks, to measure how long a sample takes to reach the page. */
 
 export type Moment = "heard" | "drawn";
 
-/** Notes that it is now; observers (`PerformanceObserver`, type `mark`) see each one, the time line keeps the last of a kind. */
+/**
+ * Set a performance mark. Observers (`PerformanceObserver`, type `mark`) see each one; the timeline keeps the
+ * last of each kind.
+ */
 export function markMoment(moment: Moment, detail: Readonly<Record<string, number | string | null>>): void {
   const name = `normstat:${moment}`;
   performance.clearMarks(name);

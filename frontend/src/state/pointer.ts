@@ -1,12 +1,12 @@
-/** What is hovered and dragged right now, shared by all graphs of a page. Not in the address: a colleague need not see it. */
+/** The hovered and dragged part of the graphs, shared by all graphs of a page. Not part of the URL. */
 
 import { useSyncExternalStore } from "react";
 import type { EpochMs, Window } from "../logic/time";
 
 export interface Pointer {
-  /** The instant under the crosshair. */
+  /** The instant at the crosshair. */
   readonly hovered: EpochMs | null;
-  /** The window being dragged, and what the drag will do. */
+  /** The window being dragged, and the purpose of the drag. */
   readonly dragged: { readonly window: Window; readonly purpose: "zoom" | "mark" } | null;
 }
 

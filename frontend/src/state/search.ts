@@ -1,17 +1,17 @@
-/** The search part of an address: names with texts, read one by one with account of what cannot be read. Pure. */
+/** URL search parameters: read one by one, recording those that cannot be read. Pure. */
 
 export const VERSION = 1;
 
-/** The search part of an address as it stands there: names with one or several texts. */
+/** The raw search parameters: names with one or several values. */
 export type RawSearch = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A decoded view, and what of the link could not be read and was left out. */
+/** A decoded view, and the parts of the link that were ignored. */
 export interface Decoded<V> {
   readonly view: V;
   readonly ignored: readonly string[];
 }
 
-/** Reads a search part text by text and keeps account of what it could not read. */
+/** Reads search parameters one by one and records those that it could not read. */
 export class Reader {
   readonly ignored: string[] = [];
   private readonly left: Map<string, readonly string[]>;
@@ -45,7 +45,7 @@ export class Reader {
     return first ?? null;
   }
 
-  /** Names that nobody asked for. */
+  /** Return the parameters that were not read. */
   finish<V>(view: V): Decoded<V> {
     return {
       view,
@@ -62,7 +62,7 @@ export function parseId(text: string): number | null {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 }
 
-/** The address's search part as names with texts; what TanStack Router hands to the pages. */
+/** Parse the search part of a URL for TanStack Router. */
 export function parseSearch(text: string): RawSearch {
   const found = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
@@ -71,7 +71,7 @@ export function parseSearch(text: string): RawSearch {
   return Object.fromEntries([...found].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]));
 }
 
-/** The opposite. Colons, commas and slashes may stand in a search part as they are; a link is read by people too. */
+/** Format search parameters. Colons, commas and slashes stay unescaped, which keeps links readable. */
 export function formatSearch(raw: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(raw)) {

@@ -1,6 +1,7 @@
 /**
- * What a colleague must see when opening a link: encoded into and decoded from the search part of the address.
- * Pure but for the two functions at the end, the only places that know window.location. Version 1; a change of meaning needs a new one.
+ * The part of a view that a shared link must reproduce, encoded in the search part of the URL.
+ * Pure except for the functions at the end, which are the only ones that use window.location.
+ * Version 1; a change of meaning needs a new one.
  */
 
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
@@ -14,7 +15,7 @@ export type Clock = "local" | "utc";
 export const HOST_TABS = ["graphs", "streams", "rejected"] as const;
 export type HostTab = (typeof HOST_TABS)[number];
 
-/** A byte of a stream's raw output. */
+/** A position in a stream's raw output. */
 export interface Place {
   readonly streamId: number;
   readonly offset: number;
@@ -24,18 +25,18 @@ export interface HostView {
   readonly clock: Clock;
   readonly tab: HostTab;
   readonly range: Range;
-  /** The window that was marked with the marking tool. */
+  /** The selected window. */
   readonly mark: Window | null;
   readonly panels: readonly CustomPanel[];
-  /** Choices of instances that replace the catalogue's, by `<stat>.<panel>`. */
+  /** Choices of instances that override the catalogue, by `<stat>.<panel>`. */
   readonly choices: ReadonlyMap<string, InstanceChoice>;
-  /** The stream that is opened on the tab of streams; on the tab of rejected lines: only those of this stream. */
+  /** The stream that is expanded on the Streams tab, or whose lines the Rejected lines tab shows. */
   readonly streamId: number | null;
-  /** Which streams are listed. */
+  /** The filter of the list of streams. */
   readonly filter: StreamFilter;
   /** The baseline whose band is drawn behind the lines. */
   readonly bandId: number | null;
-  /** The line of raw output that is shown among those around it. */
+  /** The line of raw output that is shown in context. */
   readonly place: Place | null;
 }
 
@@ -47,7 +48,7 @@ export interface AccountsView {
   readonly tab: AccountTab;
 }
 
-/** Pages without a state of their own: the clock, and words of a filter. */
+/** The state of simple list pages: the clock and a filter. */
 export interface ListView {
   readonly clock: Clock;
   readonly filter: string;
@@ -56,12 +57,12 @@ export interface ListView {
 export const BASELINE_TABS = ["baselines", "archived", "exclusions", "groups"] as const;
 export type BaselineTab = (typeof BASELINE_TABS)[number];
 
-/** The page of baselines: what was normal, what never was, and whose it is. */
+/** The Baselines page: baselines, excluded periods and host groups. */
 export interface BaselinesView extends ListView {
   readonly tab: BaselineTab;
 }
 
-/** The page of imports: of which host the next files are, and which earlier import is open. */
+/** The Import page: the host of the next files, and the import that is expanded. */
 export interface ImportsView {
   readonly clock: Clock;
   readonly host: string;
@@ -230,7 +231,7 @@ export function decodeBaselinesView(raw: RawSearch): Decoded<BaselinesView> {
 
 // --- the address itself ---
 
-/** The token of a one-time login link (`/login#token=...`), which is taken out of the address and the history at once. */
+/** Return the token of a one-time login link (`/login#token=...`), removing it from the URL and the history. */
 export function takeLoginToken(): string | null {
   const token = new URLSearchParams(window.location.hash.slice(1)).get("token");
   if (token !== null) {
@@ -239,12 +240,12 @@ export function takeLoginToken(): string | null {
   return token;
 }
 
-/** The address of what is shown now, to copy. */
+/** Return the URL of the current view. */
 export function currentLink(): string {
   return window.location.href;
 }
 
-/** Loads the page again, from the server. */
+/** Reload the page from the server. */
 export function reloadPage(): void {
   window.location.reload();
 }

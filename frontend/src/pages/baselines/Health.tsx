@@ -4,7 +4,7 @@ import { healthOfBaselineQuery, versionsQuery } from "../../api/baselines";
 import { Instant } from "../../components/Instant";
 import { StateView } from "../../components/StateView";
 import type { BaselineInfo, HostHealth, VersionInfo } from "../../logic/api";
-import { HEALTH_WORDS, someNames, worstHealth } from "../../logic/baseline";
+import { HEALTH_WORDS, abbreviateNames, worstHealth } from "../../logic/baseline";
 import { toWindow } from "../../logic/comparison";
 import { formatCount, formatShare, plural } from "../../logic/number";
 import { fromApi } from "../../logic/time";
@@ -107,8 +107,8 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
                 {formatCount(stat.n_samples)}
               </Table.Td>
               <Table.Td className="number">{formatShare(stat.coverage)}</Table.Td>
-              <Table.Td>{someNames(stat.instances_gone, stat.n_instances_gone)}</Table.Td>
-              <Table.Td>{someNames(stat.instances_new, stat.n_instances_new)}</Table.Td>
+              <Table.Td>{abbreviateNames(stat.instances_gone, stat.n_instances_gone)}</Table.Td>
+              <Table.Td>{abbreviateNames(stat.instances_new, stat.n_instances_new)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -143,7 +143,7 @@ function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[
             </Table.Td>
             <Table.Td>{version.hosts.join(", ")}</Table.Td>
             <Table.Td>
-              {someNames(
+              {abbreviateNames(
                 version.windows.map((window) => formatWindow(zone, toWindow(window))),
                 version.windows.length,
                 MAX_WINDOWS,

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { createBaseline } from "../../api/endpoints";
 import { ErrorLine } from "../../components/StateView";
 import type { BaselineCreate } from "../../logic/api";
-import { toRule, usualRule } from "../../logic/rule";
+import { toRule, defaultRule } from "../../logic/rule";
 import { HOUR, toEpochMs, wholeSecond } from "../../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
@@ -16,11 +16,11 @@ interface DialogProps {
 }
 
 const EMPTY: Subject = { name: "", note: "", hosts: [], group: null };
-const USUAL_HOURS = 24;
+const DEFAULT_HOURS = 24;
 
 /** Records a baseline from now on, for a number of hours. */
 export function RecordDialog({ zone, onClose }: DialogProps) {
-  const [hours, setHours] = useState(USUAL_HOURS);
+  const [hours, setHours] = useState(DEFAULT_HOURS);
   const end = toEpochMs(readNow() + hours * HOUR);
   return (
     <NewBaseline
@@ -52,7 +52,7 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
 
 /** Creates a baseline of recurring hours, which updates itself. */
 export function RuleDialog({ zone, onClose }: DialogProps) {
-  const [draft, setDraft] = useState(usualRule(zone));
+  const [draft, setDraft] = useState(defaultRule(zone));
   const rule = toRule(draft);
   return (
     <NewBaseline title="Recurring hours" action="Create baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>

@@ -53,7 +53,7 @@ export const Legend = memo(function Legend({ entries, hidden, slots, scheme, poi
             <LegendValue entry={entry} pointer={pointer} unit={unit} />
           </button>
         );
-        return entries.length > MAX_CARDS ? button : <WithCard key={key} entry={entry} button={button} />;
+        return entries.length > MAX_CARDS ? button : <LegendCard key={key} entry={entry} button={button} />;
       })}
     </div>
   );
@@ -76,7 +76,7 @@ function LegendValue({ entry, pointer, unit }: LegendValueProps) {
 }
 
 /** Adds a card with the field's meaning and the line's extremes. */
-function WithCard({ entry, button }: { readonly entry: LegendEntry; readonly button: ReactElement }) {
+function LegendCard({ entry, button }: { readonly entry: LegendEntry; readonly button: ReactElement }) {
   const { field, lowest, highest, last } = entry;
   return (
     <HoverCard width={340} openDelay={450} position="bottom-start" shadow="md" withinPortal>

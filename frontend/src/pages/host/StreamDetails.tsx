@@ -1,10 +1,10 @@
 import { Button, Group, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import { Instant } from "../../components/Instant";
-import { ReadAgain } from "../../components/ReadAgain";
+import { ReparseButton } from "../../components/ReparseButton";
 import type { ReasonCount, StreamAccount } from "../../logic/api";
 import { formatBytes, formatCount, plural } from "../../logic/number";
-import { describeVersion, formatReasonCount, isWorthReadingAgain, kindRows } from "../../logic/stream";
+import { describeVersion, formatReasonCount, mayReparseHelp, kindRows } from "../../logic/stream";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { ReasonLines } from "./ReasonLines";
@@ -24,8 +24,8 @@ export function StreamDetails({ host, account, zone, onShow }: StreamDetailsProp
       <section aria-label="Stream">
         <Title order={3}>Stream</Title>
         <StreamFacts account={account} zone={zone} />
-        {isWorthReadingAgain(account) && (
-          <ReadAgain wish={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
+        {mayReparseHelp(account) && (
+          <ReparseButton wish={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
         )}
       </section>
       <section aria-label="All bytes">

@@ -5,7 +5,7 @@ import { accountsQuery } from "../../api/queries";
 import { LineContext } from "../../components/LineContext";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
-import { ReadAgain } from "../../components/ReadAgain";
+import { ReparseButton } from "../../components/ReparseButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { HostAccounts, StreamAccount } from "../../logic/api";
@@ -158,7 +158,7 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
               ? "One stream was parsed with another version of its spec."
               : `${formatCount(n_streams_outdated)} streams were parsed with other versions of their specs.`}
           </Text>
-          <ReadAgain wish={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
+          <ReparseButton wish={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
         </Group>
       )}
     </>

@@ -16,7 +16,7 @@ const HEIGHT = 46;
 const MARGINS: Margins = { left: 0, right: 0, top: 0, bottom: 16 };
 const PIXELS_PER_TICK = 110;
 // From this length on, a pixel stands for so much time that milliseconds mean nothing.
-const LONG = MINUTE;
+const LONG_WINDOW = MINUTE;
 
 /** The window as a strip with coverage, baselines and the selection; it can be dragged on like a graph. */
 export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
@@ -91,7 +91,7 @@ function CrossLabel({ graph, width }: { readonly graph: GraphContext; readonly w
   }
   const text =
     dragged === null
-      ? formatInstant(graph.zone, lengthOf(graph.window) > LONG ? wholeSecond(hovered) : hovered)
+      ? formatInstant(graph.zone, lengthOf(graph.window) > LONG_WINDOW ? wholeSecond(hovered) : hovered)
       : `${formatClock(graph.zone, dragged.window.start)} – ${formatClock(graph.zone, dragged.window.end)}`;
   return (
     <span className="strip-cross" data-side={x > width / 2 ? "left" : "right"} style={{ left: x }}>

@@ -15,7 +15,7 @@ function safeNext(next: unknown): string {
   return typeof next === "string" && /^\/(?![/\\])/.test(next) && !next.startsWith("/login") ? next : "/hosts";
 }
 
-function useEntering(): (me: Me) => void {
+function useOpenAfterLogin(): (me: Me) => void {
   const router = useRouter();
   const client = useQueryClient();
   const search = useSearch({ strict: false });
@@ -29,7 +29,7 @@ function useEntering(): (me: Me) => void {
 /** Login by name and password, or by a one-time link (`/login#token=...`). */
 export function LoginPage() {
   useDocumentTitle("Log in · normstat");
-  const enter = useEntering();
+  const enter = useOpenAfterLogin();
   const link = useMutation({ mutationFn: redeemLinkToken, onSuccess: enter });
   const { mutate } = link;
   const isSent = useRef(false);

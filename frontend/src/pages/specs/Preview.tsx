@@ -33,7 +33,7 @@ export function Preview({ toml, sample }: PreviewProps) {
       {preview.error !== null && (
         <div className="card preview-problem">
           <Text fz="sm" fw={600}>
-            The spec is invalid:
+            This spec cannot be used:
           </Text>
           <ErrorLine error={preview.error} />
         </div>

@@ -8,7 +8,7 @@ import { specsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { isAdministrator, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
-import { ReadAgain } from "../../components/ReadAgain";
+import { ReparseButton } from "../../components/ReparseButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { SpecInfo } from "../../logic/api";
@@ -161,7 +161,7 @@ export function Outdated({ spec }: { readonly spec: SpecInfo }) {
       <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
         {plural(spec.n_streams_outdated, "outdated stream")}
       </Badge>
-      <ReadAgain wish={{ spec: spec.name, is_outdated_only: true }} what={`outdated streams of ${spec.name}`} />
+      <ReparseButton wish={{ spec: spec.name, is_outdated_only: true }} what={`outdated streams of ${spec.name}`} />
     </Group>
   );
 }

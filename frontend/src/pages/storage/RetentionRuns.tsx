@@ -12,7 +12,7 @@ import { describeRun, isAnyRunning } from "../../logic/storage";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 
-const MOST = 5;
+const MAX_RUNS = 5;
 
 interface RetentionRunsProps {
   readonly runs: readonly RetentionRun[];
@@ -67,7 +67,7 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {runs.slice(0, MOST).map((run) => (
+              {runs.slice(0, MAX_RUNS).map((run) => (
                 <Table.Tr key={run.id}>
                   <Table.Td>
                     <Instant at={fromApi(run.created_at)} zone={zone} />

@@ -3,13 +3,13 @@ import { IconRefresh } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { createReparse, stopReparse } from "../api/endpoints";
-import { READ_KEYS, reparsesQuery } from "../api/queries";
+import { REPARSE_KEYS, reparsesQuery } from "../api/queries";
 import type { Reparse, ReparseCreate } from "../logic/api";
 import { describeReparse, findReparse, isActive, percentDone } from "../logic/job";
 import { mayWrite, useMe } from "./me";
 import { ErrorLine } from "./StateView";
 
-interface ReadAgainProps {
+interface ReparseButtonProps {
   /** What to reparse: one stream, or the streams of a spec or a host. */
   readonly wish: ReparseCreate;
   /** Part of the button's accessible name, where a page has several. */
@@ -18,7 +18,7 @@ interface ReadAgainProps {
 }
 
 /** Starts a reparse and shows its progress. Only for users who may write. */
-export function ReadAgain({ wish, what, label = "Reparse" }: ReadAgainProps) {
+export function ReparseButton({ wish, what, label = "Reparse" }: ReparseButtonProps) {
   const me = useMe();
   const client = useQueryClient();
   const [startedId, setStartedId] = useState<number | null>(null);
@@ -38,7 +38,7 @@ export function ReadAgain({ wish, what, label = "Reparse" }: ReadAgainProps) {
   const isOver = reparse !== null && !isActive(reparse);
   useEffect(() => {
     if (isOver) {
-      for (const queryKey of READ_KEYS) {
+      for (const queryKey of REPARSE_KEYS) {
         void client.invalidateQueries({ queryKey });
       }
     }
