@@ -9,8 +9,7 @@ from normstat.errors import BadRequest
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 # The years that samples, and the windows of requests, can have: half-open [EPOCH, LATEST). Anything outside is a mistake or an
-# attack, and
-# near the limits of datetime every calculation overflows.
+# attack, and near the limits of datetime every calculation overflows.
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 
 

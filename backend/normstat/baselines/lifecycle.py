@@ -138,8 +138,7 @@ async def update_baselines(
     """Update the windows of rules, end finished recordings, and request missing profiles. A periodic job.
 
     Everything follows from the clock and the database, so missed runs do no harm. `now` defaults to the clock. A baseline that
-    fails
-    (for example with a time zone unknown to this machine) does not stop the others.
+    fails (for example with a time zone unknown to this machine) does not stop the others.
     """
     turns = Turns("baseline_update_failed") if turns is None else turns
     at = datetime.now(UTC) if now is None else now

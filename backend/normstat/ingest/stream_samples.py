@@ -1,8 +1,7 @@
 """Turn bytes of a stream into everything that is stored of them. Pure: no database, no clock; it may run in a thread.
 
 A request may bring many MiB of one stream. They are read piece by piece, so that a garbage stream, where every line is rejected,
-costs
-bounded memory.
+costs bounded memory.
 """
 
 from collections import Counter
@@ -44,8 +43,7 @@ class StreamResult:
     """The result of reading a stream: the chunk [start, end), and everything that the reader found in it.
 
     `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as are stored, all are counted in `n_lines`.
-    `n_unseen` of them
-    began before `start`: they have no text, and their line number is that of the line at `start`.
+    `n_unseen` of them began before `start`: they have no text, and their line number is that of the line at `start`.
     """
 
     start: int

@@ -1,8 +1,7 @@
 """Store requests of several agents in one transaction: raw bytes, samples, rejected lines, accounts and offsets, or nothing.
 
 A fleet sends many small requests. They are stored together: one statement reads or writes a kind of row for all of them, and one
-commit
-waits for the disk. One bad request is rejected without failing the batch.
+commit waits for the disk. One bad request is rejected without failing the batch.
 """
 
 import asyncio
@@ -44,8 +43,7 @@ log = structlog.get_logger()
 # Reading this much takes a few hundredths of a second; more leaves the event loop.
 THREAD_BYTES: Final = 128 * 1024
 # Another process may hold the host's lock; a table may be altered, or one of its chunks compressed. A batch gives up early, so that
-# its
-# other requests need not wait: they are then stored one by one.
+# its other requests need not wait: they are then stored one by one.
 LOCK_TIMEOUT_S: Final = 20
 BATCH_LOCK_TIMEOUT_S: Final = 2
 STATEMENT_TIMEOUT_S: Final = 60
@@ -187,7 +185,7 @@ class Batch:
     async def store(self) -> None:
         """Read everything, then write everything, so that writing never waits for tables to be created.
 
-        Raises: TablesLacking, HostsLacking before anything was written; TooManyInstances
+        Raises: MissingTables, MissingHosts before anything was written; TooManyInstances
         """
         connection = await driver_of(self._session)
         lock_s = LOCK_TIMEOUT_S if len(self._jobs) == 1 else BATCH_LOCK_TIMEOUT_S

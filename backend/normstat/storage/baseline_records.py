@@ -24,8 +24,7 @@ class RecurrenceRecord:
     """Recurring windows: an RRULE, the first local start, the length of each, and how many days of them are kept.
 
     `start` has no zone: it is local time of the baseline's `time_zone`. Whole days of `duration_s` are calendar days there; the
-    remainder
-    is in elapsed seconds.
+    remainder is in elapsed seconds.
     """
 
     rrule: str

@@ -24,8 +24,7 @@ from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 # Any number that no other advisory lock uses. Changes of baselines, exclusions or groups are serialised: a baseline changed while
-# an
-# exclusion is added would otherwise have profiles that ignore it.
+# an exclusion is added would otherwise have profiles that ignore it.
 BASELINES_LOCK: Final = 0x6E6F726D_00000015
 # Samples may be in transit for this long: agents send every few seconds.
 SETTLE: Final = timedelta(minutes=2)

@@ -254,10 +254,10 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
     migrations.upgrade(other_url)
     with killed_while_waiting(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
         assert query(other_url, "SELECT count(*) FROM hosts") == [(2,)]
-    with pytest.raises(MigrationError, match="not finished"):
+    with pytest.raises(MigrationError, match="is incomplete"):
         require_current_schema(other_url)
     manifest = await asyncio.to_thread(check_backup, tmp_path, quiet)
-    with pytest.raises(Conflict, match="half restored"):
+    with pytest.raises(Conflict, match="partly restored"):
         await asyncio.to_thread(restore, other_url, tmp_path, replace(manifest, taken_at="later"), quiet)
     await bring(other_url, tmp_path)
     assert content(other_url) == before
@@ -333,7 +333,7 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
     (tmp_path / "b/thesis.txt").write_text("mine")
     with pytest.raises(BadRequest, match="not empty and is not a backup"):
         await save(database_url, tmp_path / "b")
-    with pytest.raises(BadRequest, match="it is no backup"):
+    with pytest.raises(BadRequest, match="it is not a backup"):
         await bring(other_url, tmp_path / "b")
     body = json.loads((tmp_path / "a/manifest.json").read_text())
     for changes, error, message in (
