@@ -29,7 +29,7 @@ ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 219
 MAX_INSTANCE_LENGTH: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {MAX_INSTANCE_LENGTH} characters"
 # A rejected sample of many lines is shown by its first line, which may have been read before. It is searched this far back.
-BEHIND_BYTES: Final = 1 << 20
+LOOKBACK_BYTES: Final = 1 << 20
 # Names of instances whose rows are refused, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}

@@ -22,7 +22,7 @@ from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
-from normstat.ingest.stream_samples import BEHIND_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
+from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
 from normstat.ingest_limits import IngestLimits
 from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
@@ -471,7 +471,7 @@ class Batch:
     async def _read_unseen_text(self, stream: OpenStream, result: StreamResult) -> None:
         """Fill in rejected lines that arrived in an earlier request, so that they do not depend on how the stream was split."""
         # If a sample began further back, with gigabytes of other lines since, the line is stored without its text.
-        first = max(min(line.offset for line in result.rejected), result.start - BEHIND_BYTES)
+        first = max(min(line.offset for line in result.rejected), result.start - LOOKBACK_BYTES)
         text = b""
         async for start, data in chunks.read_chunks(self._session, stream.id, start=first):
             if start > first + len(text):
