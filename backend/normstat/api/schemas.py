@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
@@ -296,62 +296,6 @@ class Interval(Body):
 
     start: datetime
     end: datetime
-
-
-# --- baselines and comparison ---
-
-
-class RuleInfo(Body):
-    """Recurring windows: `start` is local time in the baseline's time zone, without a zone."""
-
-    rrule: str
-    start: Annotated[str, BeforeValidator(lambda start: start.isoformat() if isinstance(start, datetime) else start)]
-    duration_s: int
-    keep_days: int
-
-
-class ExcludedWindow(Body):
-    """A part of the windows that an exclusion removes, for one host or (null) for all."""
-
-    start: datetime
-    end: datetime
-    host: str | None
-    exclusion_id: int
-    name: str
-
-
-class ProfileInfo(Body):
-    """Progress of the profiles of all hosts of the baseline."""
-
-    state: Literal["waiting", "working", "done", "failed"]
-    n_done: int
-    n_total: int
-    message: str
-
-
-class BaselineInfo(Body):
-    """A baseline: a period marked as normal. `version` grows whenever windows, hosts or time zone change.
-
-    Windows may reach into the future: until `recording_until` the last one is being recorded. With a group, the hosts are those of
-    the group.
-    """
-
-    id: int
-    name: str
-    note: str
-    hosts: list[str]
-    group: str | None
-    windows: list[Interval]
-    excluded: list[ExcludedWindow]
-    version: int
-    time_zone: str
-    rule: RuleInfo | None
-    recording_until: datetime | None
-    archived_at: datetime | None
-    profile: ProfileInfo | None
-    created_by: str
-    created_at: datetime
-    updated_at: datetime
 
 
 # --- health ---

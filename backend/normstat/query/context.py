@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
-from normstat.query.host_lists import FIELD_DOCS
+from normstat.field_docs import FIELD_DOCS
 from normstat.storage.chunks import read_chunks
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
+from normstat.field_docs import FIELD_DOCS
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
@@ -30,10 +31,6 @@ class StreamState(StrEnum):
     LATE = "late"
     SILENT = "silent"
     RECORDED = "recorded"
-
-
-# The dataclasses below are also the API's bodies: FastAPI serialises them; strings under fields become OpenAPI descriptions.
-FIELD_DOCS: Final = {"use_attribute_docstrings": True}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.query.host_lists import FIELD_DOCS, LineCounts, StreamInfo, to_stream
+from normstat.field_docs import FIELD_DOCS
+from normstat.query.host_lists import LineCounts, StreamInfo, to_stream
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.storage import lookup

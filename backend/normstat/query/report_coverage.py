@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.field_docs import FIELD_DOCS
 from normstat.query.envelope import GAP_FACTOR, GapFinder
-from normstat.query.host_lists import FIELD_DOCS
 from normstat.query.sample_counts import count_samples
 from normstat.stats.records import Int64Array
 from normstat.storage.lookup import StatRef, list_host_stats, require_host

@@ -12,6 +12,7 @@ from normstat.api.comparison_schemas import Comparison
 from normstat.auth.roles import Role
 from normstat.query.host_lists import HostDetail, RejectedLineList
 from normstat.query.report_coverage import Coverage
+from normstat.storage.baseline_records import BaselineInfo
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, START, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -105,7 +106,7 @@ async def test_baselines_and_comparison(reader: httpx.AsyncClient) -> None:
     ]}  # fmt: skip
     made = await reader.post("/api/v1/baselines", json=body)
     assert made.status_code == 201, made.text
-    info = schemas.BaselineInfo.model_validate(made.json())
+    info = TypeAdapter(BaselineInfo).validate_python(made.json())
     assert (info.created_by, info.version, info.hosts) == ("operator", 1, [HOST])
     assert_envelope(await reader.post("/api/v1/baselines", json=body), 409, "conflict")
     path = f"/api/v1/baselines/{info.id}"

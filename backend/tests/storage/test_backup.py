@@ -23,7 +23,7 @@ from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest, read_manifest
 from normstat.storage.backup.restore_tables import check_backup, restore
-from normstat.storage.baseline_records import RecurrenceRecord
+from normstat.storage.baseline_records import RuleInfo
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.host_group_rows import create_group
@@ -88,7 +88,7 @@ async def fill(engine: AsyncEngine) -> Agent:
 async def mark_what_is_normal(engine: AsyncEngine) -> None:
     """A row in each table of baselines that a backup has; profiles are made again."""
     day = Window(START, START + timedelta(days=1))
-    rule = RecurrenceRecord("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
+    rule = RuleInfo("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
     async with open_write_session(make_sessions(engine)) as session:
         await create_group(session, "all", "", ["alpha", "beta"])
         draft = BaselineDraft("normal", "quiet", (), (day,), "ann", group="all", time_zone="Pacific/Chatham", rule=rule)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import baseline_rows, exclusion_rows, host_deletion, host_group_rows, mute_rows
-from normstat.storage.baseline_records import RecurrenceRecord
+from normstat.storage.baseline_records import RuleInfo
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import (
     AGAIN,
@@ -227,7 +227,7 @@ async def test_a_deleted_host_leaves_its_name_in_old_versions(session: AsyncSess
 
 
 async def test_copy_and_archive(session: AsyncSession) -> None:
-    rule = RecurrenceRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
+    rule = RuleInfo("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
     first = replace(draft("first", hours(1, 2)), rule=rule, time_zone="Europe/Berlin", note="why")
     made = await baseline_rows.create_baseline(session, first)
     assert made.rule == rule
@@ -250,7 +250,7 @@ async def test_copy_and_archive(session: AsyncSession) -> None:
 
 
 async def test_windows_of_a_rule_and_of_a_recording_are_not_changed_by_hand(session: AsyncSession) -> None:
-    rule = RecurrenceRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
+    rule = RuleInfo("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
     ruled = await baseline_rows.create_baseline(session, replace(draft("ruled"), rule=rule))
     assert ruled.windows == []
     with pytest.raises(Conflict, match="from its rule"):

@@ -1126,10 +1126,7 @@ export interface components {
     };
     /**
      * BaselineInfo
-     * @description A baseline: a period marked as normal. `version` grows whenever windows, hosts or time zone change.
-     *
-     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group, the hosts are those of
-     *     the group.
+     * @description A baseline: a period marked as normal.
      */
     BaselineInfo: {
       /** Archived At */
@@ -1145,7 +1142,10 @@ export interface components {
       excluded: components["schemas"]["ExcludedWindow"][];
       /** Group */
       group: string | null;
-      /** Hosts */
+      /**
+       * Hosts
+       * @description With a group, its hosts.
+       */
       hosts: string[];
       /** Id */
       id: number;
@@ -1154,7 +1154,10 @@ export interface components {
       /** Note */
       note: string;
       profile: components["schemas"]["ProfileInfo"] | null;
-      /** Recording Until */
+      /**
+       * Recording Until
+       * @description Until then the last window is being recorded; null without a recording.
+       */
       recording_until: string | null;
       rule: components["schemas"]["RuleInfo"] | null;
       /** Time Zone */
@@ -1164,10 +1167,16 @@ export interface components {
        * Format: date-time
        */
       updated_at: string;
-      /** Version */
+      /**
+       * Version
+       * @description Grows whenever windows, hosts or time zone change.
+       */
       version: number;
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
+      /**
+       * Windows
+       * @description Ordered, without overlaps; they may reach into the future.
+       */
+      windows: components["schemas"]["Window"][];
     };
     /**
      * BaselineList
@@ -1474,7 +1483,7 @@ export interface components {
     };
     /**
      * ExcludedWindow
-     * @description A part of the windows that an exclusion removes, for one host or (null) for all.
+     * @description A part of the windows that an exclusion removes.
      */
     ExcludedWindow: {
       /**
@@ -1484,7 +1493,10 @@ export interface components {
       end: string;
       /** Exclusion Id */
       exclusion_id: number;
-      /** Host */
+      /**
+       * Host
+       * @description null: all hosts.
+       */
       host: string | null;
       /** Name */
       name: string;
@@ -1529,7 +1541,7 @@ export interface components {
     };
     /**
      * ExclusionInfo
-     * @description A window that is excluded from all baselines.
+     * @description An incident window that baselines leave out; without a host, for all hosts.
      */
     ExclusionInfo: {
       /**
@@ -1929,20 +1941,29 @@ export interface components {
     };
     /**
      * HostHealth
-     * @description Data of one host in a baseline; `coverage`: the part of the past effective windows that has samples, 0..1.
+     * @description Health of one host in a baseline.
      */
     HostHealth: {
       /** Age Days */
       age_days: number | null;
-      /** Coverage */
+      /**
+       * Coverage
+       * @description The part of the past effective windows that has samples, 0..1.
+       */
       coverage: number;
       /** Host */
       host: string;
       /** N Samples */
       n_samples: number;
-      /** Newest At */
+      /**
+       * Newest At
+       * @description The newest sample in the baseline; null without any.
+       */
       newest_at: string | null;
-      /** Reasons */
+      /**
+       * Reasons
+       * @description Sentences; empty if nothing is wrong.
+       */
       reasons: string[];
       /**
        * State
@@ -1951,8 +1972,11 @@ export interface components {
       state: "good" | "stale" | "insufficient_data" | "empty";
       /** Stats */
       stats: components["schemas"]["StatHealth"][];
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
+      /**
+       * Windows
+       * @description The effective windows, including future ones, which count nowhere else.
+       */
+      windows: components["schemas"]["Window"][];
     };
     /**
      * HostInfo
@@ -2328,7 +2352,7 @@ export interface components {
     };
     /**
      * MuteInfo
-     * @description A muted series.
+     * @description A muted series; without a host for all hosts, without an instance for all instances.
      */
     MuteInfo: {
       /**
@@ -2447,17 +2471,21 @@ export interface components {
     };
     /**
      * ProfileInfo
-     * @description Progress of the profiles of all hosts of the baseline.
+     * @description Progress of the profiles of all hosts of a baseline.
      */
     ProfileInfo: {
       /** Message */
       message: string;
       /** N Done */
       n_done: number;
-      /** N Total */
+      /**
+       * N Total
+       * @description 0 until work has begun.
+       */
       n_total: number;
       /**
        * State
+       * @description That of the least advanced host.
        * @enum {string}
        */
       state: "waiting" | "working" | "done" | "failed";
@@ -2709,16 +2737,28 @@ export interface components {
     Role: "viewer" | "operator" | "administrator";
     /**
      * RuleInfo
-     * @description Recurring windows: `start` is local time in the baseline's time zone, without a zone.
+     * @description Recurring windows of a baseline.
      */
     RuleInfo: {
-      /** Duration S */
+      /**
+       * Duration S
+       * @description Length of each window. Whole days are calendar days; the remainder is in elapsed seconds.
+       */
       duration_s: number;
-      /** Keep Days */
+      /**
+       * Keep Days
+       * @description Windows are kept for this many days.
+       */
       keep_days: number;
-      /** Rrule */
+      /**
+       * Rrule
+       * @description An RRULE (RFC 5545) in canonical form.
+       */
       rrule: string;
-      /** Start */
+      /**
+       * Start
+       * @description The first start, local time in the baseline's time zone, without a zone.
+       */
       start: string;
     };
     /**
@@ -3044,18 +3084,28 @@ export interface components {
     };
     /**
      * StatHealth
-     * @description Data of one stat in a baseline. `instances_gone` are in it but not in the last day of data; `instances_new` the reverse.
-     *
-     *     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
+     * @description Health of one stat in a baseline.
      */
     StatHealth: {
-      /** Coverage */
+      /**
+       * Coverage
+       * @description The part of the past effective windows that has samples, 0..1.
+       */
       coverage: number;
-      /** Instances Gone */
+      /**
+       * Instances Gone
+       * @description In the baseline, but not in the last day of data; at most 20 names.
+       */
       instances_gone: string[];
-      /** Instances New */
+      /**
+       * Instances New
+       * @description In the last day of data, but not in the baseline; at most 20 names.
+       */
       instances_new: string[];
-      /** Is Estimate */
+      /**
+       * Is Estimate
+       * @description `n_samples` is an estimate.
+       */
       is_estimate: boolean;
       /** N Instances Gone */
       n_instances_gone: number;
@@ -3441,7 +3491,7 @@ export interface components {
       /** Version */
       version: number;
       /** Windows */
-      windows: components["schemas"]["Interval"][];
+      windows: components["schemas"]["Window"][];
     };
     /**
      * VersionList
@@ -3454,8 +3504,6 @@ export interface components {
     /**
      * Window
      * @description Half-open [start, end); never empty, both ends aware and in UTC.
-     *
-     *     Raises: BadRequest when it is empty, ends before it starts, or has a naive end
      */
     Window: {
       /**
