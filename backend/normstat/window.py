@@ -9,8 +9,7 @@ from normstat.errors import BadRequest
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 # The years that samples, and the windows of requests, can have: half-open [EPOCH, LATEST). Anything outside is a mistake or an
-# attack, and
-# near the limits of datetime every calculation overflows.
+# attack, and near the limits of datetime every calculation overflows.
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -34,15 +33,13 @@ def clamp(instant: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Window:
-    """Half-open [start, end); never empty, both ends aware and in UTC.
-
-    Raises: BadRequest when it is empty, ends before it starts, or has a naive end
-    """
+    """Half-open [start, end); never empty, both ends aware and in UTC."""
 
     start: datetime
     end: datetime
 
     def __post_init__(self) -> None:
+        """Raise BadRequest when it is empty, ends before it starts, or has a naive end."""
         if self.start.utcoffset() is None or self.end.utcoffset() is None:
             raise BadRequest(f"The window {self.start} to {self.end} has no time zone; give both instants with a zone, e.g. Z")
         object.__setattr__(self, "start", self.start.astimezone(UTC))

@@ -1,8 +1,7 @@
 """Memory budget and cancellation of comparisons.
 
 The arithmetic runs in a thread, which cannot be killed from outside: so it checks now and then whether to continue. Sizes are
-estimated
-before the memory is allocated. Outside of `working` (commands, tests of the arithmetic) there are no limits.
+estimated before the memory is allocated. Outside of `working` (commands, tests of the arithmetic) there are no limits.
 """
 
 import asyncio

@@ -2,7 +2,6 @@
 
 Responsible for: parsing requests, permissions, serialising answers, request limits. Never: SQL, statistics, the layout of a tool's
 output. Entry point: `router.api_router`, mounted by `normstat.app`; `deps` provides what routes depend on (sessions, roles,
-windows),
-`handlers` turns every error into the error envelope. A new route needs a line in POLICY of tests/api/test_access.py, and `make
-gen`.
+windows), `handlers` turns every error into the error envelope. A new route needs a line in POLICY of tests/api/test_access.py, and
+`make gen`.
 """

@@ -1,13 +1,18 @@
 """The bodies of baselines and of their versions, health, exclusions, mutes and host groups."""
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, BaselineInfo, Body, Interval, Name, Note
+from normstat.api.schemas import NO_NUL, Body, Name, Note
+from normstat.baselines.baseline_health import HostHealth
 from normstat.baselines.lifecycle import MAX_RECORD_HOURS, MIN_RECORD_HOURS
+from normstat.storage.baseline_records import BaselineInfo
+from normstat.storage.baseline_versions import VersionInfo
+from normstat.storage.exclusion_rows import ExclusionInfo
+from normstat.storage.host_group_rows import HostGroupInfo
+from normstat.storage.mute_rows import MuteInfo
 
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
@@ -86,52 +91,10 @@ class BaselineArchive(Body):
     is_archived: bool
 
 
-class VersionInfo(Body):
-    """One version of a baseline, and why it was created."""
-
-    version: int
-    windows: list[Interval]
-    hosts: list[str]
-    time_zone: str
-    reason: str
-    made_by: str
-    made_at: datetime
-
-
 class VersionList(Body):
     """All versions of a baseline, newest first."""
 
     versions: list[VersionInfo]
-
-
-class StatHealth(Body):
-    """Data of one stat in a baseline. `instances_gone` are in it but not in the last day of data; `instances_new` the reverse.
-
-    At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
-    """
-
-    stat: str
-    n_samples: int
-    is_estimate: bool
-    coverage: float
-    instances_gone: list[str]
-    n_instances_gone: int
-    instances_new: list[str]
-    n_instances_new: int
-
-
-class HostHealth(Body):
-    """Data of one host in a baseline; `coverage`: the part of the past effective windows that has samples, 0..1."""
-
-    host: str
-    state: Literal["good", "stale", "insufficient_data", "empty"]
-    reasons: list[str]
-    windows: list[Interval]
-    coverage: float
-    n_samples: int
-    newest_at: datetime | None
-    age_days: float | None
-    stats: list[StatHealth]
 
 
 class BaselineHealth(Body):
@@ -149,19 +112,6 @@ class ExclusionCreate(Body):
     start: Instant
     end: Instant
     host: Name | None = None
-
-
-class ExclusionInfo(Body):
-    """A window that is excluded from all baselines."""
-
-    id: int
-    name: str
-    note: str
-    start: datetime
-    end: datetime
-    host: str | None
-    created_by: str
-    created_at: datetime
 
 
 class ExclusionMade(Body):
@@ -193,19 +143,6 @@ class MuteCreate(Body):
     reason: Note = ""
 
 
-class MuteInfo(Body):
-    """A muted series."""
-
-    id: int
-    host: str | None
-    stat: str
-    field: str
-    instance: str | None
-    reason: str
-    created_by: str
-    created_at: datetime
-
-
 class MuteList(Body):
     """Muted series, newest first."""
 
@@ -226,16 +163,6 @@ class HostGroupUpdate(Body):
     name: Name | None = None
     note: Note | None = None
     hosts: Hosts | None = None
-
-
-class HostGroupInfo(Body):
-    """A host group, and the names of the baselines that use it."""
-
-    id: int
-    name: str
-    note: str
-    hosts: list[str]
-    baselines: list[str]
 
 
 class HostGroupList(Body):

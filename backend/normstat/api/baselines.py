@@ -12,19 +12,18 @@ from normstat.api.baseline_schemas import (
     BaselineHealth,
     BaselineList,
     BaselineUpdate,
-    HostHealth,
     IntervalInput,
     RuleInput,
-    VersionInfo,
     VersionList,
 )
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, BaselineInfo, Empty
+from normstat.api.schemas import NO_NUL, Empty
 from normstat.baselines.baseline_health import read_health
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import baseline_rows
+from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import BaselineChange
 from normstat.storage.baseline_versions import list_versions
 from normstat.window import Window
@@ -43,7 +42,7 @@ async def list_baselines(
 ) -> BaselineList:
     """List baselines, newest first."""
     records = await baseline_rows.list_baselines(session, host, is_archived=archived)
-    return BaselineList(baselines=[BaselineInfo.model_validate(record) for record in records])
+    return BaselineList(baselines=records)
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
@@ -60,13 +59,13 @@ async def create_baseline(body: BaselineCreate, principal: Operator, session: Wr
         time_zone=body.time_zone,
         created_by=principal.name,
     )
-    return BaselineInfo.model_validate(await create_requested(session, request, datetime.now(UTC)))
+    return await create_requested(session, request, datetime.now(UTC))
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noqa: A002
     """Return a baseline, archived or not."""
-    return BaselineInfo.model_validate(await baseline_rows.read_baseline(session, id))
+    return await baseline_rows.read_baseline(session, id)
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
@@ -83,7 +82,7 @@ async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator,
         removes_rule="rule" in body.model_fields_set and body.rule is None,
         reason=body.reason,
     )
-    return BaselineInfo.model_validate(await update_requested(session, id, change, _to_rule(body.rule), datetime.now(UTC)))
+    return await update_requested(session, id, change, _to_rule(body.rule), datetime.now(UTC))
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
@@ -96,7 +95,7 @@ async def delete_baseline(id: IdPath, session: WriteSession) -> Empty:  # noqa: 
 @router.get("/{id}/versions", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def list_baseline_versions(id: IdPath, session: ReadSession) -> VersionList:  # noqa: A002
     """List all versions of a baseline, newest first."""
-    return VersionList(versions=[VersionInfo.model_validate(record) for record in await list_versions(session, id)])
+    return VersionList(versions=await list_versions(session, id))
 
 
 @router.get("/{id}/health", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
@@ -112,14 +111,13 @@ async def get_baseline_health(
     since.
     """
     version, hosts = await read_health(session, id, datetime.now(UTC), host=host)
-    return BaselineHealth(version=version, hosts=[HostHealth.model_validate(host) for host in hosts])
+    return BaselineHealth(version=version, hosts=hosts)
 
 
 @router.post("/{id}/copy", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def copy_baseline(id: IdPath, body: BaselineCopy, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Copy a baseline, with its rule."""
-    record = await baseline_rows.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)
-    return BaselineInfo.model_validate(record)
+    return await baseline_rows.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)
 
 
 @router.post("/{id}/archive", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
@@ -127,14 +125,13 @@ async def archive_baseline(id: IdPath, body: BaselineArchive, session: WriteSess
     """Hide a baseline from lists, or show it again. An archived baseline stops following its rule; it can still be read and
     compared with.
     """
-    return BaselineInfo.model_validate(await baseline_rows.archive_baseline(session, id, is_archived=body.is_archived))
+    return await baseline_rows.archive_baseline(session, id, is_archived=body.is_archived)
 
 
 @router.delete("/{id}/recording", responses=guarded_answers(NotFound, Conflict))
 async def stop_baseline_recording(id: IdPath, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """End a recording now; what was recorded so far is the baseline."""
-    record = await baseline_rows.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)
-    return BaselineInfo.model_validate(record)
+    return await baseline_rows.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)
 
 
 def _to_windows(intervals: list[IntervalInput]) -> tuple[Window, ...]:

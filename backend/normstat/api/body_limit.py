@@ -48,8 +48,7 @@ class BodyLimitMiddleware:
     """Makes reading a body fail with 413 if it is too large, and with 503 if there is no memory for it now.
 
     `limits_by_path` override `limit`. Bodies sent to `limits_of_streams` do not count against the budget: they are not buffered, or
-    have a
-    budget of their own.
+    have a budget of their own.
 
     FastAPI's own `max_body_size` answers in plain text. This one raises where the body is read, so that the handlers see it;
     HTTPException, because FastAPI turns any other error of reading into a 400.

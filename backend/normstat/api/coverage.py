@@ -6,9 +6,9 @@ from fastapi import APIRouter, Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Coverage
 from normstat.errors import BadRequest, NotFound
 from normstat.query import report_coverage
+from normstat.query.report_coverage import Coverage
 
 router = APIRouter(prefix="/hosts", tags=["coverage"], dependencies=[NEEDS_VIEWER])
 
@@ -21,4 +21,4 @@ async def read_coverage(
     width: Annotated[int, Query(ge=16, le=8000, description="width of the bar in pixels")] = 1000,
 ) -> Coverage:
     """Return when each stat of the host has samples inside the window, and which bytes were dropped."""
-    return Coverage.model_validate(await report_coverage.read_coverage(session, host, window, width))
+    return await report_coverage.read_coverage(session, host, window, width)

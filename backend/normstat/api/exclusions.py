@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.baseline_schemas import ExclusionCreate, ExclusionGone, ExclusionInfo, ExclusionList, ExclusionMade
+from normstat.api.baseline_schemas import ExclusionCreate, ExclusionGone, ExclusionList, ExclusionMade
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
@@ -26,7 +26,7 @@ async def list_exclusions(
 ) -> ExclusionList:
     """List the windows excluded from all baselines."""
     records = await exclusion_rows.list_exclusions(session, host=host)
-    return ExclusionList(exclusions=[ExclusionInfo.model_validate(record) for record in records])
+    return ExclusionList(exclusions=records)
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound))
@@ -35,7 +35,7 @@ async def create_exclusion(body: ExclusionCreate, principal: Operator, session: 
     window = Window(body.start, body.end)
     draft = ExclusionDraft(name=body.name, note=body.note, window=window, host=body.host, created_by=principal.name)
     record, n_baselines = await exclusion_rows.create_exclusion(session, draft)
-    return ExclusionMade(exclusion=ExclusionInfo.model_validate(record), n_baselines=n_baselines)
+    return ExclusionMade(exclusion=record, n_baselines=n_baselines)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))

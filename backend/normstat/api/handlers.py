@@ -197,8 +197,7 @@ class EnvelopeMiddleware:
     """Turns unexpected errors into the envelope, or aborts the response if it has begun.
 
     A middleware and not an exception handler, because Starlette's handler for Exception runs outside all middlewares and re-raises
-    the
-    exception.
+    the exception.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter
 
-from normstat.api.baseline_schemas import HostGroupCreate, HostGroupInfo, HostGroupList, HostGroupUpdate
+from normstat.api.baseline_schemas import HostGroupCreate, HostGroupList, HostGroupUpdate
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import Empty
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import host_group_rows
-from normstat.storage.host_group_rows import GroupChange
+from normstat.storage.host_group_rows import GroupChange, HostGroupInfo
 
 router = APIRouter(prefix="/host-groups", tags=["host groups"])
 
@@ -16,13 +16,13 @@ router = APIRouter(prefix="/host-groups", tags=["host groups"])
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_host_groups(session: ReadSession) -> HostGroupList:
     """List host groups, by name."""
-    return HostGroupList(groups=[HostGroupInfo.model_validate(record) for record in await host_group_rows.list_groups(session)])
+    return HostGroupList(groups=await host_group_rows.list_groups(session))
 
 
 @router.post("", status_code=201, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def create_host_group(body: HostGroupCreate, session: WriteSession) -> HostGroupInfo:
     """Create a host group."""
-    return HostGroupInfo.model_validate(await host_group_rows.create_group(session, body.name, body.note, body.hosts))
+    return await host_group_rows.create_group(session, body.name, body.note, body.hosts)
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
@@ -30,7 +30,7 @@ async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operat
     """Change a group; other hosts give its baselines a new version."""
     hosts = None if body.hosts is None else tuple(body.hosts)
     change = GroupChange(changed_by=principal.name, name=body.name, note=body.note, hosts=hosts)
-    return HostGroupInfo.model_validate(await host_group_rows.update_group(session, id, change))
+    return await host_group_rows.update_group(session, id, change)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))

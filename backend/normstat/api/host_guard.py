@@ -16,8 +16,7 @@ class HostGuard:
     """Answers 400 to requests for other hosts.
 
     Requests to `open_paths` pass: agents send there with a secret that no page of another site has, whatever name they know the
-    server by,
-    and a 400 would make them set their data aside.
+    server by, and a 400 would make them set their data aside.
     """
 
     def __init__(self, app: ASGIApp, open_paths: Collection[str]) -> None:

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, StatPath
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, HostDetail, HostInfo, HostList, InstanceInfo, InstanceList, RejectedLineList
+from normstat.api.schemas import NO_NUL, HostList, InstanceList
 from normstat.errors import BadRequest, NotFound
 from normstat.query import host_lists
+from normstat.query.host_lists import HostDetail, RejectedLineList
 
 router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
@@ -17,14 +18,13 @@ router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 @router.get("", responses=guarded_answers())
 async def list_hosts(session: ReadSession) -> HostList:
     """List all hosts by name."""
-    records = await host_lists.list_hosts(session, datetime.now(UTC))
-    return HostList(hosts=[HostInfo.model_validate(record) for record in records])
+    return HostList(hosts=await host_lists.list_hosts(session, datetime.now(UTC)))
 
 
 @router.get("/{host}", responses=guarded_answers(NotFound))
 async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
     """Return a host and its streams."""
-    return HostDetail.model_validate(await host_lists.read_host(session, host, datetime.now(UTC)))
+    return await host_lists.read_host(session, host, datetime.now(UTC))
 
 
 @router.get("/{host}/rejected", responses=guarded_answers(NotFound))
@@ -36,11 +36,11 @@ async def list_rejected_lines(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> RejectedLineList:
     """List rejected lines of the host, newest first."""
-    return RejectedLineList.model_validate(await host_lists.list_rejected(session, host, stream_id, limit, reason=reason))
+    return await host_lists.list_rejected(session, host, stream_id, limit, reason=reason)
 
 
 @router.get("/{host}/stats/{stat}/instances", responses=guarded_answers(BadRequest, NotFound))
 async def list_instances(host: HostPath, stat: StatPath, window: InWindow, session: ReadSession) -> InstanceList:
     """List the instances of a stat that have samples in the window; above 10,000, those with the latest samples."""
-    records, n_left_out = await host_lists.list_instances(session, host, stat, window)
-    return InstanceList(instances=[InstanceInfo.model_validate(record) for record in records], n_left_out=n_left_out)
+    instances, n_left_out = await host_lists.list_instances(session, host, stat, window)
+    return InstanceList(instances=instances, n_left_out=n_left_out)

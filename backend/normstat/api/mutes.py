@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.baseline_schemas import MuteCreate, MuteInfo, MuteList
+from normstat.api.baseline_schemas import MuteCreate, MuteList
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, Empty
 from normstat.errors import Conflict, NotFound
 from normstat.storage import mute_rows
-from normstat.storage.mute_rows import MuteDraft
+from normstat.storage.mute_rows import MuteDraft, MuteInfo
 
 router = APIRouter(prefix="/mutes", tags=["mutes"])
 
@@ -23,7 +23,7 @@ async def list_mutes(
     ] = None,
 ) -> MuteList:
     """List muted series."""
-    return MuteList(mutes=[MuteInfo.model_validate(record) for record in await mute_rows.list_mutes(session, host)])
+    return MuteList(mutes=await mute_rows.list_mutes(session, host))
 
 
 @router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict))
@@ -37,7 +37,7 @@ async def create_mute(body: MuteCreate, principal: Operator, session: WriteSessi
         reason=body.reason,
         created_by=principal.name,
     )
-    return MuteInfo.model_validate(await mute_rows.create_mute(session, draft))
+    return await mute_rows.create_mute(session, draft)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))

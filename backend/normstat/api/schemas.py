@@ -7,11 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
-from normstat.query.host_lists import StreamState
+from normstat.query.host_lists import HostInfo, InstanceInfo
 
 # PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
 NO_NUL = r"^[^\x00]*$"
@@ -156,92 +156,10 @@ class NewToken(Body):
 # --- hosts ---
 
 
-class LineCounts(Body):
-    """Number of lines of a stream, by kind."""
-
-    header: int
-    sample: int
-    since_boot: int
-    timestamp: int
-    state_change: int
-    ignored: int
-    rejected: int
-
-
-class StreamInfo(Body):
-    """One run of one tool on a host. `spec` names how it is read; `stats` the stats it yields."""
-
-    id: int
-    spec: str
-    stats: list[str]
-    key: str
-    command: str
-    state: StreamState
-    created_at: datetime
-    last_received_at: datetime | None
-    last_sample_at: datetime | None
-    acked_offset: int
-    n_lines: LineCounts
-    n_gap_bytes: int
-
-
-class HostInfo(Body):
-    """A host. `state` is the best state among its streams; `clock_offset_s` is how far its clock is ahead of the server's.
-
-    `has_reject_rise`: the last hour has at least ten rejected lines, and at least four times as many as the hour before.
-    """
-
-    name: str
-    os: str
-    agent_version: str
-    created_at: datetime
-    last_seen_at: datetime | None
-    first_sample_at: datetime | None
-    last_sample_at: datetime | None
-    clock_offset_s: float | None
-    state: StreamState
-    n_streams_live: int
-    n_streams: int
-    n_rejected: int
-    n_rejected_last_hour: int
-    n_rejected_hour_before: int
-    has_reject_rise: bool
-    stats: list[str]
-
-
 class HostList(Body):
     """All hosts, by name."""
 
     hosts: list[HostInfo]
-
-
-class HostDetail(Body):
-    """A host and its streams, newest first; streams that ended more than a week ago are only counted."""
-
-    host: HostInfo
-    streams: list[StreamInfo]
-    n_old_streams: int
-
-
-class RejectedLineInfo(Body):
-    """A line that could not be read."""
-
-    stream_id: int
-    spec: str
-    key: str
-    line_no: int
-    offset: int
-    n_bytes: int
-    text: str
-    reason: str
-    received_at: datetime
-
-
-class RejectedLineList(Body):
-    """Rejected lines, newest first. `n_total` includes those whose text is not stored; for one reason, only stored ones."""
-
-    rejected_lines: list[RejectedLineInfo]
-    n_total: int
 
 
 # --- the catalogue ---
@@ -293,14 +211,6 @@ class StatList(Body):
     """The catalogue: all stats, in menu order."""
 
     stats: list[StatInfo]
-
-
-class InstanceInfo(Body):
-    """An instance of a stat on this host."""
-
-    name: str
-    first_sample_at: datetime
-    last_sample_at: datetime
 
 
 class InstanceList(Body):
@@ -386,92 +296,6 @@ class Interval(Body):
 
     start: datetime
     end: datetime
-
-
-class GapInfo(Body):
-    """Bytes that the agent had to drop before they could be sent."""
-
-    spec: str
-    key: str
-    reported_at: datetime
-    n_bytes: int
-
-
-class StatCoverage(Body):
-    """When a stat has samples inside the window. `interval_s` is the typical interval of two reports."""
-
-    stat: str
-    n_samples: int
-    interval_s: float | None
-    covered: list[Interval]
-
-
-class Coverage(Body):
-    """The coverage of a host; `first_sample_at` and `last_sample_at` are over all time."""
-
-    host: str
-    start: datetime
-    end: datetime
-    first_sample_at: datetime | None
-    last_sample_at: datetime | None
-    stats: list[StatCoverage]
-    gaps: list[GapInfo]
-
-
-# --- baselines and comparison ---
-
-
-class RuleInfo(Body):
-    """Recurring windows: `start` is local time in the baseline's time zone, without a zone."""
-
-    rrule: str
-    start: Annotated[str, BeforeValidator(lambda start: start.isoformat() if isinstance(start, datetime) else start)]
-    duration_s: int
-    keep_days: int
-
-
-class ExcludedWindow(Body):
-    """A part of the windows that an exclusion removes, for one host or (null) for all."""
-
-    start: datetime
-    end: datetime
-    host: str | None
-    exclusion_id: int
-    name: str
-
-
-class ProfileInfo(Body):
-    """Progress of the profiles of all hosts of the baseline."""
-
-    state: Literal["waiting", "working", "done", "failed"]
-    n_done: int
-    n_total: int
-    message: str
-
-
-class BaselineInfo(Body):
-    """A baseline: a period marked as normal. `version` grows whenever windows, hosts or time zone change.
-
-    Windows may reach into the future: until `recording_until` the last one is being recorded. With a group, the hosts are those of
-    the group.
-    """
-
-    id: int
-    name: str
-    note: str
-    hosts: list[str]
-    group: str | None
-    windows: list[Interval]
-    excluded: list[ExcludedWindow]
-    version: int
-    time_zone: str
-    rule: RuleInfo | None
-    recording_until: datetime | None
-    archived_at: datetime | None
-    profile: ProfileInfo | None
-    created_by: str
-    created_at: datetime
-    updated_at: datetime
 
 
 # --- health ---

@@ -54,7 +54,7 @@ async def list_specs(session: ReadSession) -> SpecList:
 @router.post("/draft", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
 async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
     """Draft a spec from a sample of a tool's output, to be corrected."""
-    wish = DraftWish(
+    request = DraftWish(
         name=body.name,
         sample=body.sample,
         form=body.shape,
@@ -62,7 +62,7 @@ async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
         command=body.command or "",
         instance_column=body.instance_column or "",
     )
-    found = await anyio.to_thread.run_sync(draft.draft_spec, wish)
+    found = await anyio.to_thread.run_sync(draft.draft_spec, request)
     columns = [
         SpecDraftColumn(key=column.key, column=column.column, kind=column.kind, unit=column.unit, decimals=column.decimals)
         for column in found.columns

@@ -28,11 +28,9 @@ class AppState:
 
     `engine` is for people and jobs; `ingest_engine` and `probe` have connections of their own, so that agents are served and
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
-    held by
-    agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send. `preview_slots`
-    bounds the
-    spec previews read at once, each in a process of its own; `export_slots` the running exports, each with a connection;
-    `comparison_slots` and `comparison_memory` the comparisons.
+    held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
+    `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
+    with a connection; `comparison_slots` and `comparison_memory` the comparisons.
     """
 
     settings: Settings

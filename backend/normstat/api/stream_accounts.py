@@ -5,11 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.account_schemas import HostAccounts, StreamContext
 from normstat.api.deps import NEEDS_VIEWER, HostPath, IdPath, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.errors import NotFound
 from normstat.query import context, line_accounts
+from normstat.query.context import StreamContext
+from normstat.query.line_accounts import HostAccounts
 
 router = APIRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
@@ -28,10 +29,7 @@ async def read_accounts(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> HostAccounts:
     """Return how every line and byte of a host was classified: in total, and stream by stream."""
-    accounts = await line_accounts.read_host_accounts(
-        session, host, only=only, stream_id=stream_id, limit=limit, now=datetime.now(UTC)
-    )
-    return HostAccounts.model_validate(accounts)
+    return await line_accounts.read_host_accounts(session, host, only=only, stream_id=stream_id, limit=limit, now=datetime.now(UTC))
 
 
 @router.get("/streams/{id}/context", responses=guarded_answers(NotFound))
@@ -43,4 +41,4 @@ async def read_context(
     after: LineCount = 10,
 ) -> StreamContext:
     """Return a line of a stream's raw output and the lines around it, as the tool printed them."""
-    return StreamContext.model_validate(await context.read_context(session, id, offset, before=before, after=after))
+    return await context.read_context(session, id, offset, before=before, after=after)

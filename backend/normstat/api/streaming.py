@@ -13,8 +13,7 @@ log = structlog.get_logger()
 
 Pieces = AsyncGenerator[bytes]
 # Bytes sent at once. The server's buffer takes a whole part, and the next one when it has drained: small parts show whether the
-# client
-# reads, and an unread answer costs little memory.
+# client reads, and an unread answer costs little memory.
 PART_BYTES: Final = 64 * 1024
 
 
@@ -69,8 +68,7 @@ async def detach(pieces: Pieces) -> Pieces:
     """Return the pieces, each produced in a task of its own, which is cancelled once.
 
     When the client is gone, anyio cancels the response's task again at every turn of the event loop, and so would interrupt what
-    the
-    driver does then: ask the server to cancel the statement, and wait until it has.
+    the driver does then: ask the server to cancel the statement, and wait until it has.
     """
     coming: asyncio.Task[bytes | None] | None = None
     try:

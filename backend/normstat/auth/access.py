@@ -35,8 +35,7 @@ class Principal:
     """An authenticated account, with the rights of this request.
 
     `role` is the account's, or the lower one of the API token. `session_hash` is None for a request with an API token: such a
-    request may
-    not change how the account logs in.
+    request may not change how the account logs in.
     """
 
     user_id: int

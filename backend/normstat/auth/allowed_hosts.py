@@ -1,9 +1,8 @@
 """The host names that this server answers to.
 
 A page of another site can point its own name at this server's address (DNS rebinding): the victim's browser then treats the server
-as
-part of that site and lets the page read its answers. The Host header still carries the foreign name, so unknown names are refused.
-Literal addresses are not names and cannot be rebound.
+as part of that site and lets the page read its answers. The Host header still carries the foreign name, so unknown names are
+refused. Literal addresses are not names and cannot be rebound.
 """
 
 import ipaddress

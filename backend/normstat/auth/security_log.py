@@ -1,12 +1,10 @@
 """Security events in the log: logins, refusals, changes of accounts and tokens.
 
 Each is one line with a fixed name and keys. It contains no secret, and no name that was typed into a login form for an account that
-does
-not exist: people type passwords there. Logged names are shortened.
+does not exist: people type passwords there. Logged names are shortened.
 
 What a stranger can cause at will must not fill the disk. For each event and source (an address, an account) the first few in a
-minute are
-written in full; the rest is counted, and at the end of the minute one line `security_events_repeated` gives the number.
+minute are written in full; the rest is counted, and at the end of the minute one line `security_events_repeated` gives the number.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """Slows down password guessing without giving an attacker a way to lock the owner out.
 
 Counting wrong attempts alone is a dilemma: by address, a botnet guesses freely; by account, anybody locks anybody out by guessing
-wrong.
-So two kinds of visitors are distinguished (as OWASP's device cookies do):
+wrong. So two kinds of visitors are distinguished (as OWASP's device cookies do):
 
 - A *stranger* is counted in three ways. By name and address: five attempts, then waits of 1, 2, 4, ... seconds up to a minute. By
   address for all names (made-up ones too): 50 attempts, then one per second. By name for all addresses: 20 attempts, then one per
@@ -13,16 +12,13 @@ So two kinds of visitors are distinguished (as OWASP's device cookies do):
   thief of the cookie is still slowed down, and a new password of the account makes the cookie worthless.
 
 An address from which somebody logged in to the account is in between: it is exempt from the third rule, so an attack from elsewhere
-does
-not affect somebody with a new browser at the usual desk. What remains is an owner with a new browser at a new place during the
-attack; a
-one-time link is the way in. Links are 256 random bits, which nobody guesses: a valid one is never refused, and wrong ones are
-counted so
-that a flood of them costs little.
+does not affect somebody with a new browser at the usual desk. What remains is an owner with a new browser at a new place during the
+attack; a one-time link is the way in. Links are 256 random bits, which nobody guesses: a valid one is never refused, and wrong ones
+are counted so that a flood of them costs little.
 
 Attempts are counted before the password is hashed, so many at once do not slip through together, and a refused attempt costs no
-hashing.
-Memory is bounded: each table evicts what was quiet for longest. With several processes each counts its own part (see `Throttle`).
+hashing. Memory is bounded: each table evicts what was quiet for longest. With several processes each counts its own part (see
+`Throttle`).
 """
 
 import math
@@ -161,8 +157,7 @@ class Throttle:
     """Counts attempts in bounded memory.
 
     Each of `n_processes` sees only its share of the attempts: it allows its share of the free ones and makes the waits that many
-    times longer,
-    so that all together allow no more than one would.
+    times longer, so that all together allow no more than one would.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_KEYS, n_processes: int = 1) -> None:

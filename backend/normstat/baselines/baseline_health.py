@@ -11,9 +11,10 @@ from normstat.baselines.lifecycle import to_rule
 from normstat.baselines.recurrence import next_window
 from normstat.baselines.window_sets import Windows, intersect, length_s, merge
 from normstat.errors import NotFound, shorten
+from normstat.field_docs import FIELD_DOCS
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
-from normstat.storage.baseline_records import BaselineRecord
+from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import read_baseline
 from normstat.storage.baseline_versions import effective_windows
 from normstat.storage.lookup import list_host_stats, require_host
@@ -36,29 +37,49 @@ MAX_SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class StatHealth:
-    """Health of one stat; `coverage` is the part of the effective windows that has samples, 0..1."""
+    """Health of one stat in a baseline."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     stat: str
     n_samples: int
     is_estimate: bool
+    """`n_samples` is an estimate."""
+
     coverage: float
+    """The part of the past effective windows that has samples, 0..1."""
+
     instances_gone: list[str]
+    """In the baseline, but not in the last day of data; at most 20 names."""
+
     n_instances_gone: int
     instances_new: list[str]
+    """In the last day of data, but not in the baseline; at most 20 names."""
+
     n_instances_new: int
 
 
 @dataclass(frozen=True, slots=True)
 class HostHealth:
-    """Health of one host; `windows` are the effective ones, including future ones, which count nowhere else."""
+    """Health of one host in a baseline."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     host: str
     state: State
     reasons: list[str]
+    """Sentences; empty if nothing is wrong."""
+
     windows: list[Window]
+    """The effective windows, including future ones, which count nowhere else."""
+
     coverage: float
+    """The part of the past effective windows that has samples, 0..1."""
+
     n_samples: int
     newest_at: datetime | None
+    """The newest sample in the baseline; null without any."""
+
     age_days: float | None
     stats: list[StatHealth]
 
@@ -88,7 +109,7 @@ async def read_health(
     return record.version, [await _read_host(session, record, name, now) for name in record.hosts if host in (None, name)]
 
 
-async def _read_host(session: AsyncSession, record: BaselineRecord, host: str, now: datetime) -> HostHealth:
+async def _read_host(session: AsyncSession, record: BaselineInfo, host: str, now: datetime) -> HostHealth:
     host_id = await require_host(session, host)
     effective = await effective_windows(session, record.id, host_id)
     past = clip_at(effective, now)
@@ -129,7 +150,7 @@ def clip_at(windows: Windows, now: datetime) -> Windows:
 
 
 def assess(
-    record: BaselineRecord, effective: Windows, now: datetime, *, covered_s: float, age_days: float | None
+    record: BaselineInfo, effective: Windows, now: datetime, *, covered_s: float, age_days: float | None
 ) -> tuple[State, list[str]]:
     """Return the state of the windows and their samples as a whole, with reasons; no reasons means nothing is wrong.
 
@@ -180,7 +201,7 @@ def _assess_stats(state: State, found: Sequence[_StatData]) -> tuple[State, list
     return state, reasons
 
 
-def _why_empty(record: BaselineRecord, effective: Windows, past: Windows, now: datetime) -> str:
+def _why_empty(record: BaselineInfo, effective: Windows, past: Windows, now: datetime) -> str:
     if not record.windows:
         rule = to_rule(record.rule, record.time_zone)
         coming = None if rule is None else next_window(rule, now)

@@ -13,7 +13,7 @@ from normstat.baselines.recurrence import RecurrenceRule, parse_rule, windows_of
 from normstat.baselines.window_sets import Windows
 from normstat.errors import BadRequest
 from normstat.storage import baseline_records, baseline_rows
-from normstat.storage.baseline_records import BaselineRecord, RecurrenceRecord, ScheduledBaseline
+from normstat.storage.baseline_records import BaselineInfo, RuleInfo, ScheduledBaseline
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
 from normstat.storage.session import open_read_session, open_write_session
@@ -52,7 +52,7 @@ class BaselineRequest:
     created_by: str
 
 
-async def create_requested(session: AsyncSession, request: BaselineRequest, now: datetime) -> BaselineRecord:
+async def create_requested(session: AsyncSession, request: BaselineRequest, now: datetime) -> BaselineInfo:
     """Return the new baseline. A recording begins now; a rule starts with all windows that it would have by now.
 
     Raises: BadRequest for an invalid rule or length, or more than one definition; and what create_baseline raises
@@ -82,7 +82,7 @@ async def create_requested(session: AsyncSession, request: BaselineRequest, now:
 
 async def update_requested(
     session: AsyncSession, baseline_id: int, change: BaselineChange, rule: RuleRequest | None, now: datetime
-) -> BaselineRecord:
+) -> BaselineInfo:
     """Return the changed baseline, with a new rule if one is given; a change of the time zone moves the windows of its rule.
 
     Raises: what update_baseline raises; BadRequest for an invalid rule
@@ -117,17 +117,17 @@ async def read_rule(request: RuleRequest, zone: str, now: datetime) -> Recurrenc
     return await anyio.to_thread.run_sync(parse)
 
 
-def to_record(rule: RecurrenceRule) -> RecurrenceRecord:
+def to_record(rule: RecurrenceRule) -> RuleInfo:
     """Return the rule in its stored form."""
-    return RecurrenceRecord(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
+    return RuleInfo(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
 
 
-def to_request(rule: RecurrenceRecord) -> RuleRequest:
+def to_request(rule: RuleInfo) -> RuleRequest:
     """Return the rule in the form of a request."""
     return RuleRequest(rule.rrule, rule.start.isoformat(), rule.duration_s, rule.keep_days)
 
 
-def to_rule(rule: RecurrenceRecord | None, zone: str) -> RecurrenceRule | None:
+def to_rule(rule: RuleInfo | None, zone: str) -> RecurrenceRule | None:
     """Return the rule of a baseline in that time zone. Missing: None when it has none."""
     return None if rule is None else RecurrenceRule(rule.rrule, rule.start, rule.duration_s, rule.keep_days, zone)
 
@@ -138,8 +138,7 @@ async def update_baselines(
     """Update the windows of rules, end finished recordings, and request missing profiles. A periodic job.
 
     Everything follows from the clock and the database, so missed runs do no harm. `now` defaults to the clock. A baseline that
-    fails
-    (for example with a time zone unknown to this machine) does not stop the others.
+    fails (for example with a time zone unknown to this machine) does not stop the others.
     """
     turns = Turns("baseline_update_failed") if turns is None else turns
     at = datetime.now(UTC) if now is None else now

@@ -124,8 +124,7 @@ def next_window(rule: RecurrenceRule, now: datetime) -> Window | None:
 
 def to_instant(local: datetime, zone: str) -> datetime:
     """Return the instant of a local time. An ambiguous time means the first instant; a skipped time counts as if the clocks had not
-    been set
-    forward.
+    been set forward.
     """
     return local.replace(tzinfo=require_zone(zone), fold=0).astimezone(UTC)
 
@@ -144,8 +143,7 @@ def _skip_to(rule: RecurrenceRule, local_now: datetime) -> datetime:
     """Return a later first start that yields the same last windows, so that not all years of the rule are enumerated.
 
     Daily and weekly patterns repeat after whole weeks of the interval, wherever counting begins. A rare rule may have too few
-    windows
-    left, so callers check whether there are enough.
+    windows left, so callers check whether there are enough.
     """
     parts = dict(part.split("=") for part in rule.rrule.split(";"))
     if parts["FREQ"] not in ("DAILY", "WEEKLY") or parts.keys() & {"COUNT", "BYSETPOS"}:

@@ -13,8 +13,8 @@ from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_re
 from normstat.cli.db_session import print_table, run_in_session
 from normstat.errors import BadRequest
 from normstat.storage import baseline_rows, exclusion_rows
-from normstat.storage.baseline_records import BaselineRecord
-from normstat.storage.baseline_versions import VersionRecord, list_versions
+from normstat.storage.baseline_records import BaselineInfo
+from normstat.storage.baseline_versions import VersionInfo, list_versions
 from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.storage.session import WriteSession
 from normstat.storage.user_specs import refresh_catalogue
@@ -71,7 +71,7 @@ def list_(
 ) -> None:
     """List baselines, newest first."""
 
-    async def read(session: WriteSession) -> list[BaselineRecord]:
+    async def read(session: WriteSession) -> list[BaselineInfo]:
         return await baseline_rows.list_baselines(session, host, is_archived=archived)
 
     records = run_in_session(read)
@@ -86,7 +86,7 @@ def list_(
 def show(name: NameArgument) -> None:
     """Show a baseline: its windows, exclusions, versions, and its health for each host."""
 
-    async def read(session: WriteSession) -> tuple[BaselineRecord, list[VersionRecord], list[HostHealth]]:
+    async def read(session: WriteSession) -> tuple[BaselineInfo, list[VersionInfo], list[HostHealth]]:
         await refresh_catalogue(session)
         record = await baseline_rows.find_baseline(session, name)
         _, health = await read_health(session, record.id, datetime.now(UTC))
@@ -144,7 +144,7 @@ def add(
         created_by=MADE_BY,
     )
 
-    async def make(session: WriteSession) -> BaselineRecord:
+    async def make(session: WriteSession) -> BaselineInfo:
         return await create_requested(session, request, datetime.now(UTC))
 
     made = run_in_session(make)
@@ -157,7 +157,7 @@ def add(
 def stop(name: NameArgument) -> None:
     """End a recording now; what was recorded so far is the baseline."""
 
-    async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
+    async def work(session: WriteSession, found: BaselineInfo) -> BaselineInfo:
         return await baseline_rows.stop_recording(session, found.id, datetime.now(UTC), made_by=MADE_BY)
 
     record = _run_on(name, work)
@@ -168,7 +168,7 @@ def stop(name: NameArgument) -> None:
 def copy(name: NameArgument, new: Annotated[str, typer.Argument(help="name of the copy")]) -> None:
     """Copy a baseline, with its rule."""
 
-    async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
+    async def work(session: WriteSession, found: BaselineInfo) -> BaselineInfo:
         return await baseline_rows.copy_baseline(session, found.id, new, datetime.now(UTC), made_by=MADE_BY)
 
     record = _run_on(name, work)
@@ -179,7 +179,7 @@ def copy(name: NameArgument, new: Annotated[str, typer.Argument(help="name of th
 def archive(name: NameArgument, *, undo: Annotated[bool, typer.Option("--undo", help="show it in lists again")] = False) -> None:
     """Hide a baseline from lists; it can still be read and compared with."""
 
-    async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
+    async def work(session: WriteSession, found: BaselineInfo) -> BaselineInfo:
         return await baseline_rows.archive_baseline(session, found.id, is_archived=not undo)
 
     record = _run_on(name, work)
@@ -192,7 +192,7 @@ def delete(name: NameArgument, *, yes: Annotated[bool, typer.Option("--yes", hel
     if not yes:
         typer.confirm(f"Baseline {name} and all its versions will be deleted for good. Continue?", abort=True)
 
-    async def work(session: WriteSession, found: BaselineRecord) -> BaselineRecord:
+    async def work(session: WriteSession, found: BaselineInfo) -> BaselineInfo:
         await baseline_rows.delete_baseline(session, found.id)
         return found
 
@@ -233,7 +233,7 @@ def include(number: Annotated[int, typer.Argument(help="id of the exclusion", mi
 def list_exclusions(*, host: Annotated[str | None, typer.Option(help="exclusions that apply to this host")] = None) -> None:
     """List the windows excluded from baselines."""
 
-    async def read(session: WriteSession) -> list[exclusion_rows.ExclusionRecord]:
+    async def read(session: WriteSession) -> list[exclusion_rows.ExclusionInfo]:
         return await exclusion_rows.list_exclusions(session, host=host)
 
     rows = [
@@ -244,11 +244,11 @@ def list_exclusions(*, host: Annotated[str | None, typer.Option(help="exclusions
 
 
 def _run_on(
-    name: str, work: Callable[[WriteSession, BaselineRecord], Awaitable[BaselineRecord]]
-) -> BaselineRecord:  # fmt: skip
+    name: str, work: Callable[[WriteSession, BaselineInfo], Awaitable[BaselineInfo]]
+) -> BaselineInfo:  # fmt: skip
     """Return the result of the work on the baseline of that name or id, in a committed session."""
 
-    async def run(session: WriteSession) -> BaselineRecord:
+    async def run(session: WriteSession) -> BaselineInfo:
         return await work(session, await baseline_rows.find_baseline(session, name))
 
     return run_in_session(run)
@@ -258,12 +258,12 @@ def _baselines(n: int) -> str:
     return f"{n} baseline{'' if n == 1 else 's'}"
 
 
-def _hosts_text(record: BaselineRecord) -> str:
+def _hosts_text(record: BaselineInfo) -> str:
     hosts = ", ".join(record.hosts) or "no host"
     return hosts if record.group is None else f"{record.group} ({hosts})"
 
 
-def _source_text(record: BaselineRecord) -> str:
+def _source_text(record: BaselineInfo) -> str:
     if record.recording_until is not None:
         return f"recorded until {_clock(record.recording_until)}"
     rule = record.rule

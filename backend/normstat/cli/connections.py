@@ -29,8 +29,7 @@ class ConnectionLimits:
     """Limits of connections: how many there may be, and how long a client may keep the server waiting.
 
     `head_timeout_s` applies to the complete head of a request; `stall_timeout_s` to a body that arrives, or an answer that is read,
-    too
-    slowly. Trusted proxies carry the connections of many clients, so `n_per_address` does not apply to them.
+    too slowly. Trusted proxies carry the connections of many clients, so `n_per_address` does not apply to them.
     """
 
     n_connections: int

@@ -1,8 +1,7 @@
 """uvicorn's HTTP protocol with bounds on what a client may send and how long it may take.
 
 The parser (llhttp) buffers nothing, but httptools and uvicorn collect the head of a request without a limit; trailers of a chunked
-body
-end up there, too. uvicorn's only deadline is that of a kept-alive connection.
+body end up there, too. uvicorn's only deadline is that of a kept-alive connection.
 """
 
 import asyncio

@@ -1,10 +1,8 @@
 """Runs several server processes on one socket: starts, supervises, restarts and stops them.
 
 The parent binds the socket and does nothing else: it has no event loop, no thread and no connection to the database. Each worker is
-another
-`normstat serve`, with the socket and one end of a socket pair as open files. Over the pair the worker reports that it is ready, and
-learns
-when the parent is gone, even if it was killed: then it stops, too.
+another `normstat serve`, with the socket and one end of a socket pair as open files. Over the pair the worker reports that it is
+ready, and learns when the parent is gone, even if it was killed: then it stops, too.
 """
 
 import asyncio
@@ -65,8 +63,7 @@ class Workers:
     """All workers; `run` returns when they have ended.
 
     `command` builds the command line of a worker from its two file descriptors, the listening socket first. A worker gets `grace_s`
-    to stop
-    before it is killed.
+    to stop before it is killed.
     """
 
     n: int
@@ -170,8 +167,7 @@ class Acceptor:
     """Accepts connections from a socket shared with other processes, a few at a time, so that each process gets its share.
 
     A loop that accepts everything that waits, as asyncio does, gives ten agents that connect at once to one process. The number
-    accepted at
-    once grows as long as more are waiting.
+    accepted at once grows as long as more are waiting.
     """
 
     def __init__(self, listener: socket.socket, make_protocol: Callable[[], asyncio.Protocol]) -> None:

@@ -1,8 +1,7 @@
 """Stores requests in batches, one transaction each (ingest/transaction.py). Only what is committed is acknowledged.
 
 An offset that this module returns is committed. A client that sends the same bytes again, or bytes from elsewhere in the stream, is
-told
-where the stream stands, and nothing is stored twice.
+told where the stream stands, and nothing is stored twice.
 """
 
 import asyncio

@@ -21,8 +21,7 @@ MAX_FRAMES: Final = 10_000
 MAX_GZIP_MEMBERS: Final = 10_000
 MAX_HEADER_LENGTH: Final = 8192
 # A gap is bytes that fell out of a file in a host's spool: 16 TiB is the largest file of ext4, and 32,768 times the default limit
-# of the
-# spool. A stream of 1 PiB is a tool that prints 30 MB a second for a year. Larger numbers are made up.
+# of the spool. A stream of 1 PiB is a tool that prints 30 MB a second for a year. Larger numbers are made up.
 MAX_GAP_BYTES: Final = 1 << 44
 MAX_STREAM_BYTES: Final = 1 << 50
 GZIP_WINDOW_BITS: Final = 31

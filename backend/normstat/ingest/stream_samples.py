@@ -1,8 +1,7 @@
 """Turn bytes of a stream into everything that is stored of them. Pure: no database, no clock; it may run in a thread.
 
 A request may bring many MiB of one stream. They are read piece by piece, so that a garbage stream, where every line is rejected,
-costs
-bounded memory.
+costs bounded memory.
 """
 
 from collections import Counter
@@ -30,7 +29,7 @@ ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 219
 MAX_INSTANCE_LENGTH: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {MAX_INSTANCE_LENGTH} characters"
 # A rejected sample of many lines is shown by its first line, which may have been read before. It is searched this far back.
-BEHIND_BYTES: Final = 1 << 20
+LOOKBACK_BYTES: Final = 1 << 20
 # Names of instances whose rows are refused, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}
@@ -44,8 +43,7 @@ class StreamResult:
     """The result of reading a stream: the chunk [start, end), and everything that the reader found in it.
 
     `n_lines` and `n_bytes` count by kind; `rejected` has at most as many lines as are stored, all are counted in `n_lines`.
-    `n_unseen` of them
-    began before `start`: they have no text, and their line number is that of the line at `start`.
+    `n_unseen` of them began before `start`: they have no text, and their line number is that of the line at `start`.
     """
 
     start: int

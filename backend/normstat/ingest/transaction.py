@@ -1,8 +1,7 @@
 """Store requests of several agents in one transaction: raw bytes, samples, rejected lines, accounts and offsets, or nothing.
 
 A fleet sends many small requests. They are stored together: one statement reads or writes a kind of row for all of them, and one
-commit
-waits for the disk. One bad request is rejected without failing the batch.
+commit waits for the disk. One bad request is rejected without failing the batch.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
-from normstat.ingest.stream_samples import BEHIND_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
+from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
 from normstat.ingest_limits import IngestLimits
 from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
@@ -44,8 +43,7 @@ log = structlog.get_logger()
 # Reading this much takes a few hundredths of a second; more leaves the event loop.
 THREAD_BYTES: Final = 128 * 1024
 # Another process may hold the host's lock; a table may be altered, or one of its chunks compressed. A batch gives up early, so that
-# its
-# other requests need not wait: they are then stored one by one.
+# its other requests need not wait: they are then stored one by one.
 LOCK_TIMEOUT_S: Final = 20
 BATCH_LOCK_TIMEOUT_S: Final = 2
 STATEMENT_TIMEOUT_S: Final = 60
@@ -187,7 +185,7 @@ class Batch:
     async def store(self) -> None:
         """Read everything, then write everything, so that writing never waits for tables to be created.
 
-        Raises: TablesLacking, HostsLacking before anything was written; TooManyInstances
+        Raises: MissingTables, MissingHosts before anything was written; TooManyInstances
         """
         connection = await driver_of(self._session)
         lock_s = LOCK_TIMEOUT_S if len(self._jobs) == 1 else BATCH_LOCK_TIMEOUT_S
@@ -473,7 +471,7 @@ class Batch:
     async def _read_unseen_text(self, stream: OpenStream, result: StreamResult) -> None:
         """Fill in rejected lines that arrived in an earlier request, so that they do not depend on how the stream was split."""
         # If a sample began further back, with gigabytes of other lines since, the line is stored without its text.
-        first = max(min(line.offset for line in result.rejected), result.start - BEHIND_BYTES)
+        first = max(min(line.offset for line in result.rejected), result.start - LOOKBACK_BYTES)
         text = b""
         async for start, data in chunks.read_chunks(self._session, stream.id, start=first):
             if start > first + len(text):

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
+from normstat.field_docs import FIELD_DOCS
 from normstat.storage.chunks import read_chunks
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 
@@ -22,25 +23,32 @@ LOOK_AHEAD: Final = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ContextLine:
-    """One line of the raw output.
+    """One line of raw output."""
 
-    `offset` is its first byte in the stream; `n_bytes` its length with the newline, as far as it was read; `is_cut`: the text is
-    not
-    the whole line; `is_after_gap`: the host lost the bytes directly before this line.
-    Missing: `line_no` None where no rejected line nearby gives the number of lines before it.
-    """
+    __pydantic_config__ = FIELD_DOCS
 
     offset: int
+    """Of its first byte in the stream."""
+
     line_no: int | None
+    """Counted from 1 in the stream; null where no rejected line nearby gives the number of lines before it."""
+
     n_bytes: int
+    """Its length with the newline, as far as it was read."""
+
     text: str
     is_cut: bool
+    """The text is not the whole line."""
+
     is_target: bool
+    """The line contains the requested offset."""
+
     is_after_gap: bool
+    """The host lost the bytes directly before this line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class StreamContext:
     """The lines around a position in a stream, in stream order."""
 
     stream_id: int
@@ -65,7 +73,7 @@ class ByteRun:
         return self.start + len(self.data)
 
 
-async def read_context(session: AsyncSession, stream_id: int, offset: int, *, before: int, after: int) -> Context:
+async def read_context(session: AsyncSession, stream_id: int, offset: int, *, before: int, after: int) -> StreamContext:
     """Return the line that holds the byte at `offset`, with up to `before` lines before it and `after` lines after it.
 
     Raises: NotFound for an unknown stream, or an offset whose bytes are not stored
@@ -86,7 +94,7 @@ async def read_context(session: AsyncSession, stream_id: int, offset: int, *, be
             "lost them, or retention removed them",
             {"stream_id": stream_id, "offset": offset, "acked_offset": found.acked_offset},
         )
-    return Context(stream_id, found.name, found.spec, found.key, await _number(session, stream_id, lines))
+    return StreamContext(stream_id, found.name, found.spec, found.key, await _number(session, stream_id, lines))
 
 
 async def _find_context(session: AsyncSession, stream_id: int, offset: int, before: int, after: int) -> list[ContextLine] | None:

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
+from normstat.field_docs import FIELD_DOCS
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
@@ -46,87 +47,135 @@ class LineCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamRecord:
-    """One run of one tool."""
+class StreamInfo:
+    """One run of one tool on a host."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     id: int
     spec: str
+    """The spec that reads it."""
+
     stats: list[str]
+    """The stats that the spec yields; empty if there is no such spec."""
+
     key: str
+    """Chosen by the agent; unique within the host and spec."""
+
     command: str
+    """The command line as the agent reported it."""
+
     state: StreamState
     created_at: datetime
     last_received_at: datetime | None
+    """By the server's clock; null before the first bytes."""
+
     last_sample_at: datetime | None
+    """By the host's clock; null without samples."""
+
     acked_offset: int
+    """Bytes below this offset are committed or known to be lost."""
+
     n_lines: LineCounts
     n_gap_bytes: int
+    """Bytes that the agent had to drop before it could send them."""
 
 
 @dataclass(frozen=True, slots=True)
-class HostRecord:
-    """A host; `state` is the best state among its streams. `has_reject_rise`: see query/reject_rise.py."""
+class HostInfo:
+    """A host, with sums over its streams."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     name: str
     os: str
+    """`uname -s -r -m`; empty if no agent reported it."""
+
     agent_version: str
     created_at: datetime
     last_seen_at: datetime | None
+    """The last request of its agent; null for imported hosts."""
+
     first_sample_at: datetime | None
     last_sample_at: datetime | None
     clock_offset_s: float | None
+    """How far the host's clock is ahead of the server's; null if unknown."""
+
     state: StreamState
+    """The best state among its streams."""
+
     n_streams_live: int
     n_streams: int
     n_rejected: int
+    """Rejected lines of all time."""
+
     n_rejected_last_hour: int
     n_rejected_hour_before: int
     has_reject_rise: bool
+    """The last hour has at least ten rejected lines, and at least four times as many as the hour before."""
+
     stats: list[str]
+    """The stats with samples of the host, by name."""
 
 
 @dataclass(frozen=True, slots=True)
-class HostDetailRecord:
-    """A host and its streams, newest first; streams that ended more than a week ago are only counted."""
+class HostDetail:
+    """A host and its streams."""
 
-    host: HostRecord
-    streams: list[StreamRecord]
+    __pydantic_config__ = FIELD_DOCS
+
+    host: HostInfo
+    streams: list[StreamInfo]
+    """Newest first, without those that ended more than a week ago."""
+
     n_old_streams: int
+    """Streams that ended more than a week ago."""
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedLineRecord:
+class RejectedLineInfo:
     """A line that could not be read."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     stream_id: int
     spec: str
     key: str
     line_no: int
+    """Counted from 1 in the stream."""
+
     offset: int
+    """Of the line's first byte in the stream."""
+
     n_bytes: int
     text: str
+    """The line, shortened if long."""
+
     reason: str
     received_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedLines:
-    """Rejected lines, newest first; `n_total` includes those whose text is not stored."""
+class RejectedLineList:
+    """Rejected lines, newest first."""
 
-    rejected_lines: list[RejectedLineRecord]
+    __pydantic_config__ = FIELD_DOCS
+
+    rejected_lines: list[RejectedLineInfo]
     n_total: int
+    """Includes lines whose text is not stored; for one reason, only stored ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class InstanceRecord:
-    """An instance of a stat: what its rows describe (a disk, a CPU, a process)."""
+class InstanceInfo:
+    """An instance of a stat on a host: what its rows describe (a disk, a CPU, a process)."""
 
     name: str
     first_sample_at: datetime
     last_sample_at: datetime
 
 
-async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
+async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     """Return all hosts by name, with the state of their streams at `now`."""
     is_there = Host.id.not_in(select(HostDeletion.host_id))
     hosts = sorted((await session.scalars(select(Host).where(is_there))).all(), key=lambda host: lookup.natural_key(host.name))
@@ -139,7 +188,7 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostRecord]:
     ]
 
 
-async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetailRecord:
+async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetail:
     """Return a host and its streams, newest first.
 
     Raises: NotFound
@@ -158,12 +207,12 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     records = [to_stream(stream, now) for stream in streams]
     own = totals.get(host_id, NO_STREAMS)
     record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), now)
-    return HostDetailRecord(record, records, own.n_streams - len(records))
+    return HostDetail(record, records, own.n_streams - len(records))
 
 
 async def list_rejected(
     session: AsyncSession, name: str, stream_id: int | None, limit: int, *, reason: str | None = None
-) -> RejectedLines:
+) -> RejectedLineList:
     """Return the rejected lines of a host, or of one of its streams, newest first; `reason`: only lines rejected for this reason.
 
     Raises: NotFound for an unknown host, or a stream of another host
@@ -189,7 +238,7 @@ async def list_rejected(
         .limit(limit)
     )
     lines = [
-        RejectedLineRecord(
+        RejectedLineInfo(
             stream_id=line.stream_id,
             spec=spec,
             key=key,
@@ -202,13 +251,12 @@ async def list_rejected(
         )
         for line, spec, key in rows
     ]
-    return RejectedLines(lines, int(n_total))
+    return RejectedLineList(lines, int(n_total))
 
 
-async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> tuple[list[InstanceRecord], int]:
+async def list_instances(session: AsyncSession, name: str, stat: str, window: Window) -> tuple[list[InstanceInfo], int]:
     """Return the instances of a stat that were present in the window, in natural order (cpu 9 before cpu 10), and how many were
-    omitted:
-    above the limit only those with the latest samples are listed.
+    omitted: above the limit only those with the latest samples are listed.
 
     Raises: NotFound for an unknown host or stat
     """
@@ -217,7 +265,7 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
     if found is None:
         return [], 0
     instances, n_all = await lookup.list_latest_instances(session, host_id, found.id, window)
-    records = [InstanceRecord(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
+    records = [InstanceInfo(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
     return records, n_all - len(records)
 
 
@@ -275,8 +323,8 @@ def to_state(last_received_at: datetime | None, now: datetime, *, is_recorded: b
     return StreamState.LIVE if last_received_at > now - LIVE_WITHIN else StreamState.LATE
 
 
-def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], now: datetime) -> HostRecord:
-    return HostRecord(
+def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], now: datetime) -> HostInfo:
+    return HostInfo(
         name=host.name,
         os=host.os,
         agent_version=host.agent_version,
@@ -296,10 +344,10 @@ def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence
     )
 
 
-def to_stream(stream: Stream, now: datetime) -> StreamRecord:
+def to_stream(stream: Stream, now: datetime) -> StreamInfo:
     """Return the stream with its state at `now`."""
     spec = load_catalogue().specs.get(stream.spec)
-    return StreamRecord(
+    return StreamInfo(
         id=stream.id,
         spec=stream.spec,
         stats=[] if spec is None else [stat.name for stat in spec.stats],

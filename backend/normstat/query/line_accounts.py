@@ -9,7 +9,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.query.host_lists import LineCounts, StreamRecord, to_stream
+from normstat.field_docs import FIELD_DOCS
+from normstat.query.host_lists import LineCounts, StreamInfo, to_stream
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.storage import lookup
@@ -30,45 +31,64 @@ class StreamFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """Why lines were rejected. `n` counts those whose text is stored: at most 1000 per reason and stream."""
+    """Why lines were rejected."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     reason: str
     n: int
+    """Counts lines whose text is stored: at most 1000 per reason and stream."""
+
     last_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class StreamAccount:
-    """The account of one stream: what arrived, and how it was classified.
+    """The account of one stream: what arrived, and how it was classified."""
 
-    `is_outdated`: its samples were read with another version of the spec than the catalogue's (`catalogue_version`).
-    Missing: `catalogue_version` None where no spec of that name exists; the stream is not read, and its lines count as ignored.
-    """
+    __pydantic_config__ = FIELD_DOCS
 
-    stream: StreamRecord
+    stream: StreamInfo
     first_sample_at: datetime | None
     bytes_by_kind: LineCounts
     n_gaps: int
     spec_version: int
+    """The version of the spec that its oldest samples were read with; 0: there was no such spec."""
+
     catalogue_version: int | None
+    """The present version of the spec; null if there is none: then the stream is not read, and its lines count as ignored."""
+
     is_outdated: bool
+    """Its samples were read with another version of the spec than the present one."""
+
     reasons: list[ReasonCount]
+    """The most frequent of `n_reasons`."""
+
     n_reasons: int
 
 
 @dataclass(frozen=True, slots=True)
 class HostAccounts:
-    """The sums over all streams of a host, and the selected streams, newest first; `n_matching` counts them without the limit."""
+    """The sums over all streams of a host, and the selected streams."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     host: str
     n_streams: int
     n_streams_outdated: int
     n_bytes: int
+    """Bytes that arrived."""
+
     n_gap_bytes: int
+    """Bytes that were lost before they could be sent."""
+
     n_lines: LineCounts
     bytes_by_kind: LineCounts
     n_matching: int
+    """Selected streams without the limit."""
+
     streams: list[StreamAccount]
+    """Newest first."""
 
 
 async def read_host_accounts(

@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.field_docs import FIELD_DOCS
 from normstat.query.envelope import GAP_FACTOR, GapFinder
 from normstat.query.sample_counts import count_samples
 from normstat.stats.records import Int64Array
@@ -32,19 +33,22 @@ SECOND_US: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class StatCoverage:
-    """When a stat has samples inside the window. `interval_s`: the typical interval of two reports; None with fewer than two.
+    """When a stat has samples inside the window."""
 
-    `n_samples` is exact up to about two million, and above that the number of reports times the samples per report.
-    """
+    __pydantic_config__ = FIELD_DOCS
 
     stat: str
     n_samples: int
+    """Exact up to about two million; above, the number of reports times the samples per report."""
+
     interval_s: float | None
+    """The typical interval of two reports; null with fewer than two."""
+
     covered: list[Window]
 
 
 @dataclass(frozen=True, slots=True)
-class GapRecord:
+class GapInfo:
     """Bytes that the agent had to drop before it could send them, by stream and request."""
 
     spec: str
@@ -54,19 +58,27 @@ class GapRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class HostCoverage:
-    """The coverage of a host; first and last sample are over all time."""
+class Coverage:
+    """The coverage of a host."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     host: str
     start: datetime
     end: datetime
     first_sample_at: datetime | None
+    """Over all time; null without samples."""
+
     last_sample_at: datetime | None
+    """Over all time; null without samples."""
+
     stats: list[StatCoverage]
-    gaps: list[GapRecord]
+    """Stats with samples inside the window."""
+
+    gaps: list[GapInfo]
 
 
-async def read_coverage(session: AsyncSession, host: str, window: Window, width: int = 1000) -> HostCoverage:
+async def read_coverage(session: AsyncSession, host: str, window: Window, width: int = 1000) -> Coverage:
     """Return the covered intervals of every stat of the host, at the resolution of a bar `width` pixels wide.
 
     Raises: NotFound for an unknown host
@@ -82,14 +94,14 @@ async def read_coverage(session: AsyncSession, host: str, window: Window, width:
         .order_by(Gap.reported_at, Stream.id)
     )
     stats = [await read_stat_coverage(session, host_id, stat, window, width) for stat in await list_host_stats(session, host_id)]
-    return HostCoverage(
+    return Coverage(
         host=host,
         start=window.start,
         end=window.end,
         first_sample_at=first,
         last_sample_at=last,
         stats=[stat for stat in stats if stat.n_samples],
-        gaps=[GapRecord(*gap) for gap in gaps],
+        gaps=[GapInfo(*gap) for gap in gaps],
     )
 
 

@@ -49,10 +49,8 @@ async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef
     """Return the fields that have a value in the window, in catalogue order; exact for small windows.
 
     With more than ROWS_LOOKED_AT rows, rollups answer for the hours that they cover (their value may lie outside the window, on the
-    same
-    day), and the other hours are searched; if these have as many rows again, all fields of the stat are returned. So a returned
-    field
-    may have no value, but no field with a value is left out.
+    same day), and the other hours are searched; if these have as many rows again, all fields of the stat are returned. So a
+    returned field may have no value, but no field with a value is left out.
     """
     found = await _search_rows(session, host_id, stat, [window])
     if found is not None:

@@ -3,78 +3,109 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final, Literal
 
+from pydantic import WithJsonSchema
 from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.field_docs import FIELD_DOCS
 from normstat.stats.engine.timeline import require_zone
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost, Exclusion, HostGroup, ProfileJob
 from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 Ranges = Sequence[Range[datetime]]
+ProfileState = Literal["waiting", "working", "done", "failed"]
 # The state of the whole is that of the job that is least advanced.
-PROFILE_STATES: Final = ("failed", "working", "waiting", "done")
+PROFILE_STATES: Final[tuple[ProfileState, ...]] = ("failed", "working", "waiting", "done")
+
+
+# Local time without a zone, so it is not a date-time of JSON Schema.
+LocalTime = Annotated[datetime, WithJsonSchema({"type": "string"})]
 
 
 @dataclass(frozen=True, slots=True)
-class RecurrenceRecord:
-    """Recurring windows: an RRULE, the first local start, the length of each, and how many days of them are kept.
+class RuleInfo:
+    """Recurring windows of a baseline."""
 
-    `start` has no zone: it is local time of the baseline's `time_zone`. Whole days of `duration_s` are calendar days there; the
-    remainder
-    is in elapsed seconds.
-    """
+    __pydantic_config__ = FIELD_DOCS
 
     rrule: str
-    start: datetime
+    """An RRULE (RFC 5545) in canonical form."""
+
+    start: LocalTime
+    """The first start, local time in the baseline's time zone, without a zone."""
+
     duration_s: int
+    """Length of each window. Whole days are calendar days; the remainder is in elapsed seconds."""
+
     keep_days: int
+    """Windows are kept for this many days."""
 
 
 @dataclass(frozen=True, slots=True)
-class ExcludedRecord:
-    """A part of a baseline's windows that an exclusion removes, for a host or (None) for all."""
+class ExcludedWindow:
+    """A part of the windows that an exclusion removes."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     start: datetime
     end: datetime
     host: str | None
+    """null: all hosts."""
+
     exclusion_id: int
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileProgress:
-    """Progress of the profiles of all hosts of a baseline; `n_total` is 0 until work has begun."""
+class ProfileInfo:
+    """Progress of the profiles of all hosts of a baseline."""
 
-    state: str
+    __pydantic_config__ = FIELD_DOCS
+
+    state: ProfileState
+    """That of the least advanced host."""
+
     n_done: int
     n_total: int
+    """0 until work has begun."""
+
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineRecord:
-    """A baseline; `windows` are ordered and do not overlap, and may reach into the future."""
+class BaselineInfo:
+    """A baseline: a period marked as normal."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     id: int
     name: str
     note: str
     hosts: list[str]
+    """With a group, its hosts."""
+
+    group: str | None
     windows: list[Window]
+    """Ordered, without overlaps; they may reach into the future."""
+
+    excluded: list[ExcludedWindow]
     version: int
+    """Grows whenever windows, hosts or time zone change."""
+
+    time_zone: str
+    rule: RuleInfo | None
+    recording_until: datetime | None
+    """Until then the last window is being recorded; null without a recording."""
+
+    archived_at: datetime | None
+    profile: ProfileInfo | None
     created_by: str
     created_at: datetime
     updated_at: datetime
-    archived_at: datetime | None
-    time_zone: str
-    rule: RecurrenceRecord | None
-    recording_until: datetime | None
-    group: str | None
-    excluded: list[ExcludedRecord]
-    profile: ProfileProgress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +132,7 @@ def to_ranges(windows: Iterable[Window]) -> list[Range[datetime]]:
     return [Range(window.start, window.end, bounds="[)") for window in windows]
 
 
-def to_rule(baseline: Baseline | ScheduledBaseline) -> RecurrenceRecord | None:
+def to_rule(baseline: Baseline | ScheduledBaseline) -> RuleInfo | None:
     """Return the rule of the baseline. Missing: None when it has none.
 
     Raises: BadRequest when this machine does not know its time zone
@@ -109,10 +140,10 @@ def to_rule(baseline: Baseline | ScheduledBaseline) -> RecurrenceRecord | None:
     if baseline.rrule is None or baseline.rule_start_at is None:
         return None
     local = baseline.rule_start_at.astimezone(require_zone(baseline.time_zone)).replace(tzinfo=None)
-    return RecurrenceRecord(baseline.rrule, local, baseline.rule_duration_s or 0, baseline.keep_days or 0)
+    return RuleInfo(baseline.rrule, local, baseline.rule_duration_s or 0, baseline.keep_days or 0)
 
 
-def set_rule(baseline: Baseline, rule: RecurrenceRecord | None) -> None:
+def set_rule(baseline: Baseline, rule: RuleInfo | None) -> None:
     """Set the rule of a baseline, whose time zone is already set; without one, its windows stay as they are."""
     if rule is None:
         baseline.rrule = baseline.rule_start_at = baseline.rule_duration_s = baseline.keep_days = None
@@ -123,13 +154,13 @@ def set_rule(baseline: Baseline, rule: RecurrenceRecord | None) -> None:
     baseline.keep_days = rule.keep_days
 
 
-async def to_records(session: AsyncSession, baselines: Sequence[Baseline]) -> list[BaselineRecord]:
+async def to_records(session: AsyncSession, baselines: Sequence[Baseline]) -> list[BaselineInfo]:
     """Return the baselines with their data from other tables, in the same order."""
     ids = [baseline.id for baseline in baselines]
     hosts, excluded = await _read_hosts(session, ids), await _read_excluded(session, ids)
     progress, groups = await _read_progress(session, ids), await _read_groups(session, baselines)
     return [
-        BaselineRecord(
+        BaselineInfo(
             id=baseline.id,
             name=baseline.name,
             note=baseline.note,
@@ -164,7 +195,7 @@ async def _read_hosts(session: AsyncSession, ids: Sequence[int]) -> dict[int, li
     return hosts
 
 
-async def _read_excluded(session: AsyncSession, ids: Sequence[int]) -> dict[int, list[ExcludedRecord]]:
+async def _read_excluded(session: AsyncSession, ids: Sequence[int]) -> dict[int, list[ExcludedWindow]]:
     excluded = func.tstzrange(Exclusion.start_at, Exclusion.end_at)
     own = select(BaselineHost.host_id).where(BaselineHost.baseline_id == Baseline.id)
     part = Baseline.windows.op("*", return_type=Baseline.windows.type)(func.tstzmultirange(excluded))
@@ -175,25 +206,25 @@ async def _read_excluded(session: AsyncSession, ids: Sequence[int]) -> dict[int,
         .where(Baseline.id.in_(ids), or_(Exclusion.host_id.is_(None), Exclusion.host_id.in_(own)))
         .order_by(Exclusion.start_at, Exclusion.id)
     )
-    found: dict[int, list[ExcludedRecord]] = {}
+    found: dict[int, list[ExcludedWindow]] = {}
     for baseline_id, ranges, host, exclusion_id, name in rows:
         found.setdefault(baseline_id, []).extend(
-            ExcludedRecord(window.start, window.end, host, exclusion_id, name) for window in to_windows(ranges)
+            ExcludedWindow(window.start, window.end, host, exclusion_id, name) for window in to_windows(ranges)
         )
     return found
 
 
-async def _read_progress(session: AsyncSession, ids: Sequence[int]) -> dict[int, ProfileProgress]:
+async def _read_progress(session: AsyncSession, ids: Sequence[int]) -> dict[int, ProfileInfo]:
     rows = await session.execute(
         select(ProfileJob.baseline_id, ProfileJob.state, ProfileJob.n_done, ProfileJob.n_total, ProfileJob.message)
         .where(ProfileJob.baseline_id.in_(ids))
         .order_by(ProfileJob.host_id)
     )
-    found: dict[int, ProfileProgress] = {}
+    found: dict[int, ProfileInfo] = {}
     for baseline_id, state, n_done, n_total, message in rows:
-        known = found.get(baseline_id, ProfileProgress("done", 0, 0, ""))
-        found[baseline_id] = ProfileProgress(
-            state=min(known.state, state, key=PROFILE_STATES.index),
+        known = found.get(baseline_id, ProfileInfo("done", 0, 0, ""))
+        found[baseline_id] = ProfileInfo(
+            state=PROFILE_STATES[min(PROFILE_STATES.index(known.state), PROFILE_STATES.index(state))],
             n_done=known.n_done + n_done,
             n_total=known.n_total + n_total,
             message="; ".join(filter(None, (known.message, message))),

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
 from normstat.stats.engine.timeline import require_zone
 from normstat.storage.baseline_records import (
-    BaselineRecord,
-    RecurrenceRecord,
+    BaselineInfo,
+    RuleInfo,
     ScheduledBaseline,
     set_rule,
     to_ranges,
@@ -40,7 +40,7 @@ class BaselineDraft:
     created_by: str
     group: str | None = None
     time_zone: str = "UTC"
-    rule: RecurrenceRecord | None = None
+    rule: RuleInfo | None = None
     recording_until: datetime | None = None
     reason: str = "made"
 
@@ -58,12 +58,12 @@ class BaselineChange:
     hosts: tuple[str, ...] | None = None
     group: str | None = None
     time_zone: str | None = None
-    rule: RecurrenceRecord | None = None
+    rule: RuleInfo | None = None
     removes_rule: bool = False
     reason: str | None = None
 
 
-async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> BaselineRecord:
+async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> BaselineInfo:
     """Return the new baseline; windows that overlap or touch are merged.
 
     Raises: Conflict when the name is taken; NotFound for an unknown host or group; BadRequest without a host or window
@@ -89,7 +89,7 @@ async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> Baseli
     return await _finish_version(session, baseline, reason=draft.reason, made_by=draft.created_by)
 
 
-async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineRecord]:
+async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineInfo]:
     """Return all baselines, or those of one host, newest first: archived ones if `is_archived`, else the others.
 
     Raises: NotFound for an unknown host
@@ -124,7 +124,7 @@ async def list_scheduled(session: AsyncSession, baseline_id: int | None = None) 
     ]
 
 
-async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineRecord:
+async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineInfo:
     """Return one baseline.
 
     Raises: NotFound
@@ -136,7 +136,7 @@ async def read_baseline(session: AsyncSession, baseline_id: int) -> BaselineReco
     return record
 
 
-async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineRecord:
+async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineInfo:
     """Return the baseline of that name, or else of that id.
 
     Raises: NotFound
@@ -151,7 +151,7 @@ async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineRecor
     return await read_baseline(session, baseline_id)
 
 
-async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineRecord:
+async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineInfo:
     """Return the changed baseline; a change of windows, hosts or time zone increases its version.
 
     Raises: NotFound; Conflict when the name is taken, or its windows come from a rule or recording; BadRequest without windows
@@ -196,7 +196,7 @@ async def set_windows(
     return True
 
 
-async def stop_recording(session: AsyncSession, baseline_id: int, now: datetime, *, made_by: str) -> BaselineRecord:
+async def stop_recording(session: AsyncSession, baseline_id: int, now: datetime, *, made_by: str) -> BaselineInfo:
     """End the recording now: what was recorded so far is the baseline.
 
     Raises: NotFound; Conflict when nothing is being recorded
@@ -218,7 +218,7 @@ async def end_recording(session: AsyncSession, baseline_id: int) -> None:
     await session.flush()
 
 
-async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now: datetime, *, made_by: str) -> BaselineRecord:
+async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now: datetime, *, made_by: str) -> BaselineInfo:
     """Return a copy of the baseline, with its rule; of a recording, the part recorded so far.
 
     Raises: NotFound; Conflict when the name is taken, or there is nothing to copy yet
@@ -239,7 +239,7 @@ async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now:
     return await create_baseline(session, draft)
 
 
-async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archived: bool) -> BaselineRecord:
+async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archived: bool) -> BaselineInfo:
     """Hide the baseline from lists, or show it again. Archived, it does not change; it can still be read and compared with.
 
     Raises: NotFound; Conflict while it is being recorded
@@ -305,7 +305,7 @@ async def _change_hosts(session: AsyncSession, baseline: Baseline, change: Basel
     return ["hosts changed"]
 
 
-async def _finish_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> BaselineRecord:
+async def _finish_version(session: AsyncSession, baseline: Baseline, *, reason: str, made_by: str) -> BaselineInfo:
     """Store the present state of the baseline as its version."""
     await session.flush()
     # The version must have the windows as the database merged them.

@@ -24,8 +24,7 @@ from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 # Any number that no other advisory lock uses. Changes of baselines, exclusions or groups are serialised: a baseline changed while
-# an
-# exclusion is added would otherwise have profiles that ignore it.
+# an exclusion is added would otherwise have profiles that ignore it.
 BASELINES_LOCK: Final = 0x6E6F726D_00000015
 # Samples may be in transit for this long: agents send every few seconds.
 SETTLE: Final = timedelta(minutes=2)
@@ -34,7 +33,7 @@ AGAIN: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRecord:
+class VersionInfo:
     """One version of a baseline, and why it was created."""
 
     version: int
@@ -51,7 +50,7 @@ async def lock_baselines(session: AsyncSession) -> None:
     await session.execute(select(func.pg_advisory_xact_lock(BASELINES_LOCK)))
 
 
-async def list_versions(session: AsyncSession, baseline_id: int) -> list[VersionRecord]:
+async def list_versions(session: AsyncSession, baseline_id: int) -> list[VersionInfo]:
     """Return all versions, newest first.
 
     Raises: NotFound for an unknown baseline
@@ -65,7 +64,7 @@ async def list_versions(session: AsyncSession, baseline_id: int) -> list[Version
     return [_to_record(row) for row in rows]
 
 
-async def read_version(session: AsyncSession, baseline_id: int, version: int) -> VersionRecord:
+async def read_version(session: AsyncSession, baseline_id: int, version: int) -> VersionInfo:
     """Return one version.
 
     Raises: NotFound
@@ -237,8 +236,8 @@ async def _ask(session: AsyncSession, pairs: Sequence[tuple[int, int]]) -> None:
     )
 
 
-def _to_record(row: BaselineVersion) -> VersionRecord:
-    return VersionRecord(
+def _to_record(row: BaselineVersion) -> VersionInfo:
+    return VersionInfo(
         version=row.version,
         windows=to_windows(row.windows),
         hosts=list(row.hosts),

@@ -16,10 +16,8 @@ from normstat.errors import DamagedChunk
 from normstat.storage.schema.models import Chunk
 
 # Measured on real captures, by the MiB: compressed to a tenth at 740 MB/s; numbers without any pattern to a third at 230 MB/s; by 3
-# kB, as
-# live agents send, to a fifth at 300 MB/s. Level 9 saves 12 % more at a tenth of the speed; zlib 5, which compressed older chunks,
-# takes
-# 17 % more space at a seventh.
+# kB, as live agents send, to a fifth at 300 MB/s. Level 9 saves 12 % more at a tenth of the speed; zlib 5, which compressed older
+# chunks, takes 17 % more space at a seventh.
 COMPRESSION_LEVEL: Final = 2
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 

@@ -17,8 +17,8 @@ MAX_LISTED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class ExclusionRecord:
-    """An incident of a host, or (None) of all hosts."""
+class ExclusionInfo:
+    """An incident window that baselines leave out; without a host, for all hosts."""
 
     id: int
     name: str
@@ -41,7 +41,7 @@ class ExclusionDraft:
     created_by: str
 
 
-async def create_exclusion(session: AsyncSession, draft: ExclusionDraft) -> tuple[ExclusionRecord, int]:
+async def create_exclusion(session: AsyncSession, draft: ExclusionDraft) -> tuple[ExclusionInfo, int]:
     """Return the new exclusion, and the number of baselines that it affects.
 
     Raises: NotFound for an unknown host
@@ -66,7 +66,7 @@ async def create_exclusion(session: AsyncSession, draft: ExclusionDraft) -> tupl
 
 async def list_exclusions(
     session: AsyncSession, *, host: str | None = None, window: Window | None = None
-) -> list[ExclusionRecord]:  # fmt: skip
+) -> list[ExclusionInfo]:  # fmt: skip
     """Return the exclusions that apply to the host (including those of all hosts) and overlap the window, newest first.
 
     Raises: NotFound for an unknown host
@@ -107,8 +107,8 @@ async def find_host(session: AsyncSession, name: str) -> int:
     return host_id
 
 
-def _to_record(exclusion: Exclusion, host: str | None) -> ExclusionRecord:
-    return ExclusionRecord(
+def _to_record(exclusion: Exclusion, host: str | None) -> ExclusionInfo:
+    return ExclusionInfo(
         id=exclusion.id,
         name=exclusion.name,
         note=exclusion.note,

@@ -17,8 +17,8 @@ NAME_CONSTRAINT: Final = "uq_host_groups__name"
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRecord:
-    """A group with its hosts, and the names of the baselines that use it."""
+class HostGroupInfo:
+    """A host group, and the names of the baselines that use it."""
 
     id: int
     name: str
@@ -37,7 +37,7 @@ class GroupChange:
     hosts: tuple[str, ...] | None = None
 
 
-async def create_group(session: AsyncSession, name: str, note: str, hosts: Sequence[str]) -> GroupRecord:
+async def create_group(session: AsyncSession, name: str, note: str, hosts: Sequence[str]) -> HostGroupInfo:
     """Return the new group.
 
     Raises: Conflict when the name is taken; NotFound for an unknown host; BadRequest without a host
@@ -52,13 +52,13 @@ async def create_group(session: AsyncSession, name: str, note: str, hosts: Seque
     return await read_group(session, group.id)
 
 
-async def list_groups(session: AsyncSession) -> list[GroupRecord]:
+async def list_groups(session: AsyncSession) -> list[HostGroupInfo]:
     """Return all groups, by name."""
     query = select(HostGroup).order_by(HostGroup.name).execution_options(populate_existing=True)
     return await _to_records(session, (await session.scalars(query)).all())
 
 
-async def read_group(session: AsyncSession, group_id: int) -> GroupRecord:
+async def read_group(session: AsyncSession, group_id: int) -> HostGroupInfo:
     """Return one group.
 
     Raises: NotFound
@@ -81,7 +81,7 @@ async def lock_group(session: AsyncSession, name: str) -> tuple[int, list[int]]:
     return group_id, sorted(host_ids)
 
 
-async def update_group(session: AsyncSession, group_id: int, change: GroupChange) -> GroupRecord:
+async def update_group(session: AsyncSession, group_id: int, change: GroupChange) -> HostGroupInfo:
     """Return the changed group; other hosts give its baselines a new version.
 
     Raises: NotFound; Conflict when the name is taken; BadRequest without hosts
@@ -158,14 +158,14 @@ async def _require_hosts(session: AsyncSession, names: Sequence[str]) -> dict[st
     return found
 
 
-async def _to_records(session: AsyncSession, groups: Sequence[HostGroup]) -> list[GroupRecord]:
+async def _to_records(session: AsyncSession, groups: Sequence[HostGroup]) -> list[HostGroupInfo]:
     ids = [group.id for group in groups]
     hosts = select(HostGroupHost.group_id, func.array_agg(Host.name.distinct())).join(Host, Host.id == HostGroupHost.host_id)
     hosts_of = dict((await session.execute(hosts.where(HostGroupHost.group_id.in_(ids)).group_by(HostGroupHost.group_id))).all())
     names = select(Baseline.group_id, func.array_agg(Baseline.name.distinct())).where(Baseline.group_id.in_(ids))
     names_of = dict((await session.execute(names.group_by(Baseline.group_id))).all())
     return [
-        GroupRecord(group.id, group.name, group.note, sorted(hosts_of.get(group.id, [])), sorted(names_of.get(group.id, [])))
+        HostGroupInfo(group.id, group.name, group.note, sorted(hosts_of.get(group.id, [])), sorted(names_of.get(group.id, [])))
         for group in groups
     ]
 

@@ -1,8 +1,7 @@
 """TimescaleDB features, with fallbacks for plain PostgreSQL: the only module that tells the two apart.
 
 Three cases, one schema: TimescaleDB community edition (hypertables and the columnstore), TimescaleDB Apache edition (only
-hypertables; what
-Debian packages), and plain PostgreSQL (ordinary tables).
+hypertables; what Debian packages), and plain PostgreSQL (ordinary tables).
 """
 
 from dataclasses import dataclass
@@ -24,10 +23,9 @@ Storage = Literal["timescaledb-community", "timescaledb-apache", "postgresql", "
 
 CHUNK_INTERVAL: Final = "1 day"
 # Measured on recorded 1 s output (bench/bench_disk.py): batches of a host's rows by instance and time take 1.4 bytes per value of
-# pidstat;
-# batches of one instance each, which most processes do not fill, take 11, more than no columnstore at all. For lasting instances,
-# such as
-# CPUs, both take the same, and one instance is read as fast: batches store the minimum and maximum of their ordering columns.
+# pidstat; batches of one instance each, which most processes do not fill, take 11, more than no columnstore at all. For lasting
+# instances, such as CPUs, both take the same, and one instance is read as fast: batches store the minimum and maximum of their
+# ordering columns.
 SEGMENT_BY: Final = "host_id"
 ORDER_BY: Final = "instance_id, time"
 # A day after its end, a day gets few late bytes. They are stored as rows, and the next run of the job compresses them, too.
@@ -207,10 +205,8 @@ PLAIN_SIZES: Final = text("""
     ORDER BY c.relname
 """)
 # A chunk not written to since it was analyzed is as large as the catalogue says; asking the file system for the sizes of all files
-# of some
-# thousand chunks takes seconds. Compressed data has the size recorded when it was compressed. Rows of tables not analyzed yet are
-# those
-# counted by the statistics collector.
+# of some thousand chunks takes seconds. Compressed data has the size recorded when it was compressed. Rows of tables not analyzed
+# yet are those counted by the statistics collector.
 HYPERTABLE_SIZES: Final = text("""
     WITH parts AS (
         SELECT p.hypertable_name AS name, c.oid, c.reltoastrelid, c.reltuples, p.is_compressed,

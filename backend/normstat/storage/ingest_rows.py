@@ -1,8 +1,7 @@
 """Reads and writes the host and stream rows of a batch of requests, with one statement for all of them.
 
 A fleet sends hundreds of small requests per second. Their cost in statements decides how many hosts a server can serve, so these
-rows
-are read and written for all requests of a batch at once, and without ORM objects.
+rows are read and written for all requests of a batch at once, and without ORM objects.
 """
 
 import json

@@ -1,12 +1,10 @@
 """Cache of instance ids in one process: a host's CPUs and disks hardly ever change.
 
 Only committed instances are cached, and they are valid while the host's `instance_epoch` is the one they were read in: deleting
-rows of
-instances increases it, with the host's row locked, as ingest locks it.
+rows of instances increases it, with the host's row locked, as ingest locks it.
 
 `instances.last_sample_at` is written when it is more than LAST_STEP behind, and when an instance is missing from its host's next
-report;
-until then it is too early by at most that much, and readers who ask for instances of a window allow for it.
+report; until then it is too early by at most that much, and readers who ask for instances of a window allow for it.
 """
 
 from collections import Counter
@@ -121,8 +119,7 @@ class InstanceCache:
         """Return the ids of all instances by host and stat, created if new, with their first and last samples extended.
 
         `epochs` are those of the locked hosts by id. `max_new` limits the new instances per host and stat whose first sample is in
-        the same
-        hour; those above it are named in `refused`, and nothing is written.
+        the same hour; those above it are named in `refused`, and nothing is written.
         Units: spans in microseconds since the epoch
         """
         learned = SeenInstances(dict(epochs))

@@ -17,8 +17,8 @@ MAX_LISTED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class MuteRecord:
-    """A muted series; host None: all hosts, instance None: all instances."""
+class MuteInfo:
+    """A muted series; without a host for all hosts, without an instance for all instances."""
 
     id: int
     host: str | None
@@ -42,7 +42,7 @@ class MuteDraft:
     created_by: str
 
 
-async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteRecord:
+async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteInfo:
     """Return the muted series. A stat or field without any samples may be muted, too.
 
     Raises: NotFound for an unknown host; Conflict when it is muted already
@@ -73,7 +73,7 @@ async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteRecord:
     return _to_record(mute, draft.host)
 
 
-async def list_mutes(session: AsyncSession, host: str | None = None) -> list[MuteRecord]:
+async def list_mutes(session: AsyncSession, host: str | None = None) -> list[MuteInfo]:
     """Return the muted series of a host (including those of all hosts), or all, newest first.
 
     Raises: NotFound for an unknown host
@@ -97,5 +97,5 @@ async def delete_mute(session: AsyncSession, mute_id: int) -> None:
     await session.flush()
 
 
-def _to_record(mute: MutedSeries, host: str | None) -> MuteRecord:
-    return MuteRecord(mute.id, host, mute.stat, mute.field, mute.instance, mute.reason, mute.created_by, mute.created_at)
+def _to_record(mute: MutedSeries, host: str | None) -> MuteInfo:
+    return MuteInfo(mute.id, host, mute.stat, mute.field, mute.instance, mute.reason, mute.created_by, mute.created_at)

@@ -1,8 +1,8 @@
 """The role that owns the database: normstat does everything as this role, never as a superuser.
 
 `normstat up` and `normstat own-database` create it, as the superuser, before the first migration. A cluster of an earlier version
-has one
-role, which is both: it is renamed and can no longer log in, and a new role of its name gets what it owned, but not its privileges.
+has one role, which is both: it is renamed and can no longer log in, and a new role of its name gets what it owned, but not its
+privileges.
 """
 
 from dataclasses import dataclass
@@ -30,8 +30,7 @@ HAS_TIMESCALEDB: Final = """
         AND EXISTS (SELECT FROM pg_available_extensions WHERE name = 'timescaledb')
 """
 # Statements that transfer what the old role owns in this database, except what belongs to extensions or follows a table.
-# TimescaleDB
-# transfers the chunks with their hypertable.
+# TimescaleDB transfers the chunks with their hypertable.
 TRANSFERS: Final = """
     WITH mine AS (
         SELECT oid, nspname FROM pg_namespace
@@ -91,8 +90,7 @@ def make_owner(admin_url: str, owner_url: str) -> bool:
     converted.
 
     `admin_url` names the superuser, with its password if there is one; the database is that of `owner_url`. If that superuser does
-    not exist
-    yet, the owner creates it: it is a superuser itself then. An interrupted call is completed by the next one.
+    not exist yet, the owner creates it: it is a superuser itself then. An interrupted call is completed by the next one.
     Raises: OwnerError
     """
     parsed = conninfo_to_dict(owner_url)

@@ -17,8 +17,7 @@ class DatabaseProbe:
     """Asks the database for its kind of storage; concurrent callers share one query.
 
     A database that hangs, or a network that drops packets, leaves a query open; a cancelled query waits for the database, too. So
-    the query
-    runs in a task of its own, and nobody waits for it longer than they want to.
+    the query runs in a task of its own, and nobody waits for it longer than they want to.
     """
 
     def __init__(self, database_url: str) -> None:

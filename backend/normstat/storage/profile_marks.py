@@ -7,8 +7,7 @@ The caller holds the host's row lock.
 - profiles: those whose windows overlap it are marked as stale
 
 A worker claims a piece first, with the host's row locked, and reads the samples afterwards; if the claim is gone when the piece is
-done,
-the piece is discarded. So a change either precedes the reading and is in the piece, or invalidates the piece.
+done, the piece is discarded. So a change either precedes the reading and is in the piece, or invalidates the piece.
 """
 
 from dataclasses import dataclass

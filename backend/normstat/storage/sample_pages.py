@@ -2,12 +2,9 @@
 
 A page is one row: for each column the concatenated bytes of its numbers (string_agg over int4send and the like), which numpy reads
 directly. Measured for an hour of 64 CPUs with 14 fields, CPU of the database per value: array_agg 70 ns, this 50 ns, and 40 ns with
-two
-columns of four bytes in one of eight; COPY BINARY 45 ns, but then 150 ns more in Python, which runs once per row. A send function
-gives
-nothing for a NULL: a column without any value costs next to nothing, and one with some missing is recognised by its length, and
-read again
-with a number that stands for NULL. The next page is requested while the one before is processed.
+two columns of four bytes in one of eight; COPY BINARY 45 ns, but then 150 ns more in Python, which runs once per row. A send
+function gives nothing for a NULL: a column without any value costs next to nothing, and one with some missing is recognised by its
+length, and read again with a number that stands for NULL. The next page is requested while the one before is processed.
 
 Pages follow each other by time (keyset), and a page never ends between two rows of one instant.
 """
@@ -103,10 +100,8 @@ class Page:
 
     Shape: time_us, instance_id (n,) int64; values[i] (n,) int64, int32 or floating, for each field of the query; stream_id,
     line_offset (n,) int64, empty without `has_lines`. Units: a dec4 is the integer that it is stored as; `to_floats` gives the
-    field's own
-    unit. Missing: NaN, or the least number of integer columns; `has_values[i]` is False where the whole column is missing.
-    `printed`: row ->
-    its tokens as printed.
+    field's own unit. Missing: NaN, or the least number of integer columns; `has_values[i]` is False where the whole column is
+    missing. `printed`: row -> its tokens as printed.
     """
 
     time_us: Int64Array
@@ -148,8 +143,7 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[
     """Yield all samples of the query, page by page; nothing if there are none.
 
     The session's connection is busy between two pages: a caller that stops early must close the iterator (`aclosing`), which
-    cancels the
-    running statement.
+    cancels the running statement.
     """
     steps = _PageSteps(_PageReader(await driver_of(session), query), query)
     coming: asyncio.Task[Page] | None = asyncio.create_task(steps.take())

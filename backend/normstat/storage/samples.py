@@ -1,10 +1,8 @@
 """Write blocks of samples to the wide tables, by COPY BINARY.
 
 A row on the wire is a count of columns and then, for each column, its length and its bytes, all big-endian. Rows of a block have
-the same
-columns, so a structured NumPy array is the wire format already. A missing value has length -1 and no bytes: a mask removes them
-from the
-array's bytes, for all rows at once. A dec4 is sent as the integer that it is stored as.
+the same columns, so a structured NumPy array is the wire format already. A missing value has length -1 and no bytes: a mask removes
+them from the array's bytes, for all rows at once. A dec4 is sent as the integer that it is stored as.
 """
 
 from collections.abc import Mapping, Sequence
@@ -175,8 +173,7 @@ def _printed_rows(stored: StoredStat, block: SampleBlock) -> Mapping[int, str]:
     """Return the rows with words that their columns cannot reproduce, with these words; see storage/printed_words.py.
 
     This depends on the type and decimals of a column. Where the block was read with others (a column unknown to the spec whose
-    first number
-    happened to have no decimals, a newer spec) every row is checked.
+    first number happened to have no decimals, a newer spec) every row is checked.
     """
     made = [stored.columns[field.key] for field in block.fields]
     fits = all(_fits(field, column, values) for field, column, values in zip(block.fields, made, block.values, strict=True))

@@ -41,12 +41,10 @@ SQL_TYPES: Final[Mapping[Storage, str]] = {
     Storage.FLOAT8: "double precision",
 }
 # Garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in twenty years,
-# or any
-# host has disks in one line of Solaris vmstat.
+# or any host has disks in one line of Solaris vmstat.
 MAX_EXTRA_COLUMNS: Final = 200
 # Columns that the spec describes but only the host names, such as one for each CPU, are limited only by the row: a row of
-# PostgreSQL has
-# 8 kB, a number up to 8 bytes.
+# PostgreSQL has 8 kB, a number up to 8 bytes.
 MAX_COLUMNS: Final = 900
 # Numbers from here on do not fit; negative ones of the same size do not either, which costs one number of 2**32.
 LIMITS: Final[Mapping[Storage, float]] = {Storage.INT4: 2.0**31, Storage.INT8: 2.0**63, Storage.DEC4: 2.0**31}
@@ -325,8 +323,7 @@ async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: 
     await connection.execute(create)
     await make_hypertable(connection, table_of(name))
     # One index only. A second one, by instance, cost as much of ingest as everything else, and each instance of each host would
-    # keep a page of
-    # it in memory; a report's rows lie side by side, so skipping the other instances costs little.
+    # keep a page of it in memory; a report's rows lie side by side, so skipping the other instances costs little.
     await connection.execute(
         sql.SQL("CREATE INDEX {index} ON {table} (host_id, time) WITH (fillfactor = 100)").format(
             index=sql.Identifier(f"ix_{name}__host_time"), table=table_of(name)

@@ -1,8 +1,7 @@
 """Rows of rejected lines and gaps, and locks on hosts, as ingest and reparse write them.
 
 A writer holds the host's row lock (`lock_host_by_id` here, `lock_hosts` in ingest_rows): requests of one host are serialised, those
-of
-different hosts run in parallel, and no two lock the same rows in a different order.
+of different hosts run in parallel, and no two lock the same rows in a different order.
 """
 
 import json

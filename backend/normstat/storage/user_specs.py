@@ -1,8 +1,7 @@
 """User specs, and keeping the catalogue of this process in sync with them.
 
 Several server processes share the table. Each compares a short revision with what it has installed, at every request of an agent
-and
-whenever the database announces a change; so no sample is ever read with a replaced spec.
+and whenever the database announces a change; so no sample is ever read with a replaced spec.
 """
 
 from dataclasses import dataclass

@@ -1,13 +1,17 @@
 """The accounts of what an agent sent, and the lines around one that could not be read."""
 
+from dataclasses import asdict
 from itertools import pairwise
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 
-from normstat.api.account_schemas import HostAccounts, StreamContext
-from normstat.api.schemas import HostList, RejectedLineList
+from normstat.api.schemas import HostList
 from normstat.auth.roles import Role
+from normstat.query.context import StreamContext
+from normstat.query.host_lists import RejectedLineList
+from normstat.query.line_accounts import HostAccounts
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -26,10 +30,10 @@ async def reader(people: People) -> httpx.AsyncClient:
 
 
 async def test_every_byte_is_accounted_for(reader: httpx.AsyncClient) -> None:
-    accounts = HostAccounts.model_validate((await reader.get(ACCOUNTS)).json())
+    accounts = TypeAdapter(HostAccounts).validate_python((await reader.get(ACCOUNTS)).json())
     assert (accounts.n_streams, accounts.n_streams_outdated, accounts.n_matching, accounts.n_gap_bytes) == (1, 0, 1, 0)
     assert accounts.n_bytes == len(VMSTAT) + 10 * len(GARBAGE)
-    assert sum(dict(accounts.bytes_by_kind).values()) == accounts.n_bytes
+    assert sum(asdict(accounts.bytes_by_kind).values()) == accounts.n_bytes
     (account,) = accounts.streams
     assert account.stream.n_lines == accounts.n_lines
     assert (account.stream.n_lines.sample, account.stream.n_lines.rejected) == (N_SAMPLES, 10)
@@ -41,12 +45,14 @@ async def test_every_byte_is_accounted_for(reader: httpx.AsyncClient) -> None:
 
 
 async def test_a_rejected_line_is_shown_among_the_lines_around_it(reader: httpx.AsyncClient) -> None:
-    reason = HostAccounts.model_validate((await reader.get(ACCOUNTS)).json()).streams[0].reasons[0].reason
+    reason = TypeAdapter(HostAccounts).validate_python((await reader.get(ACCOUNTS)).json()).streams[0].reasons[0].reason
     listed = await reader.get(f"/api/v1/hosts/{HOST}/rejected", params={"reason": reason, "limit": 500})
-    line = RejectedLineList.model_validate(listed.json()).rejected_lines[-1]
+    line = TypeAdapter(RejectedLineList).validate_python(listed.json()).rejected_lines[-1]
     assert line.offset == len(VMSTAT)
     params = {"offset": line.offset, "before": 3, "after": 1}
-    found = StreamContext.model_validate((await reader.get(f"/api/v1/streams/{line.stream_id}/context", params=params)).json())
+    found = TypeAdapter(StreamContext).validate_python(
+        (await reader.get(f"/api/v1/streams/{line.stream_id}/context", params=params)).json()
+    )
     assert (found.host, found.spec) == (HOST, "vmstat_linux")
     expected = VMSTAT.decode().splitlines()[-3:] + [GARBAGE.decode().rstrip()] * 2
     assert [text.text for text in found.lines] == expected
@@ -61,12 +67,12 @@ async def test_streams_can_be_chosen(reader: httpx.AsyncClient) -> None:
         ({"only": "rejected"}, 1), ({"only": "outdated"}, 0), ({"only": "lost"}, 0), ({"stream_id": 10**9}, 0),
     ]  # fmt: skip
     for params, n in cases:
-        accounts = HostAccounts.model_validate((await reader.get(ACCOUNTS, params=params)).json())
+        accounts = TypeAdapter(HostAccounts).validate_python((await reader.get(ACCOUNTS, params=params)).json())
         assert (len(accounts.streams), accounts.n_matching, accounts.n_streams) == (n, n, 1)
 
 
 async def test_wrong_questions_get_clear_answers(reader: httpx.AsyncClient) -> None:
-    stream_id = HostAccounts.model_validate((await reader.get(ACCOUNTS)).json()).streams[0].stream.id
+    stream_id = TypeAdapter(HostAccounts).validate_python((await reader.get(ACCOUNTS)).json()).streams[0].stream.id
     assert_envelope(await reader.get("/api/v1/hosts/nobody/accounts"), 404, "not_found")
     assert_envelope(await reader.get(ACCOUNTS, params={"only": "odd"}), 422, "invalid_request")
     context = f"/api/v1/streams/{stream_id}/context"

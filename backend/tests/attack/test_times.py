@@ -128,7 +128,7 @@ async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
             yield start, data
 
     monkeypatch.setattr(chunks, "read_chunks", count)
-    monkeypatch.setattr(transaction, "BEHIND_BYTES", 4096)
+    monkeypatch.setattr(transaction, "LOOKBACK_BYTES", 4096)
     agent = Agent(engine)
     begin = b"9999999999\nMemTotal:       514088 kB\nMemFree:          5020 kB\n"
     text = begin + b"nobody knows: what this is\n" * n_noise + b"9999999999\nMemTotal:       514088 kB\n1795262400\n"

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_baselines, update_requested
 from normstat.errors import BadRequest, NotFound
 from normstat.storage import baseline_rows
-from normstat.storage.baseline_records import BaselineRecord
+from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import BaselineChange
 from normstat.storage.baseline_versions import SETTLE, list_versions
 from normstat.storage.schema.baseline_models import Baseline, ProfileJob
@@ -40,7 +40,7 @@ def request(**what: object) -> BaselineRequest:
     return BaselineRequest(**(known | what))  # type: ignore[arg-type]
 
 
-async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> BaselineRecord:
+async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> BaselineInfo:
     async with open_write_session(sessions) as session:
         if await session.scalar(select(Host.id).where(Host.name == "web1")) is None:
             session.add(Host(name="web1"))
@@ -48,7 +48,7 @@ async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> Basel
         return await create_requested(session, request(**what), now)
 
 
-async def look(sessions: Sessions, baseline_id: int) -> BaselineRecord:
+async def look(sessions: Sessions, baseline_id: int) -> BaselineInfo:
     async with open_read_session(sessions) as session:
         return await baseline_rows.read_baseline(session, baseline_id)
 
@@ -115,7 +115,7 @@ async def test_a_recording_goes_on_until_it_is_over(sessions: Sessions) -> None:
 async def test_changes_of_rule_and_zone(sessions: Sessions) -> None:
     made = await make(sessions, rule=WEEKDAYS)
 
-    async def change(rule: RuleRequest | None = None, **what: object) -> BaselineRecord:
+    async def change(rule: RuleRequest | None = None, **what: object) -> BaselineInfo:
         async with open_write_session(sessions) as session:
             asked = BaselineChange(changed_by="bob", **what)  # type: ignore[arg-type]
             return await update_requested(session, made.id, asked, rule, NOW)

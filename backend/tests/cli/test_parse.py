@@ -59,7 +59,7 @@ def test_spec_can_be_named() -> None:
     assert len(run("--spec", "vmstat_linux", str(AGENT))[1]) == 24
     code, samples, complaints = run("--spec", "mpstat_linux", str(AGENT))
     assert (code, samples) == (1, [])
-    assert "no sample found" in complaints
+    assert "no samples found" in complaints
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_what_is_too_large_for_the_server_says_what_it_is_for() -> None:
     with working(pool):
         work_budget.keep(30 * MIB, "vmstat_linux (1 instance, 60 rows)")
         expected = (
-            r"needs more than 130 MiB; 100 MiB are allowed \(NORMSTAT_COMPARE_MAX_BYTES\)\."
+            r"needs more than 130 MiB; the limit is 100 MiB \(NORMSTAT_COMPARE_MAX_BYTES\)\."
             r" Most of it is for pidstat_linux \(222,000 instances, 444,000 rows\)\. Compare shorter windows, or fewer hosts"
         )
         with pytest.raises(TooLarge, match=expected):

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
-from normstat.query.context import ByteRun, Context, find_lines, read_context
+from normstat.query.context import ByteRun, StreamContext, find_lines, read_context
 from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.storage.session import driver_of
@@ -45,12 +45,12 @@ def test_chunks_of_before_are_unpacked_and_damaged_ones_named() -> None:
             unpack_body(body)
 
 
-async def look(sessions: Sessions, stream_id: int, offset: int, before: int = 2, after: int = 2) -> Context:
+async def look(sessions: Sessions, stream_id: int, offset: int, before: int = 2, after: int = 2) -> StreamContext:
     async with sessions() as session:
         return await read_context(session, stream_id, offset, before=before, after=after)
 
 
-def texts(found: Context) -> list[str]:
+def texts(found: StreamContext) -> list[str]:
     return [("> " if line.is_target else "") + line.text for line in found.lines]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query import report_coverage
-from normstat.query.report_coverage import HostCoverage, find_covered, read_coverage
+from normstat.query.report_coverage import Coverage, find_covered, read_coverage
 from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
 from tests.query.filling import fill_values
@@ -35,7 +35,7 @@ async def fill_at(
     )
 
 
-async def read(sessions: Sessions, window: Window, width: int = 1000) -> HostCoverage:
+async def read(sessions: Sessions, window: Window, width: int = 1000) -> Coverage:
     async with sessions() as session:
         return await read_coverage(session, "web1", window, width)
 

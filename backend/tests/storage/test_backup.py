@@ -24,7 +24,7 @@ from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, Piec
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest, read_manifest
 from normstat.storage.backup.restore_tables import check_backup, restore
-from normstat.storage.baseline_records import RecurrenceRecord
+from normstat.storage.baseline_records import RuleInfo
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.host_group_rows import create_group
@@ -91,7 +91,7 @@ async def fill(engine: AsyncEngine) -> Agent:
 async def mark_what_is_normal(engine: AsyncEngine) -> None:
     """A row in each table of baselines that a backup has; profiles are made again."""
     day = Window(START, START + timedelta(days=1))
-    rule = RecurrenceRecord("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
+    rule = RuleInfo("FREQ=DAILY", START.replace(tzinfo=None), 3600, 28)
     async with open_write_session(make_sessions(engine)) as session:
         await create_group(session, "all", "", ["alpha", "beta"])
         draft = BaselineDraft("normal", "quiet", (), (day,), "ann", group="all", time_zone="Pacific/Chatham", rule=rule)
@@ -261,10 +261,10 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
     migrations.upgrade(other_url)
     with killed_while_waiting(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
         assert query(other_url, "SELECT count(*) FROM hosts") == [(2,)]
-    with pytest.raises(MigrationError, match="not finished"):
+    with pytest.raises(MigrationError, match="is incomplete"):
         require_current_schema(other_url)
     manifest = await asyncio.to_thread(check_backup, tmp_path, quiet)
-    with pytest.raises(Conflict, match="half restored"):
+    with pytest.raises(Conflict, match="partly restored"):
         await asyncio.to_thread(restore, other_url, tmp_path, replace(manifest, taken_at="later"), quiet)
     await bring(other_url, tmp_path)
     assert content(other_url) == before

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import baseline_rows, exclusion_rows, host_deletion, host_group_rows, mute_rows
-from normstat.storage.baseline_records import RecurrenceRecord
+from normstat.storage.baseline_records import RuleInfo
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import (
     AGAIN,
@@ -228,7 +228,7 @@ async def test_a_deleted_host_leaves_its_name_in_old_versions(session: AsyncSess
 
 
 async def test_copy_and_archive(session: AsyncSession) -> None:
-    rule = RecurrenceRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
+    rule = RuleInfo("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
     first = replace(draft("first", hours(1, 2)), rule=rule, time_zone="Europe/Berlin", note="why")
     made = await baseline_rows.create_baseline(session, first)
     assert made.rule == rule
@@ -251,10 +251,10 @@ async def test_copy_and_archive(session: AsyncSession) -> None:
 
 
 async def test_windows_of_a_rule_and_of_a_recording_are_not_changed_by_hand(session: AsyncSession) -> None:
-    rule = RecurrenceRecord("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
+    rule = RuleInfo("FREQ=DAILY", datetime(2026, 11, 1, 9), 3600, 28)  # noqa: DTZ001
     ruled = await baseline_rows.create_baseline(session, replace(draft("ruled"), rule=rule))
     assert ruled.windows == []
-    with pytest.raises(Conflict, match="those of its rule"):
+    with pytest.raises(Conflict, match="from its rule"):
         await baseline_rows.update_baseline(session, ruled.id, change(windows=(hours(1, 2),)))
     freed = await baseline_rows.update_baseline(session, ruled.id, change(windows=(hours(1, 2),), removes_rule=True))
     assert (freed.rule, freed.windows, freed.version) == (None, [hours(1, 2)], 2)
@@ -307,7 +307,7 @@ async def test_a_series_is_muted_once(session: AsyncSession) -> None:
     first, everywhere = await mute("web1", "sda"), await mute(None, None)
     long = await mute("web2", "x" * 50_000)
     for same in (("web1", "sda"), (None, None), ("web2", "x" * 50_000)):
-        with pytest.raises(Conflict, match="muted already"):
+        with pytest.raises(Conflict, match="already muted"):
             await mute(*same)
     assert [item.id for item in await mute_rows.list_mutes(session)] == [long, everywhere, first]
     assert [(item.id, item.host, item.instance) for item in await mute_rows.list_mutes(session, "web1")] == [

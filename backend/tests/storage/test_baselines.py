@@ -113,7 +113,7 @@ async def test_a_baseline_without_hosts_or_windows_is_none(session: AsyncSession
     [
         (DAY, DAY, "is empty"),
         (DAY, DAY - timedelta(hours=1), "is empty"),
-        (datetime(2026, 11, 21), DAY, "no zone"),  # noqa: DTZ001
+        (datetime(2026, 11, 21), DAY, "no time zone"),  # noqa: DTZ001
     ],
 )
 def test_a_window_is_never_empty_nor_naive(start: datetime, end: datetime, message: str) -> None:

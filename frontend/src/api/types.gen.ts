@@ -1105,10 +1105,7 @@ export interface components {
     };
     /**
      * BaselineInfo
-     * @description A baseline: a period marked as normal. `version` grows whenever windows, hosts or time zone change.
-     *
-     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group, the hosts are those of
-     *     the group.
+     * @description A baseline: a period marked as normal.
      */
     BaselineInfo: {
       /** Archived At */
@@ -1124,7 +1121,10 @@ export interface components {
       excluded: components["schemas"]["ExcludedWindow"][];
       /** Group */
       group: string | null;
-      /** Hosts */
+      /**
+       * Hosts
+       * @description With a group, its hosts.
+       */
       hosts: string[];
       /** Id */
       id: number;
@@ -1133,7 +1133,10 @@ export interface components {
       /** Note */
       note: string;
       profile: components["schemas"]["ProfileInfo"] | null;
-      /** Recording Until */
+      /**
+       * Recording Until
+       * @description Until then the last window is being recorded; null without a recording.
+       */
       recording_until: string | null;
       rule: components["schemas"]["RuleInfo"] | null;
       /** Time Zone */
@@ -1143,10 +1146,16 @@ export interface components {
        * Format: date-time
        */
       updated_at: string;
-      /** Version */
+      /**
+       * Version
+       * @description Grows whenever windows, hosts or time zone change.
+       */
       version: number;
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
+      /**
+       * Windows
+       * @description Ordered, without overlaps; they may reach into the future.
+       */
+      windows: components["schemas"]["Window"][];
     };
     /**
      * BaselineList
@@ -1434,23 +1443,38 @@ export interface components {
     };
     /**
      * ContextLine
-     * @description A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was read.
-     *
-     *     `is_cut`: `text` is not the whole line; `is_target`: it contains the requested position; `is_after_gap`: the host lost the bytes
-     *     directly before it. `line_no` counts from 1 in the stream; null if unknown.
+     * @description One line of raw output.
      */
     ContextLine: {
-      /** Is After Gap */
+      /**
+       * Is After Gap
+       * @description The host lost the bytes directly before this line.
+       */
       is_after_gap: boolean;
-      /** Is Cut */
+      /**
+       * Is Cut
+       * @description The text is not the whole line.
+       */
       is_cut: boolean;
-      /** Is Target */
+      /**
+       * Is Target
+       * @description The line contains the requested offset.
+       */
       is_target: boolean;
-      /** Line No */
+      /**
+       * Line No
+       * @description Counted from 1 in the stream; null where no rejected line nearby gives the number of lines before it.
+       */
       line_no: number | null;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Its length with the newline, as far as it was read.
+       */
       n_bytes: number;
-      /** Offset */
+      /**
+       * Offset
+       * @description Of its first byte in the stream.
+       */
       offset: number;
       /** Text */
       text: string;
@@ -1471,7 +1495,7 @@ export interface components {
     };
     /**
      * Coverage
-     * @description The coverage of a host; `first_sample_at` and `last_sample_at` are over all time.
+     * @description The coverage of a host.
      */
     Coverage: {
       /**
@@ -1479,20 +1503,29 @@ export interface components {
        * Format: date-time
        */
       end: string;
-      /** First Sample At */
+      /**
+       * First Sample At
+       * @description Over all time; null without samples.
+       */
       first_sample_at: string | null;
       /** Gaps */
       gaps: components["schemas"]["GapInfo"][];
       /** Host */
       host: string;
-      /** Last Sample At */
+      /**
+       * Last Sample At
+       * @description Over all time; null without samples.
+       */
       last_sample_at: string | null;
       /**
        * Start
        * Format: date-time
        */
       start: string;
-      /** Stats */
+      /**
+       * Stats
+       * @description Stats with samples inside the window.
+       */
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
@@ -1547,7 +1580,7 @@ export interface components {
     };
     /**
      * ExcludedWindow
-     * @description A part of the windows that an exclusion removes, for one host or (null) for all.
+     * @description A part of the windows that an exclusion removes.
      */
     ExcludedWindow: {
       /**
@@ -1557,7 +1590,10 @@ export interface components {
       end: string;
       /** Exclusion Id */
       exclusion_id: number;
-      /** Host */
+      /**
+       * Host
+       * @description null: all hosts.
+       */
       host: string | null;
       /** Name */
       name: string;
@@ -1602,7 +1638,7 @@ export interface components {
     };
     /**
      * ExclusionInfo
-     * @description A window that is excluded from all baselines.
+     * @description An incident window that baselines leave out; without a host, for all hosts.
      */
     ExclusionInfo: {
       /**
@@ -1882,7 +1918,7 @@ export interface components {
     Form: "single" | "multi";
     /**
      * GapInfo
-     * @description Bytes that the agent had to drop before they could be sent.
+     * @description Bytes that the agent had to drop before it could send them, by stream and request.
      */
     GapInfo: {
       /** Key */
@@ -1917,26 +1953,36 @@ export interface components {
     };
     /**
      * HostAccounts
-     * @description The sums over all streams of a host, and the selected streams, newest first; `n_matching` counts them without the limit.
-     *
-     *     `n_bytes` arrived; `n_gap_bytes` were lost before they could be sent.
+     * @description The sums over all streams of a host, and the selected streams.
      */
     HostAccounts: {
       bytes_by_kind: components["schemas"]["LineCounts"];
       /** Host */
       host: string;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Bytes that arrived.
+       */
       n_bytes: number;
-      /** N Gap Bytes */
+      /**
+       * N Gap Bytes
+       * @description Bytes that were lost before they could be sent.
+       */
       n_gap_bytes: number;
       n_lines: components["schemas"]["LineCounts"];
-      /** N Matching */
+      /**
+       * N Matching
+       * @description Selected streams without the limit.
+       */
       n_matching: number;
       /** N Streams */
       n_streams: number;
       /** N Streams Outdated */
       n_streams_outdated: number;
-      /** Streams */
+      /**
+       * Streams
+       * @description Newest first.
+       */
       streams: components["schemas"]["StreamAccount"][];
     };
     /**
@@ -1969,13 +2015,19 @@ export interface components {
     };
     /**
      * HostDetail
-     * @description A host and its streams, newest first; streams that ended more than a week ago are only counted.
+     * @description A host and its streams.
      */
     HostDetail: {
       host: components["schemas"]["HostInfo"];
-      /** N Old Streams */
+      /**
+       * N Old Streams
+       * @description Streams that ended more than a week ago.
+       */
       n_old_streams: number;
-      /** Streams */
+      /**
+       * Streams
+       * @description Newest first, without those that ended more than a week ago.
+       */
       streams: components["schemas"]["StreamInfo"][];
     };
     /**
@@ -2031,20 +2083,29 @@ export interface components {
     };
     /**
      * HostHealth
-     * @description Data of one host in a baseline; `coverage`: the part of the past effective windows that has samples, 0..1.
+     * @description Health of one host in a baseline.
      */
     HostHealth: {
       /** Age Days */
       age_days: number | null;
-      /** Coverage */
+      /**
+       * Coverage
+       * @description The part of the past effective windows that has samples, 0..1.
+       */
       coverage: number;
       /** Host */
       host: string;
       /** N Samples */
       n_samples: number;
-      /** Newest At */
+      /**
+       * Newest At
+       * @description The newest sample in the baseline; null without any.
+       */
       newest_at: string | null;
-      /** Reasons */
+      /**
+       * Reasons
+       * @description Sentences; empty if nothing is wrong.
+       */
       reasons: string[];
       /**
        * State
@@ -2053,19 +2114,23 @@ export interface components {
       state: "good" | "stale" | "insufficient_data" | "empty";
       /** Stats */
       stats: components["schemas"]["StatHealth"][];
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
+      /**
+       * Windows
+       * @description The effective windows, including future ones, which count nowhere else.
+       */
+      windows: components["schemas"]["Window"][];
     };
     /**
      * HostInfo
-     * @description A host. `state` is the best state among its streams; `clock_offset_s` is how far its clock is ahead of the server's.
-     *
-     *     `has_reject_rise`: the last hour has at least ten rejected lines, and at least four times as many as the hour before.
+     * @description A host, with sums over its streams.
      */
     HostInfo: {
       /** Agent Version */
       agent_version: string;
-      /** Clock Offset S */
+      /**
+       * Clock Offset S
+       * @description How far the host's clock is ahead of the server's; null if unknown.
+       */
       clock_offset_s: number | null;
       /**
        * Created At
@@ -2074,13 +2139,22 @@ export interface components {
       created_at: string;
       /** First Sample At */
       first_sample_at: string | null;
-      /** Has Reject Rise */
+      /**
+       * Has Reject Rise
+       * @description The last hour has at least ten rejected lines, and at least four times as many as the hour before.
+       */
       has_reject_rise: boolean;
       /** Last Sample At */
       last_sample_at: string | null;
-      /** Last Seen At */
+      /**
+       * Last Seen At
+       * @description The last request of its agent; null for imported hosts.
+       */
       last_seen_at: string | null;
-      /** N Rejected */
+      /**
+       * N Rejected
+       * @description Rejected lines of all time.
+       */
       n_rejected: number;
       /** N Rejected Hour Before */
       n_rejected_hour_before: number;
@@ -2092,10 +2166,17 @@ export interface components {
       n_streams_live: number;
       /** Name */
       name: string;
-      /** Os */
+      /**
+       * Os
+       * @description `uname -s -r -m`; empty if no agent reported it.
+       */
       os: string;
+      /** @description The best state among its streams. */
       state: components["schemas"]["StreamState"];
-      /** Stats */
+      /**
+       * Stats
+       * @description The stats with samples of the host, by name.
+       */
       stats: string[];
     };
     /**
@@ -2204,7 +2285,7 @@ export interface components {
     };
     /**
      * InstanceInfo
-     * @description An instance of a stat on this host.
+     * @description An instance of a stat on a host: what its rows describe (a disk, a CPU, a process).
      */
     InstanceInfo: {
       /**
@@ -2252,22 +2333,6 @@ export interface components {
       reason: string;
       /** Stat */
       stat: string;
-    };
-    /**
-     * Interval
-     * @description Half-open [start, end).
-     */
-    Interval: {
-      /**
-       * End
-       * Format: date-time
-       */
-      end: string;
-      /**
-       * Start
-       * Format: date-time
-       */
-      start: string;
     };
     /**
      * IntervalInput
@@ -2361,7 +2426,7 @@ export interface components {
     };
     /**
      * MuteInfo
-     * @description A muted series.
+     * @description A muted series; without a host for all hosts, without an instance for all instances.
      */
     MuteInfo: {
       /**
@@ -2468,17 +2533,21 @@ export interface components {
     };
     /**
      * ProfileInfo
-     * @description Progress of the profiles of all hosts of the baseline.
+     * @description Progress of the profiles of all hosts of a baseline.
      */
     ProfileInfo: {
       /** Message */
       message: string;
       /** N Done */
       n_done: number;
-      /** N Total */
+      /**
+       * N Total
+       * @description 0 until work has begun.
+       */
       n_total: number;
       /**
        * State
+       * @description That of the least advanced host.
        * @enum {string}
        */
       state: "waiting" | "working" | "done" | "failed";
@@ -2495,7 +2564,7 @@ export interface components {
     };
     /**
      * ReasonCount
-     * @description Why lines were rejected. `n` counts those whose text is stored: at most 1000 per reason and stream.
+     * @description Why lines were rejected.
      */
     ReasonCount: {
       /**
@@ -2503,7 +2572,10 @@ export interface components {
        * Format: date-time
        */
       last_at: string;
-      /** N */
+      /**
+       * N
+       * @description Counts lines whose text is stored: at most 1000 per reason and stream.
+       */
       n: number;
       /** Reason */
       reason: string;
@@ -2525,11 +2597,17 @@ export interface components {
     RejectedLineInfo: {
       /** Key */
       key: string;
-      /** Line No */
+      /**
+       * Line No
+       * @description Counted from 1 in the stream.
+       */
       line_no: number;
       /** N Bytes */
       n_bytes: number;
-      /** Offset */
+      /**
+       * Offset
+       * @description Of the line's first byte in the stream.
+       */
       offset: number;
       /** Reason */
       reason: string;
@@ -2542,15 +2620,21 @@ export interface components {
       spec: string;
       /** Stream Id */
       stream_id: number;
-      /** Text */
+      /**
+       * Text
+       * @description The line, shortened if long.
+       */
       text: string;
     };
     /**
      * RejectedLineList
-     * @description Rejected lines, newest first. `n_total` includes those whose text is not stored; for one reason, only stored ones.
+     * @description Rejected lines, newest first.
      */
     RejectedLineList: {
-      /** N Total */
+      /**
+       * N Total
+       * @description Includes lines whose text is not stored; for one reason, only stored ones.
+       */
       n_total: number;
       /** Rejected Lines */
       rejected_lines: components["schemas"]["RejectedLineInfo"][];
@@ -2715,16 +2799,28 @@ export interface components {
     Role: "viewer" | "operator" | "administrator";
     /**
      * RuleInfo
-     * @description Recurring windows: `start` is local time in the baseline's time zone, without a zone.
+     * @description Recurring windows of a baseline.
      */
     RuleInfo: {
-      /** Duration S */
+      /**
+       * Duration S
+       * @description Length of each window. Whole days are calendar days; the remainder is in elapsed seconds.
+       */
       duration_s: number;
-      /** Keep Days */
+      /**
+       * Keep Days
+       * @description Windows are kept for this many days.
+       */
       keep_days: number;
-      /** Rrule */
+      /**
+       * Rrule
+       * @description An RRULE (RFC 5545) in canonical form.
+       */
       rrule: string;
-      /** Start */
+      /**
+       * Start
+       * @description The first start, local time in the baseline's time zone, without a zone.
+       */
       start: string;
     };
     /**
@@ -3157,32 +3253,48 @@ export interface components {
     };
     /**
      * StatCoverage
-     * @description When a stat has samples inside the window. `interval_s` is the typical interval of two reports.
+     * @description When a stat has samples inside the window.
      */
     StatCoverage: {
       /** Covered */
-      covered: components["schemas"]["Interval"][];
-      /** Interval S */
+      covered: components["schemas"]["Window"][];
+      /**
+       * Interval S
+       * @description The typical interval of two reports; null with fewer than two.
+       */
       interval_s: number | null;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description Exact up to about two million; above, the number of reports times the samples per report.
+       */
       n_samples: number;
       /** Stat */
       stat: string;
     };
     /**
      * StatHealth
-     * @description Data of one stat in a baseline. `instances_gone` are in it but not in the last day of data; `instances_new` the reverse.
-     *
-     *     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
+     * @description Health of one stat in a baseline.
      */
     StatHealth: {
-      /** Coverage */
+      /**
+       * Coverage
+       * @description The part of the past effective windows that has samples, 0..1.
+       */
       coverage: number;
-      /** Instances Gone */
+      /**
+       * Instances Gone
+       * @description In the baseline, but not in the last day of data; at most 20 names.
+       */
       instances_gone: string[];
-      /** Instances New */
+      /**
+       * Instances New
+       * @description In the last day of data, but not in the baseline; at most 20 names.
+       */
       instances_new: string[];
-      /** Is Estimate */
+      /**
+       * Is Estimate
+       * @description `n_samples` is an estimate.
+       */
       is_estimate: boolean;
       /** N Instances Gone */
       n_instances_gone: number;
@@ -3309,25 +3421,34 @@ export interface components {
     /**
      * StreamAccount
      * @description The account of one stream: what arrived, and how it was classified.
-     *
-     *     `is_outdated`: its samples were read with another version of the spec (`spec_version`; 0: no spec then) than the catalogue's
-     *     (`catalogue_version`; null: no such spec now). `reasons` are the most frequent of `n_reasons`.
      */
     StreamAccount: {
       bytes_by_kind: components["schemas"]["LineCounts"];
-      /** Catalogue Version */
+      /**
+       * Catalogue Version
+       * @description The present version of the spec; null if there is none: then the stream is not read, and its lines count as ignored.
+       */
       catalogue_version: number | null;
       /** First Sample At */
       first_sample_at: string | null;
-      /** Is Outdated */
+      /**
+       * Is Outdated
+       * @description Its samples were read with another version of the spec than the present one.
+       */
       is_outdated: boolean;
       /** N Gaps */
       n_gaps: number;
       /** N Reasons */
       n_reasons: number;
-      /** Reasons */
+      /**
+       * Reasons
+       * @description The most frequent of `n_reasons`.
+       */
       reasons: components["schemas"]["ReasonCount"][];
-      /** Spec Version */
+      /**
+       * Spec Version
+       * @description The version of the spec that its oldest samples were read with; 0: there was no such spec.
+       */
       spec_version: number;
       stream: components["schemas"]["StreamInfo"];
     };
@@ -3355,12 +3476,18 @@ export interface components {
     StreamFilter: "rejected" | "outdated" | "lost";
     /**
      * StreamInfo
-     * @description One run of one tool on a host. `spec` names how it is read; `stats` the stats it yields.
+     * @description One run of one tool on a host.
      */
     StreamInfo: {
-      /** Acked Offset */
+      /**
+       * Acked Offset
+       * @description Bytes below this offset are committed or known to be lost.
+       */
       acked_offset: number;
-      /** Command */
+      /**
+       * Command
+       * @description The command line as the agent reported it.
+       */
       command: string;
       /**
        * Created At
@@ -3369,19 +3496,37 @@ export interface components {
       created_at: string;
       /** Id */
       id: number;
-      /** Key */
+      /**
+       * Key
+       * @description Chosen by the agent; unique within the host and spec.
+       */
       key: string;
-      /** Last Received At */
+      /**
+       * Last Received At
+       * @description By the server's clock; null before the first bytes.
+       */
       last_received_at: string | null;
-      /** Last Sample At */
+      /**
+       * Last Sample At
+       * @description By the host's clock; null without samples.
+       */
       last_sample_at: string | null;
-      /** N Gap Bytes */
+      /**
+       * N Gap Bytes
+       * @description Bytes that the agent had to drop before it could send them.
+       */
       n_gap_bytes: number;
       n_lines: components["schemas"]["LineCounts"];
-      /** Spec */
+      /**
+       * Spec
+       * @description The spec that reads it.
+       */
       spec: string;
       state: components["schemas"]["StreamState"];
-      /** Stats */
+      /**
+       * Stats
+       * @description The stats that the spec yields; empty if there is no such spec.
+       */
       stats: string[];
     };
     /**
@@ -3515,7 +3660,7 @@ export interface components {
       /** Version */
       version: number;
       /** Windows */
-      windows: components["schemas"]["Interval"][];
+      windows: components["schemas"]["Window"][];
     };
     /**
      * VersionList
@@ -3528,8 +3673,6 @@ export interface components {
     /**
      * Window
      * @description Half-open [start, end); never empty, both ends aware and in UTC.
-     *
-     *     Raises: BadRequest when it is empty, ends before it starts, or has a naive end
      */
     Window: {
       /**

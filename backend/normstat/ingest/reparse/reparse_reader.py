@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from normstat.ingest.stream_samples import BEHIND_BYTES, Refused, StreamReader, StreamResult, fill_unseen_text
+from normstat.ingest.stream_samples import LOOKBACK_BYTES, Refused, StreamReader, StreamResult, fill_unseen_text
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
@@ -123,7 +123,7 @@ class Rereading:
             self._keep(line, times[max(0, bisect.bisect_right(starts, line.offset) - 1)] or times[-1])
         self._book(result)
         read = data[: result.end - self.end]
-        self.behind = (self.behind + read)[-BEHIND_BYTES:] if len(read) < BEHIND_BYTES else read[-BEHIND_BYTES:]
+        self.behind = (self.behind + read)[-LOOKBACK_BYTES:] if len(read) < LOOKBACK_BYTES else read[-LOOKBACK_BYTES:]
         self.rest = data[result.end - self.end :]
         self.last_at = times[-1]
         self.end, self.state = result.end, result.state

@@ -1,7 +1,7 @@
-"""Cells of a CSV, written by numpy: a matrix of bytes with a line for each row, where NUL is no byte of the text.
+"""CSV cells written by numpy: a matrix of bytes with one line per row, in which NUL marks unused bytes.
 
-A cell has as many bytes as the longest of its column; what a shorter text leaves is NUL, and NULs are cut out of the whole at the
-end. Digits come from tables: a number is cut into groups of four digits, and each group is one look into a table of texts.
+Every cell has the length of the longest in its column; shorter texts are padded with NULs, which are removed from the whole at the
+end. Digits come from tables: a number is split into groups of four digits, and each group is one lookup in a table of texts.
 Measured: about 10 ns a value, where `%` takes 150 and the database 50.
 """
 
@@ -19,26 +19,24 @@ from normstat.storage.sample_pages import BoolArray, Float64Array, StoredArray, 
 ByteMatrix = npt.NDArray[np.uint8]
 
 NUL: Final = b"\0"
-# A group of digits, and what is added to it to find its text with leading zeros, for groups that have others before them.
+# A group of digits, and the offset of its text with leading zeros, for groups that follow others.
 GROUP: Final = 10_000
 MAX_DECIMALS: Final = 4
-# Below this a double says which decimal it was made from.
+# Below this, a double identifies the decimal it was made from.
 EXACT_LIMIT: Final = 2.0**52
-# Bytes that are copied as one number.
+# Bytes copied as one number.
 WORDS: Final = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}
 SECOND_US: Final = 1_000_000
 DAY_S: Final = 86_400
 
 
 def join(parts: Sequence[ByteMatrix | bytes], n_rows: int) -> bytes:
-    """Return the text of all rows: the parts of each side by side, without the NULs. A part of plain bytes is the same in every
-    row.
-    """
+    """Return the text of all rows: the parts side by side, without the NULs. A part of plain bytes is the same in every row."""
     return _side_by_side(parts, n_rows).tobytes().translate(None, NUL)
 
 
 def blank(parts: Sequence[ByteMatrix | bytes], rows: BoolArray) -> ByteMatrix:
-    """Return the parts side by side, and nothing in these rows."""
+    """Return the parts side by side, empty in these rows."""
     matrix = _side_by_side(parts, len(rows))
     matrix[rows] = 0
     return matrix
@@ -66,7 +64,7 @@ def text_cells(texts: Sequence[bytes]) -> ByteMatrix:
 def value_cells(field: Field, column: StoredArray, words: Mapping[int, bytes]) -> tuple[ByteMatrix, BoolArray | None]:
     """Return the canonical form of each value, or the word given for its row; and which values are missing: their cells are empty.
 
-    Shape: (n, width), (n,). Missing: None where no value is.
+    Shape: (n, width), (n,). Missing: None where no value is missing.
     """
     missing = to_missing(column)
     is_missing = missing if missing.any() else None
@@ -81,7 +79,7 @@ def value_cells(field: Field, column: StoredArray, words: Mapping[int, bytes]) -
 
 
 def time_cells(time_us: Int64Array) -> list[ByteMatrix | bytes]:
-    """ISO 8601 with Z, a comma, and seconds since the epoch; both with a fraction only where there is one."""
+    """Return ISO 8601 with Z, a comma, and seconds since the epoch; both with a fraction only if there is one."""
     seconds, fractions = np.divmod(time_us, SECOND_US)
     days, clocks = np.divmod(seconds, DAY_S)
     distinct, places = to_codes(days)
@@ -91,7 +89,7 @@ def time_cells(time_us: Int64Array) -> list[ByteMatrix | bytes]:
 
 
 def whole_cells(numbers: npt.NDArray[np.signedinteger]) -> ByteMatrix:
-    """Whole numbers, without a point."""
+    """Return integers without a decimal point."""
     return _scaled_cells(numbers, 0)
 
 
@@ -105,7 +103,7 @@ def _number_cells(field: Field, column: StoredArray, missing: BoolArray | None) 
     power = 10.0**field.decimals
     with np.errstate(over="ignore"):
         scaled = np.rint((floats if missing is None else np.where(missing, 0.0, floats)) * power)
-    # Where the decimal of so many digits is this very double, these are the digits that printf would give.
+    # Where the decimal with this many digits equals this double, these are the digits that printf would give.
     is_exact = (scaled / power == floats) & (np.abs(scaled) < EXACT_LIMIT) & ~((scaled == 0) & np.signbit(floats))
     if missing is not None:
         is_exact |= missing
@@ -117,12 +115,12 @@ def _number_cells(field: Field, column: StoredArray, missing: BoolArray | None) 
 
 
 def _print(numbers: Float64Array, decimals: int) -> list[bytes]:
-    """Return the texts of numbers that no table has."""
+    """Return the texts of numbers outside the tables."""
     return [b"" if number != number else b"%.*f" % (decimals, number) for number in numbers.tolist()]  # noqa: PLR0124 (not a number)
 
 
 def _scaled_cells(numbers: npt.NDArray[np.signedinteger], decimals: int) -> ByteMatrix:
-    """Return the numbers with a point before the last `decimals` digits; the least number of its type is none of them."""
+    """Return the numbers with a point before the last `decimals` digits; the least number of the type does not occur."""
     negative = numbers < 0
     has_sign = bool(negative.any())
     rest = np.abs(numbers) if has_sign else numbers
@@ -134,7 +132,7 @@ def _scaled_cells(numbers: npt.NDArray[np.signedinteger], decimals: int) -> Byte
             parts.append(_bytes_of(table[rest]))
             break
         above = rest // GROUP
-        # Leading zeros where there are digits before.
+        # Leading zeros if digits precede.
         parts.append(_bytes_of(table[rest - above * GROUP + GROUP * (above > 0)]))
         rest, largest, table = above, largest // GROUP, _group_table()
     if has_sign:
@@ -143,7 +141,7 @@ def _scaled_cells(numbers: npt.NDArray[np.signedinteger], decimals: int) -> Byte
 
 
 def _fraction_cells(fractions: Int64Array) -> ByteMatrix:
-    """Return a point and up to six digits, without zeros at the end; nothing where all are."""
+    """Return a point and up to six digits, without trailing zeros; empty where all are zero."""
     high, low = np.divmod(fractions, 1000)
     whole, stripped = _fraction_tables()
     point = np.where(fractions > 0, ord("."), 0).astype(np.uint8)[:, np.newaxis]
@@ -151,7 +149,7 @@ def _fraction_cells(fractions: Int64Array) -> ByteMatrix:
 
 
 def _replace(cells: ByteMatrix, words: Mapping[int, bytes]) -> ByteMatrix:
-    """Return the cells with other texts in some rows."""
+    """Return the cells with the texts of some rows replaced."""
     if not words:
         return cells
     width = max(cells.shape[1], *map(len, words.values()))
@@ -163,13 +161,13 @@ def _replace(cells: ByteMatrix, words: Mapping[int, bytes]) -> ByteMatrix:
 
 
 def _bytes_of(texts: npt.NDArray[np.unsignedinteger]) -> ByteMatrix:
-    """Texts of 4 or 8 bytes as rows of bytes."""
+    """Return texts of 4 or 8 bytes as rows of bytes."""
     return texts.view(np.uint8).reshape(len(texts), texts.dtype.itemsize)
 
 
 @cache
 def _last_group_table(decimals: int) -> npt.NDArray[np.uint64]:
-    """For two decimals: the texts of 0.00 to 99.99, and then of 00.00 to 99.99."""
+    """Return, for two decimals: the texts of 0.00 to 99.99, and then of 00.00 to 99.99."""
     first = [f"{number / 10**decimals:.{decimals}f}" for number in range(GROUP)]
     later = [f"{number:04d}" for number in range(GROUP)]
     if decimals:
@@ -179,7 +177,7 @@ def _last_group_table(decimals: int) -> npt.NDArray[np.uint64]:
 
 @cache
 def _group_table() -> npt.NDArray[np.uint32]:
-    """Return the texts of 0 to 9999, of 0 none, and then of 0000 to 9999."""
+    """Return the texts of 0 to 9999, with 0 empty, and then of 0000 to 9999."""
     return np.array(["", *map(str, range(1, GROUP)), *(f"{number:04d}" for number in range(GROUP))], dtype="S4").view(np.uint32)
 
 
@@ -192,6 +190,6 @@ def _clock_table() -> npt.NDArray[np.uint64]:
 
 @cache
 def _fraction_tables() -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Return the texts of 000 to 999, and the same without zeros at the end."""
+    """Return the texts of 000 to 999, and the same without trailing zeros."""
     texts = [f"{number:03d}" for number in range(1000)]
     return np.array(texts, dtype="S4").view(np.uint32), np.array([text.rstrip("0") for text in texts], dtype="S4").view(np.uint32)

@@ -1,11 +1,11 @@
 """Raw samples as CSV, digit for digit, in constant memory.
 
-Wide, one stat: `time,epoch,instance,usr_pct[%],r_per_s[1/s],...`, a column for each field that has a value in the window. A
-header is the field's key and, in brackets, its unit; a field without a unit is its key alone.
-Long, all stats: `time,epoch,stat,instance,field,value,unit`, stat by stat, a line for each value that is there.
+Wide, one stat: `time,epoch,instance,usr_pct[%],r_per_s[1/s],...`, a column for each field that has a value in the window. A header
+is the field's key and, in brackets, its unit; a field without a unit is its key alone.
+Long, all stats: `time,epoch,stat,instance,field,value,unit`, stat by stat, one line per value.
 
-Both are UTF-8 with CRLF (RFC 4180), in the order of time, instance, stream and line. `time` is ISO 8601 with Z, `epoch` seconds;
-both have a fraction only where the sample's time has one. An empty cell of a field is a missing value.
+Both are UTF-8 with CRLF (RFC 4180), ordered by time, instance, stream and line. `time` is ISO 8601 with Z, `epoch` seconds; both
+have a fraction only if the sample's time has one. An empty cell of a field is a missing value.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from normstat.window import MICROSECOND, Window
 
 # Texts take more room than numbers, so pages are smaller than those for graphs.
 VALUES_PER_PAGE: Final = 300_000
-# What is made of a page at once: a name may have thousands of characters, and each row has room for the longest.
+# Bytes formatted at once: a name may have thousands of characters, and each row has room for the longest.
 BYTES_AT_ONCE: Final = 8_000_000
 USUAL_CELL_BYTES: Final = 10
 LINE_END: Final = b"\r\n"
@@ -45,7 +45,7 @@ NEEDS_QUOTES: Final = frozenset(',"\r\n')
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What to export: one stat wide, or (stat None) all stats of the host long."""
+    """What to export: one stat as a wide table, or (stat None) all stats of the host as a long one."""
 
     host: str
     window: Window
@@ -57,11 +57,11 @@ Writer = Callable[[Page, Mapping[int, str], Sequence[Field]], bytes]
 
 
 async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncGenerator[bytes]:
-    """Yield the CSV in pieces: `pieces = await stream_csv(...)` checks the names, so that a 404 is one; then iterate.
+    """Yield the CSV in pieces: `pieces = await stream_csv(...)` checks the names, so that a 404 is possible; then iterate.
 
     The pieces come from a connection of their own, opened at the first one and closed after the last. An error in between is raised
-    out of the iterator: the answer is cut off, never ended as if it were whole. Whoever does not take all closes the iterator; that
-    cancels the statement that is under way.
+    from the iterator: the answer is aborted, never ended as if it were complete. A caller that stops early closes the iterator,
+    which cancels the running statement.
 
     Raises: NotFound for an unknown host or stat
     """
@@ -70,7 +70,7 @@ async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncGenera
 
 
 async def find_stats(engine: AsyncEngine, request: ExportRequest) -> tuple[int, list[StatRef]]:
-    """Return the host's id, and the stats to export: none where no host has sent a sample of the stat yet.
+    """Return the host's id, and the stats to export: none if no host has sent a sample of the stat yet.
 
     Raises: NotFound for an unknown host or stat
     """
@@ -93,7 +93,7 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
         write: Writer
         for stat in stats:
             if request.stat is None:
-                # A field without a value has no line, and a page says which those are.
+                # A field without a value has no line, and the page knows these fields.
                 fields, write = stat.fields, long_writer(stat.name)
             else:
                 fields, write = await find_fields(session, host_id, stat, request.window), write_wide
@@ -106,13 +106,13 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
 
 
 def open_export(engine: AsyncEngine) -> AsyncSession:
-    """Return a session of one snapshot for the whole export: what arrives meanwhile is not half in it."""
+    """Return a session with one snapshot for the whole export, unaffected by data that arrives meanwhile."""
     return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
 
 
 async def find_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> Sequence[Field]:
-    """Return the fields that are columns: those with a value in the window; all of the stat where it has none, or too much to
-    look at.
+    """Return the fields that become columns: those with a value in the window; all of the stat if none has one, or the search is
+    too slow.
     """
     span = await read_instance_span(session, host_id, stat.id, window)
     if span is None:
@@ -129,7 +129,7 @@ def to_header(field: Field) -> str:
 
 
 def write_wide(page: Page, names: Mapping[int, str], fields: Sequence[Field]) -> bytes:
-    """Return a line for each row."""
+    """Return one line per row."""
     page = sort_lines(page, names)
     words = _words_by_field(page, fields)
     lines = []
@@ -142,7 +142,7 @@ def write_wide(page: Page, names: Mapping[int, str], fields: Sequence[Field]) ->
 
 
 def long_writer(stat: str) -> Writer:
-    """Return a writer of a line for each value."""
+    """Return a writer of one line per value."""
 
     def write(page: Page, names: Mapping[int, str], fields: Sequence[Field]) -> bytes:
         page = sort_lines(page, names)
@@ -164,7 +164,7 @@ def long_writer(stat: str) -> Writer:
 
 
 def sort_lines(page: Page, names: Mapping[int, str]) -> Page:
-    """Return the page in the order of time, instance (as people sort names), stream and line."""
+    """Return the page ordered by time, instance (natural order), stream and line."""
     ids, places = to_codes(page.instance_id)
     ranks = {id_: rank for rank, id_ in enumerate(sorted(ids.tolist(), key=lambda id_: (natural_key(names[id_]), id_)))}
     rank = np.array([ranks[id_] for id_ in ids.tolist()], dtype=np.int64)[places]
@@ -186,7 +186,7 @@ def sort_lines(page: Page, names: Mapping[int, str]) -> Page:
 
 
 def to_cell(text: str) -> str:
-    """Return a text as a cell of its own: quoted where it must be.
+    """Return a text as a CSV cell, quoted if necessary.
 
     A name that begins like a formula (=, +, -, @) stays as it is: this is data for tools, and a changed name is a wrong one.
     """
@@ -194,7 +194,7 @@ def to_cell(text: str) -> str:
 
 
 def _is_ordered(keys: Sequence[Int64Array]) -> bool:
-    """Return whether the rows are in the order of the keys, the first one first. Tools mostly print them so."""
+    """Return whether the rows are ordered by the keys, the first key first. Tools mostly print them so."""
     is_behind = np.zeros(max(0, len(keys[0]) - 1), dtype=np.bool_)
     for key in reversed(keys):
         steps = np.diff(key)
@@ -203,7 +203,7 @@ def _is_ordered(keys: Sequence[Int64Array]) -> bool:
 
 
 def _parts(page: Page, names: Mapping[int, str], n_bytes: int, *, n_lines: int = 1) -> Iterator[tuple[Page, slice]]:
-    """Yield the page in pieces of so many rows that their lines, with the longest name in each, have about BYTES_AT_ONCE."""
+    """Yield the page in parts whose lines, with the longest name in each, have about BYTES_AT_ONCE."""
     longest = max((len(names[id_]) for id_ in to_codes(page.instance_id)[0].tolist()), default=0)
     n_rows = max(1, BYTES_AT_ONCE // max(1, n_lines * (longest + n_bytes + 60)))
     for start in range(0, len(page), n_rows):
@@ -227,7 +227,7 @@ def _instance_cells(page: Page, names: Mapping[int, str]) -> ByteMatrix:
 
 
 def _words_by_field(page: Page, fields: Sequence[Field]) -> dict[int, dict[int, bytes]]:
-    """Return the words that do not come back from the values: place of the field -> row -> the word as a cell."""
+    """Return the words that the values cannot reproduce: position of the field -> row -> the word as a cell."""
     places = {field.key: place for place, field in enumerate(fields)}
     found: dict[int, dict[int, bytes]] = {}
     for row, text in page.printed.items():

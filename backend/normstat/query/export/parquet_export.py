@@ -1,13 +1,13 @@
 """Raw samples of one stat as Parquet, in constant memory and without a file: for pandas, DuckDB, Spark and the like.
 
 Columns: `time` (microseconds, UTC), `instance` (dictionary), the fields that the CSV has, and `printed`: the words of a row that
-its numbers do not give back digit for digit (`usr_pct=007`), NULL nearly always. Rows stand in the order of the CSV's lines.
+its numbers cannot reproduce digit for digit (`usr_pct=007`), almost always NULL. Rows have the order of the CSV's lines.
 
-Whole numbers are int32 or int64. Decimals are float64, the double nearest to what the tool printed, and their metadata say how many
-decimals it printed: so `format(value, ".2f")` is the printed text. (decimal128 would say so by itself, but pandas makes objects of
+Whole numbers are int32 or int64. Decimals are float64, the double nearest to what the tool printed, and their metadata give the
+number of decimals: so `format(value, ".2f")` is the printed text. (decimal128 would carry that itself, but pandas makes objects of
 it, at fifty times the cost.) A missing value is NULL.
 
-Importing this module imports pyarrow, which takes a third of a second: import it when it is needed.
+Importing this module imports pyarrow, which takes a third of a second: import it on demand.
 """
 
 import json
@@ -35,7 +35,7 @@ COMPRESSION: Final = "zstd"
 async def stream_parquet(engine: AsyncEngine, request: ExportRequest) -> AsyncGenerator[bytes]:
     """Yield the file in pieces: `pieces = await stream_parquet(...)` checks the names; then iterate, and close the iterator.
 
-    An error in between is raised out of the iterator; what came before has no footer then, and no program takes it for a file.
+    An error in between is raised from the iterator; the partial output has no footer, so no program takes it for a complete file.
     Raises: NotFound for an unknown host or stat
     """
     host_id, stats = await find_stats(engine, request)
@@ -61,7 +61,7 @@ async def stream_parquet(engine: AsyncEngine, request: ExportRequest) -> AsyncGe
 
 
 class _Sink:
-    """What the writer takes for a file: keeps what was written until it is taken."""
+    """The writer's output file: buffers what was written until it is taken."""
 
     closed = False
 
@@ -73,7 +73,7 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing."""
+        """Do nothing: the buffer is taken by `take`."""
 
     def close(self) -> None:
         self.closed = True
@@ -84,7 +84,7 @@ class _Sink:
 
 
 class _File:
-    """A Parquet file that is being written: page by page in, pieces of the file out."""
+    """A Parquet file being written: pages in, pieces of the file out."""
 
     def __init__(self, request: ExportRequest, fields: Sequence[Field]) -> None:
         self._fields = fields
@@ -95,7 +95,7 @@ class _File:
         self._rows_per_group = max(1000, VALUES_PER_GROUP // len(self._schema))
 
     def write(self, page: Page, names: Mapping[int, str]) -> bytes:
-        """Take a page, and give what is written of the file by now."""
+        """Write a page; return the output available so far."""
         self._waiting.append(to_batch(sort_lines(page, names), names, self._fields, self._schema))
         if sum(batch.num_rows for batch in self._waiting) >= self._rows_per_group // 2:
             self._write_group()
@@ -116,7 +116,7 @@ class _File:
 
 
 def to_schema(request: ExportRequest, fields: Sequence[Field]) -> pa.Schema:
-    """Return the columns, with unit, help and decimals of each field; the file says of which host, stat and window it is."""
+    """Return the columns, with unit, help and decimals of each field; the file metadata name its host, stat and window."""
     columns = [
         pa.field("time", pa.timestamp("us", tz="UTC"), nullable=False),
         pa.field("instance", pa.dictionary(pa.int32(), pa.string()), nullable=False),
@@ -128,7 +128,7 @@ def to_schema(request: ExportRequest, fields: Sequence[Field]) -> pa.Schema:
         "stat": request.stat or "",
         "start": request.window.start.isoformat(),
         "end": request.window.end.isoformat(),
-        # What the metadata of the columns say, for programs that do not read Arrow's schema.
+        # The column metadata again, for programs that do not read Arrow's schema.
         "fields": json.dumps({field.key: _describe(field) for field in fields}, ensure_ascii=False),
     }
     return pa.schema(columns, metadata={f"normstat.{key}": text for key, text in about.items()})

@@ -1,16 +1,12 @@
 """Determines the pieces of a backup under the snapshot of its connection, and whether those of an older backup are still valid.
 
 A mark shows that a piece did not change, without reading its rows. Samples of a stat, a day and some hosts: by the streams that
-reach into
-that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by the acknowledged offsets of the streams;
-they never
-change. When the mark differs, the fingerprint counts the rows and sums up which lines of which streams they are. Tables that have
-neither
-are copied every time; they are small.
+reach into that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by the acknowledged offsets of the
+streams; they never change. When the mark differs, the fingerprint counts the rows and sums up which lines of which streams they
+are. Tables that have neither are copied every time; they are small.
 
 Agents can send any offset, gap or time. So the number of pieces, and the memory of this plan, depend only on the stored bytes and
-on the
-days that have samples.
+on the days that have samples.
 """
 
 import bisect

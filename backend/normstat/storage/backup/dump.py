@@ -1,10 +1,8 @@
 """Copies a database into a folder, from one snapshot, and only what the folder does not have yet.
 
 A transaction holds the snapshot open; each piece is read in a short transaction that shares it, so that no lock is held for long
-and only
-vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece the chunks are checked
-for
-changes, and if there are any, the backup restarts under a new snapshot, with the finished pieces.
+and only vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece the chunks are
+checked for changes, and if there are any, the backup restarts under a new snapshot, with the finished pieces.
 """
 
 import contextlib
@@ -88,8 +86,7 @@ class _Dump:
             connection.read_only = True
         self._snapshot = ""
         # The table whose pieces are being copied, the files that the snapshot knows of it, those of them that pieces need, and the
-        # pieces that are
-        # recorded when these files turn out to be unchanged.
+        # pieces that are recorded when these files turn out to be unchanged.
         self._table = ""
         self._files: frozenset[TableFile] = frozenset()
         self._needed: set[TableFile] = set()

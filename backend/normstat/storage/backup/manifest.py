@@ -45,8 +45,7 @@ class Manifest:
     """A complete backup. `revision` is the schema version, `store` the identity of the database, `kind` its kind of storage.
 
     `tables` are in the order in which they can be filled; `sequences` are the last numbers of their columns `id`; `stats` has for
-    each wide
-    table its columns and their types.
+    each wide table its columns and their types.
     """
 
     format: int

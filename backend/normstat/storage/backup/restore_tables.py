@@ -1,8 +1,7 @@
 """Restores a backup into an empty database of any kind of storage.
 
 All files are checked before anything is written. Each piece is restored in a transaction that also records it, so that an
-interrupted
-restore continues after the last one. Rollups are not part of a backup: the server rebuilds them from the samples.
+interrupted restore continues after the last one. Rollups are not part of a backup: the server rebuilds them from the samples.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """The database into which a backup is restored: whether it is empty or partly restored, and from which backup.
 
 During a restore its schema `normstat_restore` names the backup and the restored pieces; no server starts on such a database. The
-schema is
-dropped when everything is restored.
+schema is dropped when everything is restored.
 """
 
 import hashlib

@@ -30,8 +30,8 @@ class Baseline(Base):
     """A period marked as normal; `windows` and `version` are those of the newest version.
 
     `time_zone` defines seasonal hours and the local times of the rule. With an `rrule` the windows are those of the rule: from its
-    first start
-    on, the last `keep_days`. Until `recording_until` the last window is being recorded. With a group the hosts are the group's.
+    first start on, the last `keep_days`. Until `recording_until` the last window is being recorded. With a group the hosts are the
+    group's.
     """
 
     __tablename__ = "baselines"

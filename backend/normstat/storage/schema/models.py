@@ -227,8 +227,7 @@ class Rollup(Base):
     """One field of a stat of one host over a block of time, for all instances, from which wide graphs are drawn.
 
     `level` 0: the minutes of an hour; 1: of a day; 2: the hours of 32 days (rollups/rollup_rows.py). `block_at` is the start of the
-    block;
-    rollups/rollup_codec.py defines `body`.
+    block; rollups/rollup_codec.py defines `body`.
     """
 
     __tablename__ = "rollups"

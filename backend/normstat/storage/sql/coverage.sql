@@ -1,9 +1,9 @@
 -- Purpose: the first and the last sample of a host in each of equal steps of a window, without reading what lies between.
 -- Parameters: host_id int4; start, end timestamptz, half-open; step interval; n_steps int4.
--- Filled in by coverage.py: table.
+-- Filled in by report_coverage.py: table.
 -- Result: first_at, last_at timestamptz of every step that has a sample, in order.
--- Index: (host_id, time), two looks into it for each step: 1200 steps take about 20 ms, however many samples there are. Each look costs
--- about 15 us for each chunk of a hypertable in the window, so call it for a few days at a time. The window's ends stand in each look
+-- Index: (host_id, time), two lookups for each step: 1200 steps take about 20 ms, however many samples there are. Each lookup costs
+-- about 15 us for each chunk of a hypertable in the window, so call it for a few days at a time. The window's ends are part of each lookup
 -- because the planner leaves chunks out by them; it cannot by the steps.
 SELECT first.time AS first_at, last.time AS last_at
 FROM generate_series(0, %(n_steps)s - 1) AS step (number)

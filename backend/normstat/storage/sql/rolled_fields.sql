@@ -2,7 +2,7 @@
 -- Parameters: host_id int4; stat_id int4; keys text[] (fields of the stat); start, end timestamptz, half-open; levels int2[] and
 -- lengths interval[] of their blocks, pairwise: levels that hold all hours between them.
 -- Result: field_key text.
--- Index: rollups (host_id, stat_id, level, field_key, block_at), one look for each field and level.
+-- Index: rollups (host_id, stat_id, level, field_key, block_at), one lookup for each field and level.
 SELECT key AS field_key
 FROM unnest(%(keys)s::text[]) AS key
 WHERE EXISTS (

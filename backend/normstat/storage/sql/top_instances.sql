@@ -1,4 +1,4 @@
--- Purpose: how much of a field the instances of a host have in a window.
+-- Purpose: the total of a field by instance of a host in a window.
 -- Parameters: host_id int4; start, end timestamptz, half-open.
 -- Filled in by ranking.py: field, table.
 -- Result: instance_id, the sum float8 (as stored) of each instance that has a value.
