@@ -15,6 +15,7 @@ from normstat.stats.engine.block import BlockBuilder, Row
 from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timeline import Timeline, require_zone
 from normstat.stats.engine.timestamps import Stamp, day_seconds, is_recorder_line, parse_stamp
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
@@ -89,7 +90,7 @@ class LineReader(Generic[LayoutT]):
         """Return the line without what a terminal takes as a command (colours are gone already)."""
         return text
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read. Blank lines come too."""
         raise NotImplementedError
 
@@ -152,7 +153,7 @@ class LineReader(Generic[LayoutT]):
         offset: int,
         missing: frozenset[str] = frozenset({ABSENT, ""}),
         is_since_boot: bool = False,
-    ) -> str | None:
+    ) -> Rejected | None:
         """Add a row: one word for each column, or (group, column) where groups tell equal columns apart.
 
         A column is a field of the stat by its header, else an undocumented one. Words in `missing` are "no value". Fields with
@@ -168,7 +169,7 @@ class LineReader(Generic[LayoutT]):
             if number is None:
                 if word not in missing:
                     if field.is_documented:
-                        return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
+                        return Rejected(f"column {field.column}: {shorten(word, 40)} is no number that it can hold")
                     is_canonical = False
                 elif word not in (ABSENT, ""):
                     # What a tool printed instead of a number is kept.
@@ -236,7 +237,7 @@ class LineReader(Generic[LayoutT]):
         if isinstance(found, LineKind):
             self._ledger.book(found, n_bytes)
         else:
-            self._ledger.reject(raw, offset, n_bytes, found)
+            self._ledger.reject(raw, offset, n_bytes, found.reason)
 
     def _result(self, n_taken: int) -> ReadResult:
         state: State = {

@@ -16,6 +16,7 @@ from typing import Final
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, LayoutT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import Claim, Outcome, Rejected
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Stat
@@ -27,7 +28,7 @@ PROMPT: Final = re.compile(
 PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 # A sample of more columns than these is no tool's.
 MAX_GATHERED: Final = 4096
-NO_VALUES: Final = "no numbers"
+NO_VALUES: Final = Rejected("no numbers")
 NO_WORDS: Final = frozenset({ABSENT, ""})
 # All integers of so many digits fit in 63 bits.
 MAX_INTEGER_LENGTH: Final = 18
@@ -88,7 +89,7 @@ class SnapshotReader(LineReader[LayoutT]):
 
     # What a reader says.
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool, a reason why it cannot be read, or None when it is none of its lines."""
         raise NotImplementedError
 
@@ -121,7 +122,9 @@ class SnapshotReader(LineReader[LayoutT]):
         self.flush()
         self._is_begun = False
 
-    def gather(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, offset: int, instance: str = "") -> str | None:
+    def gather(
+        self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, offset: int, instance: str = ""
+    ) -> Rejected | None:
         """Put values to the row of that stat that is being gathered. A column that is there already begins the next report.
 
         Missing: None when all is well, else the reason why the line cannot be taken.
@@ -129,7 +132,7 @@ class SnapshotReader(LineReader[LayoutT]):
         refused = self.refusal(stat, columns, words) if columns else NO_VALUES
         row = self._gathered.get(stat.name)
         if refused is not None or (row is not None and len(row.words) + len(columns) > MAX_GATHERED):
-            return refused or f"more than {MAX_GATHERED} values in one sample"
+            return refused or Rejected(f"more than {MAX_GATHERED} values in one sample")
         if row is not None and row.instance != instance:
             self.flush(stat.name)
             row = None
@@ -160,7 +163,7 @@ class SnapshotReader(LineReader[LayoutT]):
         missing = unreadable(words)
         self.add_row(stat, list(row.words), words, instance=row.instance, time_us=row.time_us, offset=row.offset, missing=missing)
 
-    def put_row(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> LineKind | str:
+    def put_row(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> Outcome:
         """Add a row of the present report: what its line is then, or why it cannot be read."""
         if not columns:
             return NO_VALUES
@@ -168,17 +171,17 @@ class SnapshotReader(LineReader[LayoutT]):
         refused = self.add_row(stat, columns, words, instance=instance, offset=offset, missing=unreadable(words))
         return refused or LineKind.SAMPLE
 
-    def refusal(self, stat: Stat, columns: Sequence[str], words: Sequence[str]) -> str | None:
+    def refusal(self, stat: Stat, columns: Sequence[str], words: Sequence[str]) -> Rejected | None:
         """Return the reason why a row with these words cannot be added. Missing: None when it can."""
         for column, word in zip(columns, words, strict=True):
             known = self._fields_of(stat, [column], [word])[0]
             if word not in unreadable([word]) and known.is_documented and read_number(word, known) is None:
-                return f"column {column}: {shorten(word, 40)} is no number that it can hold"
+                return Rejected(f"column {column}: {shorten(word, 40)} is no number that it can hold")
         return None
 
     # The machinery.
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Try the tool's own lines first, then those that recorders and people put between."""
         text = line.text.strip()
         if not text:
@@ -196,7 +199,7 @@ class SnapshotReader(LineReader[LayoutT]):
             self.file = path
             self.see_file(path)
             return LineKind.HEADER
-        return found or f"no line of {self.spec.tool}"
+        return found or Rejected(f"no line of {self.spec.tool}")
 
     def _see_time(self, text: str) -> bool:
         stamp = parse_stamp(text)

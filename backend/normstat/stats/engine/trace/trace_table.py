@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from normstat.stats.engine.header import slug
+from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.timestamps import Stamp
 from normstat.stats.engine.trace.column_names import Cell, Header, are_aligned, split_cells
 from normstat.stats.engine.trace.trace_lines import TIME_NAMES, find_stamp, is_number
@@ -108,7 +109,7 @@ def begin_table(stat: Stat, header: Header, title: str) -> Table:
     return Table(stat.name, title, header.cells, roles, header.is_strong, header.is_squeezed)
 
 
-def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | str | None:
+def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | Rejected | None:
     """Return the row that the line is under the table's columns, with what it teaches about them; `is_exact`: no cell has a
     blank in it.
 
@@ -177,10 +178,10 @@ def _learn(role: str, text: str) -> str:
     return Role.VALUE if role == Role.OPEN else Role.BOTH
 
 
-def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> str | None:
+def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> Rejected | None:
     for column, role, text in zip(columns, roles, texts, strict=True):
         if role in NUMBERS and text != ABSENT and not is_number(text):
-            return f"column {column.text}: {text[:40]!r} is no number"
+            return Rejected(f"column {column.text}: {text[:40]!r} is no number")
     return None
 
 

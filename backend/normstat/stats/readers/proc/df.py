@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -87,7 +88,7 @@ class Reader(SnapshotReader[DfLayout]):
         super().begin_call()
         self._header, self._alone = [], False
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool."""
         header = self._split_header(text)
         if header is not None:
@@ -101,7 +102,7 @@ class Reader(SnapshotReader[DfLayout]):
         if short is not None:
             return self._take_short(line, short)
         if not self._header:
-            return None
+            return NOT_MINE
         return self._take_row(line, text.split())
 
     def _split_header(self, text: str) -> tuple[str, list[str]] | None:
@@ -132,7 +133,7 @@ class Reader(SnapshotReader[DfLayout]):
         found = next(filter(None, map(BLOCKS.fullmatch, header)), None)
         return found["unit"] if found is not None else ""
 
-    def _take_row(self, line: Line, words: Sequence[str]) -> LineKind | str:
+    def _take_row(self, line: Line, words: Sequence[str]) -> Outcome:
         header = self._header
         was_alone, self._alone = self._alone, False
         begin = self._find_numbers(words, least=0 if was_alone else 1)
@@ -141,7 +142,7 @@ class Reader(SnapshotReader[DfLayout]):
                 # The device filled the line, the numbers come in the next one.
                 self._alone = True
                 return LineKind.HEADER
-            return f"no {len(header)} columns with a mount point behind them"
+            return Rejected(f"no {len(header)} columns with a mount point behind them")
         columns: list[str] = []
         numbers: list[str] = []
         for column, word in zip(header, words[begin : begin + len(header)], strict=True):
@@ -169,10 +170,10 @@ class Reader(SnapshotReader[DfLayout]):
                 return None
         return None
 
-    def _take_short(self, line: Line, found: re.Match[str]) -> LineKind | str:
+    def _take_short(self, line: Line, found: re.Match[str]) -> Outcome:
         stat = next((stat for stat in self.spec.stats if any(known.column == "blocks" for known in stat.fields)), None)
         if stat is None:
-            return "df without options is not of this system"
+            return Rejected("df without options is not of this system")
         words = [found["blocks"], found["files"]]
         return self.put_row(stat, ["blocks", "files"], words, instance=found["mount"], offset=line.offset)
 

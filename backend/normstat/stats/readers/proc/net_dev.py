@@ -16,6 +16,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -47,7 +48,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         super().end_report()
         self._columns = []
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool."""
         if TITLE.fullmatch(text) is not None:
             self.end_report()
@@ -58,10 +59,10 @@ class Reader(SnapshotReader[OneStatLayout]):
             return LineKind.HEADER
         row = ROW.fullmatch(text)
         if row is None or not self._columns:
-            return None
+            return NOT_MINE
         words = row["numbers"].split()
         if len(words) != len(self._columns) or max(map(len, words)) > MAX_DIGITS:
-            return f"{len(words)} numbers for {len(self._columns)} columns, or one of more than {MAX_DIGITS} digits"
+            return Rejected(f"{len(words)} numbers for {len(self._columns)} columns, or one of more than {MAX_DIGITS} digits")
         self.want_report()
         refused = self.add_row(self.spec.stats[0], self._columns, words, instance=row["name"].rstrip(), offset=line.offset)
         return refused or LineKind.SAMPLE

@@ -30,6 +30,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -101,7 +102,7 @@ class Reader(LineReader[NfsiostatLayout]):
         """The last counts are whole."""
         self._flush()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
@@ -113,7 +114,7 @@ class Reader(LineReader[NfsiostatLayout]):
         operation = OPERATION.fullmatch(text)
         if operation is not None or HEAD.fullmatch(text):
             if not self._mount:
-                return "a header of no file system"
+                return Rejected("a header of no file system")
             self._operation = operation["name"] if operation is not None else ""
             self._titles = [title for title in TITLES.split(operation["titles"] if operation is not None else text) if title]
             return LineKind.HEADER
@@ -123,7 +124,7 @@ class Reader(LineReader[NfsiostatLayout]):
             found = pattern.fullmatch(text)
             if found is not None and self._mount:
                 return self._take_counts(dict(zip(columns, found.groups(), strict=False)), line.offset)
-        return LineKind.TIMESTAMP if self.see_time_line(text) else "no line that nfsiostat is known to print"
+        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("no line that nfsiostat is known to print")
 
     def _begin_mount(self, mount: str) -> None:
         self._flush()
@@ -135,7 +136,7 @@ class Reader(LineReader[NfsiostatLayout]):
         self._seen.add(mount)
         self._mount, self._titles, self._operation = mount, [], ""
 
-    def _take_row(self, text: str, offset: int) -> LineKind | str:
+    def _take_row(self, text: str, offset: int) -> Outcome:
         titles, self._titles = self._titles, []
         cells = CELL.findall(text)
         columns, words = [], []
@@ -148,18 +149,18 @@ class Reader(LineReader[NfsiostatLayout]):
                 columns.append(f"{title}%")
                 words.append(cells.pop(0).strip("()").strip())
         if cells or len([column for column in columns if column in titles]) != len(titles):
-            return f"the numbers do not fit the {len(titles)} titles"
+            return Rejected(f"the numbers do not fit the {len(titles)} titles")
         stat = self.layout.operation if self._operation else self.layout.mount
         instance = f"{self._mount} {self._operation}".strip()
         reason = self.add_row(stat, columns, words, instance=instance, offset=offset, is_since_boot=self._is_first)
         return reason or (LineKind.SINCE_BOOT if self._is_first else LineKind.SAMPLE)
 
-    def _take_counts(self, counts: dict[str, str], offset: int) -> LineKind | str:
+    def _take_counts(self, counts: dict[str, str], offset: int) -> Outcome:
         """Return a line of counts: those of a file system are one row."""
         fields = {field.column: field for field in self.layout.counts.fields}
         for column, word in counts.items():
             if column in fields and read_number(word, fields[column]) is None:
-                return f"{word}: no number that {column} can hold"
+                return Rejected(f"{word}: no number that {column} can hold")
         if not self._counts:
             self._counts_at = offset
         self._counts |= counts

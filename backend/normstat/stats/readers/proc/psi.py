@@ -18,6 +18,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -49,19 +50,19 @@ class Reader(SnapshotReader[OneStatLayout]):
         """Return the state for the next piece."""
         return {**super().save(), "seen": sorted(self._seen)}
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool."""
         found = LINE.fullmatch(text)
         if found is None:
             named = NAME.fullmatch(text)
             if named is None:
-                return None
+                return NOT_MINE
             self.file = named["file"]
             return LineKind.HEADER
         pairs = [pair.partition("=") for pair in found["pairs"].split()]
         columns, words = [name for name, _, _ in pairs], [word for _, _, word in pairs]
         if len(set(columns)) != len(columns):
-            return "a name stands twice in the line"
+            return Rejected("a name stands twice in the line")
         stat = self.spec.stats[0]
         name = resource_of(found["file"] or self.file)
         instance = f"{name}.{found['level']}" if name else found["level"]

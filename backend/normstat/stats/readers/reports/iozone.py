@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.records import LineKind, State
@@ -145,21 +146,17 @@ class Reader(LineReader[IozoneLayout]):
         """Return a unit stands behind the number."""
         return SEEN_BY.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a row of one of the tables, a line of the children, or what IOzone says of itself."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of IOzone"
+            return Rejected("longer than any line of IOzone")
         taken = self._take_header(text)
-        if taken is None and self._columns and NUMBERS.fullmatch(text) is not None:
+        if not taken and self._columns and NUMBERS.fullmatch(text) is not None:
             taken = self._take_row(line)
-        if taken is None:
-            taken = self._take_children(line)
-        if taken is None:
-            taken = self._take_report(line)
-        return self._take_setting(text) if taken is None else taken
+        return taken or self._take_children(line) or self._take_report(line) or self._take_setting(text)
 
     def _open_run(self) -> None:
         if not self._is_open:
@@ -169,7 +166,7 @@ class Reader(LineReader[IozoneLayout]):
 
     # Settings.
 
-    def _take_setting(self, text: str) -> LineKind | str:
+    def _take_setting(self, text: str) -> Outcome:
         if BANNER.fullmatch(text) is not None:
             self.begin_call()
             self._in_banner = True
@@ -193,16 +190,16 @@ class Reader(LineReader[IozoneLayout]):
             return LineKind.IGNORED
         if self._in_banner or SETTING.fullmatch(text.strip()) is not None or text.strip() in ("[...]", "..."):
             return LineKind.IGNORED
-        return "not a line of IOzone"
+        return Rejected("not a line of IOzone")
 
     # The table.
 
-    def _take_header(self, text: str) -> LineKind | str | None:
+    def _take_header(self, text: str) -> Claim:
         if PREFIXES.fullmatch(text) is not None:
             self._prefixes, self._in_banner = text.split(), False
             return LineKind.HEADER
         if HEADER.fullmatch(text) is None:
-            return None
+            return NOT_MINE
         self._close_children()
         self._in_banner = False
         found = list(WORD.finditer(text))
@@ -214,22 +211,22 @@ class Reader(LineReader[IozoneLayout]):
         for number, prefix in enumerate(prefixes):
             if first < 2 or words[first + number] not in FOLLOWS[prefix]:
                 self._columns = []
-                return "a header whose two lines do not fit"
+                return Rejected("a header whose two lines do not fit")
             words[first + number] = f"{prefix} {words[first + number]}"
         self._prefixes = []
         if len(set(words)) != len(words):
             self._columns = []
-            return "a header without its first line"
+            return Rejected("a header without its first line")
         self._columns, self._ends = words[2:], [word.end() for word in found]
         self._open_run()
         return LineKind.HEADER
 
-    def _take_row(self, line: Line) -> LineKind | str:
+    def _take_row(self, line: Line) -> Outcome:
         found = list(WORD.finditer(line.text))
         size, length, *values = [word[0] for word in found]
         columns = self._place(values, [word.end() for word in found])
         if columns is None:
-            return f"{len(values)} numbers under a header of {len(self._columns)} tests, and no telling which of them ran"
+            return Rejected(f"{len(values)} numbers under a header of {len(self._columns)} tests, and no telling which of them ran")
         layout = self.layout
         stat = {"OPS": layout.table_ops, "Microseconds/op": layout.table_us}.get(self._mode, layout.table)
         name = self._repeats.name(f"{size} kB reclen {length}")
@@ -256,7 +253,7 @@ class Reader(LineReader[IozoneLayout]):
 
     # Several processes.
 
-    def _take_children(self, line: Line) -> LineKind | str | None:
+    def _take_children(self, line: Line) -> Claim:
         if (found := SEEN_BY.fullmatch(line.text)) is not None:
             test, column = " ".join(found["test"].split()), f"{found['who']} throughput"
             if column in self._children or test != self._children.get("test", test):
@@ -268,10 +265,10 @@ class Reader(LineReader[IozoneLayout]):
             return LineKind.SAMPLE
         found = PER_CHILD.fullmatch(line.text)
         if found is None:
-            return None
+            return NOT_MINE
         column = f"{found['which']} {'xfer' if found['xfer'] else 'throughput per process'}"
         if not self._children or column in self._children:
-            return "a number of no test"
+            return Rejected("a number of no test")
         self._children[column] = found["value"]
         return LineKind.SAMPLE
 
@@ -286,7 +283,7 @@ class Reader(LineReader[IozoneLayout]):
 
     # Reports for spreadsheets.
 
-    def _take_report(self, line: Line) -> LineKind | str | None:
+    def _take_report(self, line: Line) -> Claim:
         text = line.text
         if (found := REPORT.fullmatch(text)) is not None:
             self._report, self._lengths = found["test"], []
@@ -301,10 +298,10 @@ class Reader(LineReader[IozoneLayout]):
         elif (found := TEST_ROW.fullmatch(text)) is not None:
             names = [found["test"]] * len(found["values"].split())
         if found is None or not names:
-            return None
+            return NOT_MINE
         values = found["values"].split()
         if len(values) > len(names):
-            return f"{len(values)} numbers under {len(names)} record lengths"
+            return Rejected(f"{len(values)} numbers under {len(names)} record lengths")
         self._close_children()
         self._open_run()
         stat = self.layout.report

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -94,13 +95,13 @@ class Reader(LineReader[McelogLayout]):
         """The event is whole."""
         self._close()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a line of an event or of a module's counters."""
         text = line.text.strip()
         if not text or text == "Memory errors":
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of mcelog"
+            return Rejected("longer than any line of mcelog")
         if BEGIN.fullmatch(text) is not None:
             if "place" in self._event or self._module:
                 self._close()
@@ -117,7 +118,7 @@ class Reader(LineReader[McelogLayout]):
         if self.see_time_line(text):
             self.begin_call()
             return LineKind.TIMESTAMP
-        return "not a line of mcelog"
+        return Rejected("not a line of mcelog")
 
     def _take_event(self, text: str) -> LineKind | None:
         event = self._event

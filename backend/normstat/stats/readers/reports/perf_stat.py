@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.engine.timestamps import parse_stamp
@@ -54,7 +55,7 @@ MESSAGE: Final = re.compile(
     r"|echo [01] > /proc/.*|perf: .*|Error:.*|#\s*|# Table of individual measurements:|# Final result:)"
 )
 LEFT_OUT: Final = re.compile(r"\s*\[?\.\.\.\]?\s*")
-NOT_OURS: Final = "not a line of perf stat"
+NOT_OURS: Final = Rejected("not a line of perf stat")
 # JSON is long; a table for people is not.
 MAX_LINE: Final = 4096
 MAX_TEXT: Final = 500
@@ -114,7 +115,7 @@ class Reader(LineReader[PerfStatLayout]):
         """Return the brackets at the end are there."""
         return line.text.rstrip().endswith((")", "}")) or SECONDS.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is in its form."""
         text = line.text
         if self._is_titled and text.endswith("#") and (found := RUN.fullmatch(text)) is not None:
@@ -141,7 +142,7 @@ class Reader(LineReader[PerfStatLayout]):
         counter = self._parse(text)
         return self._take_other(text) if counter is None else self._take_counter(counter, line.offset)
 
-    def _take_other(self, text: str) -> LineKind | str:
+    def _take_other(self, text: str) -> Outcome:
         found = STARTED.fullmatch(text)
         stamp = parse_stamp(found["time"] if found is not None else text)
         if stamp is not None:
@@ -173,7 +174,7 @@ class Reader(LineReader[PerfStatLayout]):
                 return counter
         return None
 
-    def _take_seconds(self, found: re.Match[str], offset: int) -> LineKind | str:
+    def _take_seconds(self, found: re.Match[str], offset: int) -> Outcome:
         # No counters come behind the times.
         self._is_titled = False
         words = {"seconds": found["seconds"]}
@@ -186,14 +187,14 @@ class Reader(LineReader[PerfStatLayout]):
         )
         return reason or LineKind.SAMPLE
 
-    def _take_counter(self, counter: Counter, offset: int) -> LineKind | str:
+    def _take_counter(self, counter: Counter, offset: int) -> Outcome:
         if counter.time is not None and counter.time != self._interval:
             self._begin_interval(counter.time)
         if not counter.event:
             if counter.is_group:
                 self._event = counter.place
             if not self._event:
-                return "a metric of no event"
+                return Rejected("a metric of no event")
             return self._add_metric(counter, self._event, offset)
         place = counter.place
         if self._interval and counter.time is None and not place.startswith(SUMMARY):
@@ -225,7 +226,7 @@ class Reader(LineReader[PerfStatLayout]):
             self._add_metric(counter, name, offset)
         return LineKind.SAMPLE
 
-    def _add_metric(self, counter: Counter, name: str, offset: int) -> LineKind | str:
+    def _add_metric(self, counter: Counter, name: str, offset: int) -> Outcome:
         assert counter.metric is not None
         word, unit = counter.metric
         reason = self.add_row(

@@ -22,6 +22,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_numbers import spell_out
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -55,14 +56,14 @@ class Reader(LineReader[OneStatLayout]):
         """Return what `load` takes."""
         return {"first": self._first, "module": self._module, "group": self._group}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a statistic, the beginning of a group, or a time."""
         text = line.text.strip(" \t")
         if not text:
             self._group = ""
             return LineKind.IGNORED
         if len(text) > MAX_LINE_LENGTH:
-            return "no line that kstat is known to print"
+            return Rejected("no line that kstat is known to print")
         if self.see_time_line(text):
             self._first = ""
             return LineKind.TIMESTAMP
@@ -76,10 +77,10 @@ class Reader(LineReader[OneStatLayout]):
         if self._group and value and line.text[:1] in " \t":
             return self._add_statistic(f"{self._group}:{name}", value, line.offset)
         if NAME.fullmatch(name) is None:
-            return "no line that kstat is known to print"
+            return Rejected("no line that kstat is known to print")
         return self._add_statistic(name, value, line.offset)
 
-    def _add_statistic(self, name: str, value: str, offset: int) -> LineKind | str:
+    def _add_statistic(self, name: str, value: str, offset: int) -> Outcome:
         if EXPONENT.fullmatch(value):
             value = spell_out(value)
         if NUMBER.fullmatch(value) is None:

@@ -34,6 +34,7 @@ from typing import Annotated, Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives, StatName, toml_key
@@ -126,7 +127,7 @@ class Reader(LineReader[PrstatLayout]):
         """Load averages have two decimals; every other line may go on."""
         return TOTAL.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a time, the totals or a row."""
         if not line.text.strip(" \t") or WAIT.fullmatch(line.text):
             return LineKind.IGNORED
@@ -158,13 +159,13 @@ class Reader(LineReader[PrstatLayout]):
                 return True
         return False
 
-    def _take_total(self, total: re.Match[str], offset: int) -> LineKind | str:
+    def _take_total(self, total: re.Match[str], offset: int) -> Outcome:
         self._see("total")
         reason = self.add_row(self._total, TOTAL_COLUMNS, [word or ABSENT for word in total.groups()], offset=offset)
         self._reports.close()
         return reason or LineKind.SAMPLE
 
-    def _take_stray(self, words: list[str], line: Line) -> LineKind | str:
+    def _take_stray(self, words: list[str], line: Line) -> Outcome:
         """Return a line before any header: a row only if it can be nothing else."""
         joined = " ".join(words) if len(words) <= MAX_COLUMNS else ""
         for table in self._tables:
@@ -175,33 +176,33 @@ class Reader(LineReader[PrstatLayout]):
             # name with another number would be a second thread.
             instance, _, number = f"{words[0]} {words[-1]}".rpartition("/")
             if f"stray {instance}" in self._reports.seen and f"{instance}/{number}" not in self._reports.seen:
-                return "the process was there already, and no header says that these are threads"
+                return Rejected("the process was there already, and no header says that these are threads")
             self._see(f"{instance}/{number}")
             self._reports.seen.add(f"stray {instance}")
             return self._take_row(table, header, words, line)
-        return "a line before any header, and no row that could be nothing else"
+        return Rejected("a line before any header, and no row that could be nothing else")
 
-    def _take_row(self, table: PrstatTable, header: list[str], words: list[str], line: Line) -> LineKind | str:
+    def _take_row(self, table: PrstatTable, header: list[str], words: list[str], line: Line) -> Outcome:
         n_columns = len(header)
         columns = [column for column in header if column not in table.labels]
         by_column = dict(zip(header, words, strict=False))
         if table.number:
             tail = " ".join(words[n_columns - 1 :])
             if len(words) < n_columns or (len(words) > n_columns and NUMBER_LIKE.fullmatch(words[n_columns - 1])):
-                return f"{len(words)} values for {n_columns} columns"
+                return Rejected(f"{len(words)} values for {n_columns} columns")
             process = PROCESS.fullmatch(tail)
             if process is None:
-                return f"{shorten(tail, 40)} is no name with a number behind it"
+                return Rejected(f"{shorten(tail, 40)} is no name with a number behind it")
             by_column[NAME], by_column[table.number] = process["name"], process["number"]
             columns[-1] = table.number
         elif len(words) != n_columns:
-            return f"{len(words)} values for {n_columns} columns"
+            return Rejected(f"{len(words)} values for {n_columns} columns")
         values = [by_column[column] for column in columns]
         patterns = [table.cut.get(column) for column in columns]
         cut = {word for word, pattern in zip(values, patterns, strict=True) if pattern is not None and pattern.fullmatch(word)}
         instance = "/".join(by_column[column] for column in table.instance)
         if len(instance) > MAX_NAME_LENGTH:
-            return f"a name of {len(instance)} characters"
+            return Rejected(f"a name of {len(instance)} characters")
         if self._header:
             self._see(f"{table.stat} {instance}")
         is_since_start = table.is_since_start and self._reports.is_first

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
@@ -84,15 +85,15 @@ class Reader(LineReader[LiveTestLayout]):
         """Return what `load` takes."""
         return {"in_report": self._is_in_report, "subsystem": self._subsystem}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return the parts of a line, one after another."""
         if not line.text.strip(" \t"):
             return LineKind.IGNORED
         parts = list(self._part.finditer(line.text))
         if LEFT_OVER.search(self._part.sub(" ", line.text)) is not None:
-            return "a state whose subsystem is not known"
+            return Rejected("a state whose subsystem is not known")
         if not self._is_in_report and (not parts or parts[0]["overall"] is None):
-            return "a line before any report"
+            return Rejected("a line before any report")
         if not parts:
             # The explanation of a state.
             return LineKind.IGNORED

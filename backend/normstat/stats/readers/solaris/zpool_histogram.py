@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import parse_stamp, split_words
 from normstat.stats.histogram import bucket_instance
@@ -106,7 +107,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         """The last table is over."""
         self._flush()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a line of groups, of columns, a rule, a time or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -115,7 +116,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
             return LineKind.HEADER
         words = split_words(text) if len(text) < MAX_NAME_LENGTH else []
         if not 0 < len(words) <= MAX_WORDS:
-            return "no line that zpool is known to print"
+            return Rejected("no line that zpool is known to print")
         if words[0] in self.layout.stats and self._take_columns(words[1:]):
             self._title = words[0]
             return LineKind.HEADER
@@ -148,15 +149,15 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         self._columns = columns + rest
         return True
 
-    def _take_row(self, words: list[str]) -> LineKind | str:
+    def _take_row(self, words: list[str]) -> Outcome:
         if not self._columns:
-            return "a line before any header"
+            return Rejected("a line before any header")
         if len(words) != len(self._columns) + 1:
-            return f"{len(words) - 1} values for {len(self._columns)} columns"
+            return Rejected(f"{len(words) - 1} values for {len(self._columns)} columns")
         if LABEL.fullmatch(words[0]) is None or not all(COUNT.fullmatch(word) for word in words[1:]):
-            return "no bucket with counts"
+            return Rejected("no bucket with counts")
         if len(self._rows) >= MAX_ROWS:
-            return "more buckets than zpool has"
+            return Rejected("more buckets than zpool has")
         self._rows.append(words)
         return self._kind()
 

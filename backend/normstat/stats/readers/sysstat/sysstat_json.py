@@ -35,6 +35,7 @@ from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.json_stream import Broken, JsonStream, Node, to_node
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
 from normstat.stats.engine.timestamps import Stamp, parse_stamp, take_clock
 from normstat.stats.layout import Alternatives, toml_key
@@ -53,7 +54,7 @@ ANEW: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
 IN_ORDER: Final = (LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 # Rows that wait for the time of their report; more of them have none.
 MAX_WAITING: Final = 2000
-LOST: Final = "behind a place where the JSON is broken; the next report is read again"
+LOST: Final = Rejected("behind a place where the JSON is broken; the next report is read again")
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._has_time = own.get("has_time") is True
         self._is_lost = own.get("lost") is True
         self._kinds: set[LineKind] = set()
-        self._reason = ""
+        self._refused: Rejected | None = None
 
     def load_behind_gap(self, own: State) -> None:
         """What was open is not known any more; the next report can be read."""
@@ -131,7 +132,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         """Return a bracket ends a number."""
         return line.text.rstrip()[-1:] in ("}", "]")
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
@@ -140,14 +141,17 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             return LineKind.TIMESTAMP
         if self._is_lost and not self._find_way(text):
             return LOST
-        self._kinds, self._reason = set(), ""
+        self._begin_line()
         try:
             self.feed(text, line.offset)
         except Broken as trouble:
             self._add_waiting()
             self.nodes, self._is_lost = [], True
-            return str(trouble)
-        return self._reason or next((kind for kind in IN_ORDER if kind in self._kinds), LineKind.HEADER)
+            return Rejected(str(trouble))
+        return self._refused or next((kind for kind in IN_ORDER if kind in self._kinds), LineKind.HEADER)
+
+    def _begin_line(self) -> None:
+        self._kinds, self._refused = set(), None
 
     def finish(self) -> None:
         """Rows whose report never told its time."""
@@ -206,7 +210,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             if self.layout.unknown:
                 self._take_row(node)
             else:
-                self._reason = f"{shorten(node.name, 40)}: no table that {self.spec.tool} is known to print"
+                self._refused = Rejected(f"{shorten(node.name, 40)}: no table that {self.spec.tool} is known to print")
 
     def _row_node(self) -> Node | None:
         """Return the innermost open object that is a row."""
@@ -251,7 +255,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._kinds.add(self._row_kind)
         refused = next((reason for stat, numbers in self._parts(node) if (reason := _refusal(stat, numbers))), None)
         if refused is not None:
-            self._reason = refused
+            self._refused = refused
         elif self._has_time or len(self._waiting) >= MAX_WAITING:
             self._add(node)
         else:
@@ -308,10 +312,10 @@ def _knows(stat: Stat, key: str) -> bool:
     )
 
 
-def _refusal(stat: Stat, numbers: Mapping[str, str]) -> str | None:
+def _refusal(stat: Stat, numbers: Mapping[str, str]) -> Rejected | None:
     """Why a row cannot be read, if it cannot."""
     for key, word in numbers.items():
         known = next((one for one in stat.fields if key == one.column or key in one.aliases), None)
         if known is not None and word and read_number(word, known) is None:
-            return f"column {key}: {shorten(word, 40)} is no number that it can hold"
+            return Rejected(f"column {key}: {shorten(word, 40)} is no number that it can hold")
     return None

@@ -27,6 +27,7 @@ from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeSty
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import CONTROL, Heading, known_headers
 from normstat.stats.engine.ledger import Ledger
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.reader_state import LATER, Memory, omits_since_boot
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import Instants
@@ -178,14 +179,14 @@ class Reader:
             self._see_header(again.clock)
             self._ledger.book(LineKind.HEADER, n_bytes)
             return
-        found = CONTROLLED if CONTROL.search(line) is not None else self._take_text(line, self._offset + at)
+        found = Rejected(CONTROLLED) if CONTROL.search(line) is not None else self._take_text(line, self._offset + at)
         if isinstance(found, LineKind):
             self._ledger.book(found, n_bytes)
         else:
             self._memory.n_header_rows += 1
-            self._ledger.reject(line, self._offset + at, n_bytes, found)
+            self._ledger.reject(line, self._offset + at, n_bytes, found.reason)
 
-    def _take_text(self, line: bytes, offset: int) -> LineKind | str:
+    def _take_text(self, line: bytes, offset: int) -> Outcome:
         """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
         text = line.decode("utf-8", "backslashreplace")
         self._instants.prefix_us = NO_TIME
@@ -194,14 +195,18 @@ class Reader:
             text = text[prefix.end() :]
             self._instants.take_prefix(prefix)
         header = self._heading.header
-        kind, reason = self._take_row(header, text, offset) if header is not None else (None, None)
-        kind = kind or self._take_other(text)
-        if kind is not None:
-            return kind
-        return reason or ("a line before any header" if header is None else f"no line that {self._spec.tool} is known to print")
+        row = self._take_row(header, text, offset) if header is not None else NOT_MINE
+        if isinstance(row, LineKind):
+            return row
+        other = self._take_other(text)
+        if other is not None:
+            return other
+        return row or Rejected(
+            "a line before any header" if header is None else f"no line that {self._spec.tool} is known to print"
+        )
 
-    def _take_row(self, header: Header, text: str, offset: int) -> tuple[LineKind | None, str | None]:
-        """Read a row; give its kind, or None and perhaps a reason."""
+    def _take_row(self, header: Header, text: str, offset: int) -> Claim:
+        """Read a row: return what it is; another kind of line may be rejected as a row, or none at all."""
         memory = self._memory
         name, memory.name_line = memory.name_line, ""
         words = split_row(header, f"{name} {text}", memory.header_line) if name else None
@@ -209,26 +214,26 @@ class Reader:
             # What stood on a line of its own was no name.
             words = split_row(header, text, memory.header_line)
         if not isinstance(words, Words):
-            return None, words
+            return words
         if header.stat is None:
-            return LineKind.IGNORED, None
+            return LineKind.IGNORED
         if not self._heading.knows_decimals():
             self._heading.learn_decimals(words)
         fields: Sequence[Field] | None = self._heading.fields
         row = read_row(header, self._heading.fields, words.words)
-        if isinstance(row, str):
+        if isinstance(row, Rejected):
             fields = self._heading.sized_fields(words)
             row = read_row(header, fields, words.words) if fields is not None else row
-        if isinstance(row, str) or fields is None:
-            return None, str(row)
+        if isinstance(row, Rejected) or fields is None:
+            return row if isinstance(row, Rejected) else NOT_MINE
         if row.missing and row.printed is not None and self._is_known_line(text):
-            return None, None
+            return NOT_MINE
         instance = instance_of(header, words.words)
         if header.table.time is not TimeStyle.LEADING:
             memory.see_row(self._heading.table, header, instance)
         is_since_boot = memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
         self._builder(header, fields, is_since_boot=is_since_boot).add(row, self._row_us(words), instance, offset)
-        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
+        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _is_known_line(self, text: str) -> bool:
         """Return whether the layout knows the line for something that is no row, however many words it has."""

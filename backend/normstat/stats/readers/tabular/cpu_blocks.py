@@ -27,6 +27,7 @@ from typing import Annotated, Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import parse_stamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
@@ -120,7 +121,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         """The last report is over."""
         self._flush()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a rule, a time or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -139,7 +140,7 @@ class Reader(LineReader[CpuBlocksLayout]):
             self._reports.close()
             self.see_stamp(stamp)
             return LineKind.TIMESTAMP
-        return f"no line that {self.spec.tool} is known to print"
+        return Rejected(f"no line that {self.spec.tool} is known to print")
 
     def _take_header(self, left: str, rest: str) -> bool:
         table = next((table for table in self.layout.tables if left == " ".join(table.left)), None)
@@ -158,32 +159,32 @@ class Reader(LineReader[CpuBlocksLayout]):
         self._table, self._columns = table, columns
         return True
 
-    def _take_row(self, name: str, rest: str, offset: int) -> LineKind | str:
+    def _take_row(self, name: str, rest: str, offset: int) -> Outcome:
         table, columns = self._table, self._columns
         if table is None:
-            return "a line before any header"
+            return Rejected("a line before any header")
         words = rest.replace(BAR, " ").split()
         if len(name) > MAX_NAME_LENGTH or not table.rows.fullmatch(name):
-            return f"{shorten(name, 40)} is not what a row of this table begins with"
+            return Rejected(f"{shorten(name, 40)} is not what a row of this table begins with")
         if len(words) != len(columns):
-            return f"{len(words)} values for {len(columns)} columns"
+            return Rejected(f"{len(words)} values for {len(columns)} columns")
         if table.is_gathered:
             return self._gather(name, dict(zip(columns, words, strict=True)), offset)
         if self._reports.see(name):
             self.begin_report()
         return self.add_row(self.stat(table.stat), columns, words, instance=name, offset=offset) or LineKind.SAMPLE
 
-    def _gather(self, name: str, words: dict[str, str], offset: int) -> LineKind | str:
+    def _gather(self, name: str, words: dict[str, str], offset: int) -> Outcome:
         for column, word in words.items():
             if (SHARE_WORD if column.endswith(SHARE) else COUNT_WORD).fullmatch(word) is None:
-                return f"column {column}: {shorten(word, 40)} is no number that it can hold"
+                return Rejected(f"column {column}: {shorten(word, 40)} is no number that it can hold")
         row = self._pending.get(name)
         if row is not None and not row.words.keys().isdisjoint(words):
-            return "a row that the table has already"
+            return Rejected("a row that the table has already")
         self._n_pending += _size(words)
         if self._n_pending > MAX_PENDING:
             self._n_pending -= _size(words)
-            return "more rows than a report of this tool has"
+            return Rejected("more rows than a report of this tool has")
         if row is None:
             self._pending[name] = PendingRow(offset, words)
         else:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -77,25 +78,25 @@ class Reader(SnapshotReader[CpuTableLayout]):
         """The lines that come are from this file."""
         self._cpus = []
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool."""
         if len(text) > MAX_LINE_LENGTH:
-            return f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}"
+            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}")
         if HEADER.fullmatch(text) is not None:
             return self._take_header(text.split())
         row = ROW.fullmatch(text)
         if row is None or not self._cpus:
-            return None
+            return NOT_MINE
         cpus = self._cpus
         words = row["rest"].split(None, len(cpus))
         numbers = words[: len(cpus)]
         n_numbers = next((number for number, word in enumerate(numbers) if NUMBER.fullmatch(word) is None), len(numbers))
         if n_numbers == 0:
-            return "no number"
+            return Rejected("no number")
         name = row["name"]
         if n_numbers < len(cpus) or name in TOTALS:
             if n_numbers != 1 or len(words) != 1 or not self._has_total:
-                return f"{n_numbers} numbers for {len(cpus)} CPUs"
+                return Rejected(f"{n_numbers} numbers for {len(cpus)} CPUs")
             columns, instance = [TOTAL], name
         else:
             columns = cpus
@@ -103,9 +104,9 @@ class Reader(SnapshotReader[CpuTableLayout]):
             instance = f"{name} {devices}".rstrip()
         return self.put_row(self.spec.stats[0], columns, words[: len(columns)], instance=instance, offset=line.offset)
 
-    def _take_header(self, cpus: list[str]) -> LineKind | str:
+    def _take_header(self, cpus: list[str]) -> Outcome:
         if len(cpus) > MAX_CPUS or len(set(cpus)) != len(cpus):
-            return f"more than {MAX_CPUS} CPUs, or one twice"
+            return Rejected(f"more than {MAX_CPUS} CPUs, or one twice")
         self.end_report()
         self._cpus = cpus
         return LineKind.HEADER

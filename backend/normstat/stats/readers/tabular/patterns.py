@@ -34,6 +34,7 @@ from typing import Annotated, Final
 
 from normstat.stats.engine.labelled_numbers import span_seconds
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.engine.timestamps import Stamp
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
@@ -113,10 +114,10 @@ class Reader(SnapshotReader[PatternsLayout]):
         super().end_report()
         self._seen.clear()
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool."""
         if len(text) > MAX_LINE_LENGTH:
-            return f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}"
+            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}")
         for row in self.layout.rows:
             found = row.pattern.fullmatch(text)
             if found is not None:
@@ -125,12 +126,12 @@ class Reader(SnapshotReader[PatternsLayout]):
             return LineKind.HEADER
         if self.layout.ignored is not None and self.layout.ignored.fullmatch(text) is not None:
             return LineKind.IGNORED
-        return None
+        return NOT_MINE
 
-    def _take_row(self, line: Line, row: PatternRow, found: re.Match[str]) -> LineKind | str:
+    def _take_row(self, line: Line, row: PatternRow, found: re.Match[str]) -> Outcome:
         groups = {key: value for key, value in found.groupdict().items() if value is not None}
         cells = _cells(row, groups)
-        if isinstance(cells, str):
+        if isinstance(cells, Rejected):
             return cells
         columns, words = [column for column, _ in cells], [word for _, word in cells]
         stat = self.stat(row.stat)
@@ -155,21 +156,21 @@ class Reader(SnapshotReader[PatternsLayout]):
             self.see_stamp(Stamp(float(seconds), is_clock_only=True, offset_s=None))
 
 
-def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | str:
+def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | Rejected:
     """Return the columns with their words, or why a word cannot be read."""
     cells: list[tuple[str, str]] = []
     for group, value in groups.items():
         if group == "numbers":
             words = value.split()
             if len(words) < row.least:
-                return f"{len(words)} numbers, at least {row.least} expected"
+                return Rejected(f"{len(words)} numbers, at least {row.least} expected")
             cells.extend(zip(_column_names(row.columns, len(words)), words, strict=True))
         elif group == "key":
             cells.append((value, groups["value"]))
         elif group not in row.silent:
             word = span_seconds(value) if group in row.seconds else value
             if word is None:
-                return f"{value[:40]!r} is no time"
+                return Rejected(f"{value[:40]!r} is no time")
             cells.append((row.names.get(group, group), word))
     return cells
 

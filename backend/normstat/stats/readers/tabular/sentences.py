@@ -19,6 +19,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -62,7 +63,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         super().begin_call()
         self._section = self._part = ""
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool."""
         indent = len(line.text) - len(line.text.lstrip())
         section = SECTION.fullmatch(text) if indent == 0 else None
@@ -74,7 +75,7 @@ class Reader(SnapshotReader[OneStatLayout]):
             self._seen.add(self._section)
             return LineKind.HEADER
         if not self._section or indent == 0 or len(text) > MAX_LENGTH:
-            return None
+            return NOT_MINE
         if self._part and indent <= self._part_indent:
             self._part = ""
         named = NAMED.fullmatch(text)
@@ -90,10 +91,10 @@ class Reader(SnapshotReader[OneStatLayout]):
             return self._take_number(line, sentence, numbers[0])
         if STATE_WORD.fullmatch(text) is not None:
             return LineKind.IGNORED
-        return f"{len(numbers)} numbers in a sentence"
+        return Rejected(f"{len(numbers)} numbers in a sentence")
 
-    def _take_number(self, line: Line, sentence: str, number: str) -> LineKind | str:
+    def _take_number(self, line: Line, sentence: str, number: str) -> Outcome:
         name = ": ".join(part for part in (self._section, self._part, sentence) if part)
         if self.has_gathered(self.spec.stats[0].name, "", [name]):
-            return "the sentence comes twice"
+            return Rejected("the sentence comes twice")
         return self.gather(self.spec.stats[0], [name], [number], offset=line.offset) or LineKind.SAMPLE

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_behind_gap
 from normstat.stats.engine.timestamps import parse_stamp, split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives
@@ -90,7 +91,7 @@ class Reader(LineReader[SideBySideLayout]):
         """Return what `load` takes."""
         return {"reports": self._reports.to_state(), "names": self._names, "new": self._are_names_new, "header": self._header}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return names, a header, a time, a message or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -100,7 +101,7 @@ class Reader(LineReader[SideBySideLayout]):
             return LineKind.STATE_CHANGE
         words = split_words(text)
         if len(words) > MAX_COLUMNS:
-            return f"{len(words)} values"
+            return Rejected(f"{len(words)} values")
         shape = self._find_columns(words)
         if shape is not None:
             self._shape, self._header = shape, words
@@ -142,15 +143,15 @@ class Reader(LineReader[SideBySideLayout]):
         self._names, self._are_names_new = names, True
         return True
 
-    def _take_row(self, words: list[str], offset: int) -> LineKind | str:
+    def _take_row(self, words: list[str], offset: int) -> Outcome:
         shape = self._shape
         if shape is None:
-            return "a line before any header"
+            return Rejected("a line before any header")
         if len(words) != len(shape):
-            return f"{len(words)} values for {len(shape)} columns"
+            return Rejected(f"{len(words)} values for {len(shape)} columns")
         wrong = next((word for word in words if NUMBER.fullmatch(word) is None), None)
         if wrong is not None:
-            return f"{wrong[:40]!r} is no number"
+            return Rejected(f"{wrong[:40]!r} is no number")
         # One row is a whole report: a second one begins the next.
         if self._reports.see("row"):
             self.begin_report()

@@ -29,6 +29,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome
 from normstat.stats.engine.timestamps import Stamp
 from normstat.stats.engine.trace.stacks import SEPARATOR, TOO_DEEP, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
@@ -78,7 +79,7 @@ class Reader(TraceReader[TraceLayout]):
         self._close_leak()
         super().finish()
 
-    def take(self, line: Line) -> LineKind | str:
+    def take(self, line: Line) -> Outcome:
         """Return what the line is, by its form and by what was held back."""
         if self._leak is not None and not line.text.startswith(DEEP):
             self._close_leak()
@@ -102,17 +103,17 @@ class Reader(TraceReader[TraceLayout]):
         )
         return kind or self.take_pairs(line) or self._take_folded(line) or self.take_title(line)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> LineKind | str | None:
+    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> Claim:
         """Return a time and a title: `[11:16:33] Top 2 stacks with outstanding allocations:`."""
         if not rest.text.endswith(":"):
-            return None
+            return NOT_MINE
         self.mark_time(stamp)
         kind = self.hold_text(rest)
         return LineKind.TIMESTAMP if kind is LineKind.HEADER else kind
 
     # Distributions.
 
-    def _take_distribution(self, found: re.Match[str]) -> LineKind | str:
+    def _take_distribution(self, found: re.Match[str]) -> Outcome:
         if self.is_too_deep:
             return TOO_DEEP
         texts = self.take_texts() if not self.has_gap else []
@@ -122,11 +123,11 @@ class Reader(TraceReader[TraceLayout]):
         measured = " ".join(found[1].split()) if unit is None else unit[1]
         return self.begin_histogram(f"{section} {measured}".strip())
 
-    def _take_section(self, line: Line) -> LineKind | str | None:
+    def _take_section(self, line: Line) -> Claim:
         """`pid = 5068`: what the next distribution is about."""
         pairs = parse_pairs(line.text) if SECTION.fullmatch(line.text) is not None else None
         is_section = SECTION.fullmatch(line.text) is not None and (pairs is None or len(pairs.columns) == 1)
-        return self.hold_text(line) if is_section else None
+        return self.hold_text(line) if is_section else NOT_MINE
 
     # Stacks.
 
@@ -134,7 +135,7 @@ class Reader(TraceReader[TraceLayout]):
         """Return whether the line goes on with a stack: indented, and something waits that is indented as well."""
         return not self.has_gap and bool(self.texts) and line.text.startswith(INDENT) and self.texts[-1].text.startswith(INDENT)
 
-    def _take_frame(self, line: Line) -> LineKind | str | None:
+    def _take_frame(self, line: Line) -> Claim:
         if DELIMITER.fullmatch(line.text) is not None:
             return LineKind.HEADER
         found = LAST_LINE.fullmatch(line.text)
@@ -144,18 +145,18 @@ class Reader(TraceReader[TraceLayout]):
             return TOO_DEEP
         if line.text.startswith(INDENT) and is_frame(line.text):
             return self.hold_text(line)
-        return None
+        return NOT_MINE
 
-    def _take_count(self, line: Line) -> LineKind | str | None:
+    def _take_count(self, line: Line) -> Claim:
         """Return the count below a stack."""
         found = COUNT.fullmatch(line.text)
         if found is None or not is_integer(found[1]):
-            return None
+            return NOT_MINE
         if self.is_too_deep:
             self.forget_texts()
             return TOO_DEEP
         if not self._is_in_stack(line):
-            return None
+            return NOT_MINE
         texts = self.take_texts()
         lines = [text.text for text in texts if text.text.startswith(INDENT)]
         return self.add_stack(fold_stack([], lines), [found[1]], texts[0].offset)
@@ -178,14 +179,14 @@ class Reader(TraceReader[TraceLayout]):
         instance = None if self.is_too_deep else fold_stack([], lines)
         self.add_stack(instance, [count, n_bytes], offset)
 
-    def _take_folded(self, line: Line) -> LineKind | str | None:
+    def _take_folded(self, line: Line) -> Claim:
         """`comm;root;leaf 12`: a stack that is folded already (options -f of profile, offcputime, stackcount)."""
         frames, _, count = line.text.rpartition(" ")
         if SEPARATOR not in frames or frames.startswith(" ") or not is_integer(count) or self.layout.stacks is None:
-            return None
+            return NOT_MINE
         return self.add_stack(fold_stack(frames.split(SEPARATOR), []), [count], line.offset)
 
-    def take_title(self, line: Line) -> LineKind | str:
+    def take_title(self, line: Line) -> Outcome:
         """Frames may hold numbers, as in `waker:  vmstat 3212`."""
         if self._is_in_stack(line) or (line.text.startswith(INDENT) and not any(map(is_number, line.text.split()))):
             return self.hold_text(line)
