@@ -168,7 +168,7 @@ def _sample_line(text: str) -> SampleLine:
 
 
 def _find_table(lines: Sequence[SampleLine]) -> Table:
-    """Return the rows are the lines with numbers of which most have the same number of words."""
+    """Return the table: its rows are the lines with numbers that have the most frequent number of words."""
     found = [line for line in lines if not line.is_stamp and line.n_numbers]
     if not found:
         raise BadRequest("The sample has no line with a number in it; paste some reports as the tool prints them")

@@ -211,7 +211,7 @@ class _Rows:
         return [clocks[code] for code in codes]
 
     def take_moments(self, header: Header) -> Int64Array:
-        """Date and clock behind each row (2026-11-21 12:00:01); rows without are plain no more."""
+        """Return date and clock after each row (2026-11-21 12:00:01); rows without them are no longer plain."""
         date_at = self._first + self._n_lead + len(header.words)
         known: dict[bytes, int | None] = {}
         days = []

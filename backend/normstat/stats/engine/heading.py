@@ -146,7 +146,7 @@ class Heading:
         return True
 
     def drop(self) -> None:
-        """What comes stands under no header."""
+        """Forget the header: the next lines stand under none."""
         self.header = None
         self._tail = b""
         self._memory.header_line = ""
@@ -180,7 +180,7 @@ class Heading:
         return all(field.is_documented or field.key in self._memory.decimals for field in self.fields)
 
     def learn_decimals(self, words: Words) -> None:
-        """A column that the spec does not know shows its decimals in its first row."""
+        """Learn the decimals of undocumented columns from their first row."""
         header = self.header
         assert header is not None
         decimals = self._memory.decimals

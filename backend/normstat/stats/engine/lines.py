@@ -76,18 +76,18 @@ class LineReader(Generic[LayoutT]):
     # What a reader says.
 
     def load(self, own: State) -> None:
-        """Take up what `save` gave; {} at the beginning and behind a gap."""
+        """Restore what `save` returned; {} at the beginning and after a gap."""
 
     def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
-        """Take up what is still true of what `save` gave although bytes were lost since, such as the present header."""
+        """Restore what is still true of what `save` returned although bytes were lost since, such as the present header."""
         self.load({})
 
     def save(self) -> State:
-        """Return what must be known when the next piece comes, as JSON values of bounded size."""
+        """Return what the next piece needs to know, as JSON values of bounded size."""
         return {}
 
     def clean(self, text: str) -> str:
-        """Return the line without what a terminal takes as a command (colours are gone already)."""
+        """Return the line without terminal control sequences (colours are removed already)."""
         return text
 
     def take_line(self, line: Line) -> Outcome:
@@ -100,26 +100,26 @@ class LineReader(Generic[LayoutT]):
         """
 
     def finish(self) -> None:
-        """The stream ended: what was gathered of a sample of many lines is whole now."""
+        """Complete what was gathered of a sample of several lines: the stream has ended."""
 
     def is_whole(self, line: Line) -> bool:  # noqa: ARG002 (readers look at it)
-        """Return whether a last line without a newline surely has its end; its numbers may have lost digits."""
+        """Return whether a last line without a newline is certainly complete; its last number may have lost digits."""
         return False
 
     # What a reader uses.
 
     def stat(self, name: str) -> Stat:
-        """Return the stat of that name, which the layout was checked to have."""
+        """Return the stat of that name; the layout guarantees that it exists."""
         return self._stats[name]
 
     def see_stamp(self, stamp: Stamp) -> None:
-        """The reports that come were made at this time."""
+        """Date the next reports with this time."""
         self._base_us = self.timeline.stamp_us(stamp)
         self._n_since = 0
         self._is_stamp_new = True
 
     def see_time_line(self, text: str) -> bool:
-        """Take a line that is nothing but a time; False when it is none."""
+        """Take a line that is only a time. Return False for any other line."""
         stamp = parse_stamp(text)
         if stamp is not None:
             if stamp.is_call:
@@ -128,7 +128,7 @@ class LineReader(Generic[LayoutT]):
         return stamp is not None
 
     def begin_report(self) -> None:
-        """A new report begins: it bears the stamp before it, or comes one interval after the report before, if that is known."""
+        """Start a new report. It has the time stamped before it, or comes one known interval after the previous report."""
         if self._is_stamp_new:
             self._is_stamp_new = False
         else:

@@ -239,7 +239,7 @@ def _is_count(word: str) -> bool:
 
 
 def _is_run(words: Sequence[str]) -> bool:
-    """Return nanoseconds that the event was counted, and their share."""
+    """Return whether the words are the nanoseconds that the event was counted, and their share."""
     return len(words) == 2 and INTEGER.fullmatch(words[0]) is not None and DECIMAL.fullmatch(words[1]) is not None
 
 

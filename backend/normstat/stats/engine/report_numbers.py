@@ -62,7 +62,7 @@ class Repeats:
         return name if times == 1 else f"{name} #{times}"
 
     def clear(self) -> None:
-        """A new report begins."""
+        """Start a new report."""
         self._times.clear()
 
     def to_state(self) -> Mapping[str, int]:

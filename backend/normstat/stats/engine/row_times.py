@@ -57,7 +57,7 @@ class Sections:
         return not self._ended
 
     def see_header(self, table: str, seconds: float, timeline: Timeline) -> None:
-        """A header of the table with its clock."""
+        """Note a header of the table and its clock."""
         if table != self._present:
             if table in self._ended or len(self._ended) >= MAX_SECTIONS:
                 self._is_by_report = True
@@ -93,7 +93,7 @@ class Instants:
         return {"times": self.timeline.to_state(), "sections": self.sections.to_state(), "other_day": self._other_day_s}
 
     def see_banner(self, text: str) -> None:
-        """A banner names the day on which a run begins."""
+        """Note the day that a banner names for the start of a run."""
         self.begin_sections()
         day, other = parse_banner_day(text), parse_day_first(text)
         if day is not None:
@@ -101,7 +101,7 @@ class Instants:
         self._other_day_s = day_seconds(other) if other is not None else None
 
     def see_header(self, clock: ClockWords, section: str | None) -> None:
-        """A header with its clock; `section` is what its table is called, where tables follow each other."""
+        """Note a header and its clock; `section` names its table where tables follow each other."""
         if self._other_day_s is not None and not clock.is_epoch:
             if clock.n_words == 1:
                 # A clock of 24 hours under a day in this form: the host's locale puts the day first.
@@ -113,11 +113,11 @@ class Instants:
             self.timeline.see_clock(clock.seconds)
 
     def begin_sections(self) -> None:
-        """The tool begins, or the host did: what comes are the tables of another stretch of time."""
+        """Start another period: the tool or the host was started, and the next tables belong to it."""
         self.sections = Sections(None)
 
     def take_prefix(self, prefix: re.Match[str]) -> None:
-        """A time that another program put before every line (date, clock and a tab)."""
+        """Note a time that another program put before every line (date, clock and a tab)."""
         day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
         if day is not None and clock is not None:
             self.prefix_us = self.timeline.stamp_us(Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))

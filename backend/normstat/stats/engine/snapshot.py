@@ -94,15 +94,15 @@ class SnapshotReader(LineReader[LayoutT]):
         raise NotImplementedError
 
     def take_blank(self) -> None:
-        """A blank line came."""
+        """Handle a blank line."""
 
     def see_file(self, path: str) -> None:
-        """The lines that come are from this file."""
+        """Note the file that the next lines are from."""
 
     # What a reader uses.
 
     def want_report(self) -> None:
-        """A row comes: it is of the present report, or begins one."""
+        """Start a report for the next row, unless one is open."""
         if not self._is_begun:
             self.begin_report()
             self._is_begun = True
@@ -114,18 +114,18 @@ class SnapshotReader(LineReader[LayoutT]):
         return self._base_us if self._is_stamp_new else NO_TIME
 
     def see_instant(self, time_us: int) -> None:
-        """The next report was made at this instant."""
+        """Date the next report with this instant."""
         self._base_us, self._n_since, self._is_stamp_new = time_us, 0, True
 
     def end_report(self) -> None:
-        """What was gathered is whole; what comes is another report."""
+        """End the present report and add the rows that were gathered."""
         self.flush()
         self._is_begun = False
 
     def gather(
         self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, offset: int, instance: str = ""
     ) -> Rejected | None:
-        """Put values to the row of that stat that is being gathered. A column that is there already begins the next report.
+        """Add values to the stat's open row. A column that the row already has starts the next report.
 
         Missing: None when all is well, else the reason why the line cannot be taken.
         """
@@ -211,12 +211,12 @@ class SnapshotReader(LineReader[LayoutT]):
         return True
 
     def begin_call(self) -> None:
-        """A recorder calls the tool again."""
+        """Start a new call of the tool by a recorder."""
         self.end_report()
         self.n_reports = 0
 
     def finish(self) -> None:
-        """The stream ended."""
+        """Complete the last report: the stream has ended."""
         self.end_report()
 
 

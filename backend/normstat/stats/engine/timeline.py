@@ -64,7 +64,7 @@ class Timeline:
         return True
 
     def start_day(self, day: dt.date) -> None:
-        """A banner named the day on which a run began."""
+        """Set the day on which a run began, as a banner named it."""
         self.day_s = day_seconds(day)
         self.last_s = None
 

@@ -134,7 +134,7 @@ def _names_columns(cells: Sequence[Cell]) -> bool:
 
 
 def _join_units(cells: Iterable[Cell]) -> list[Cell]:
-    """`TIME (ns)` and `# CALLS` are one name; what stands in parentheses and holds a number is a remark."""
+    """Join names such as `TIME (ns)` and `# CALLS`; a number in parentheses is a remark."""
     joined: list[Cell] = []
     is_open = False
     for cell in cells:

@@ -31,15 +31,15 @@ class Marks:
         self._seen: dict[int, None] = dict.fromkeys(int(mark) for mark in seen)
 
     def to_state(self) -> list[object]:
-        """As JSON values."""
+        """Return the state as JSON values."""
         return [self.is_fresh, self.is_stamped, list(self._seen)]
 
     def see_time(self) -> None:
-        """A time was printed: what comes next is of another report."""
+        """Note a printed time: another report follows."""
         self.is_fresh = self.is_stamped = True
 
     def see_break(self) -> None:
-        """What comes next is of another report, and nobody says when that was."""
+        """Note that another report follows, at an unknown time."""
         if not self.is_fresh:
             self.is_fresh = True
             self.is_stamped = False

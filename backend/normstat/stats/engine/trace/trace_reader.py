@@ -65,7 +65,7 @@ class TraceReader(LineReader[TraceLayoutT]):
     """The base of the tracers' readers, which say in `take` what a line is."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         texts, block, title = own.get("texts"), own.get("block"), own.get("title")
         self.texts = [Line(str(text), int(at)) for text, at in texts] if isinstance(texts, list) else []
         self._n_characters = sum(len(line.text) for line in self.texts)
@@ -107,11 +107,11 @@ class TraceReader(LineReader[TraceLayoutT]):
         return self.take(Line(text, line.offset))
 
     def finish(self) -> None:
-        """The last block has ended."""
+        """Complete the last block."""
         self.flush_block()
 
     def is_whole(self, line: Line) -> bool:
-        """Padded numbers, bars and brackets end where the line ends; a bare number may have lost digits."""
+        """Return whether the line ends in padding, a bar or a percent sign; a bare number may have lost digits."""
         return line.text[-1:] in " |%"
 
     def take(self, line: Line) -> Outcome:
@@ -121,12 +121,12 @@ class TraceReader(LineReader[TraceLayoutT]):
     # Reports.
 
     def enter(self, *parts: str, is_row: bool = False) -> None:
-        """Something of a report comes. Rows of one table may be alike in the report of one time (two events of one process)."""
+        """Note a part of a report. Rows of one table may repeat within the report of one time (two events of one process)."""
         if self._marks.starts_report([mark_of(*parts)], is_known_report=is_row and self._marks.is_stamped):
             self.begin_report()
 
     def mark_report(self) -> None:
-        """Whatever comes next is a report of its own, whose time nobody said."""
+        """Start a report of unknown time with the next line."""
         self.flush_block()
         self._marks.see_break()
 
@@ -139,7 +139,7 @@ class TraceReader(LineReader[TraceLayoutT]):
     # Lines that all tracers have.
 
     def see_blank(self) -> None:
-        """A blank line ends a distribution and a block of rows; a title stands for one block."""
+        """End the distribution and the block of rows at a blank line; a title covers one block."""
         self.flush_block()
         self.has_gap = True
         self._is_dormant = True
@@ -300,7 +300,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return any(is_frame(line.text) for line in self.texts)
 
     def forget_texts(self) -> None:
-        """What waited belongs to nothing."""
+        """Drop the lines that were held."""
         self.texts.clear()
         self._n_characters = 0
         self._is_too_deep = False
@@ -393,5 +393,5 @@ class TraceReader(LineReader[TraceLayoutT]):
 
 
 def count_reason(word: str) -> str:
-    """Why a word is no count."""
+    """Return why a word is no count."""
     return f"column count: {shorten(word, 40)} is no number that it can hold"

@@ -76,7 +76,7 @@ class Table:
     below: tuple[tuple[int, int], ...] = ()
 
     def to_state(self) -> list[object]:
-        """As JSON values."""
+        """Return the state as JSON values."""
         columns = [[column.text, column.start, column.end] for column in self.columns]
         return [self.stat, self.title, columns, self.roles, self.is_strong, self.is_squeezed, [list(edges) for edges in self.below]]
 

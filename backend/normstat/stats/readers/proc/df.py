@@ -71,7 +71,7 @@ class Reader(SnapshotReader[DfLayout]):
     """One call of the reader: `_header` are the columns between the device and the mount point, `_alone` a device on its own."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         header = own.get("header")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
@@ -84,12 +84,12 @@ class Reader(SnapshotReader[DfLayout]):
         return {**super().save(), "header": self._header, "stat": self._stat, "alone": self._alone}
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self._header, self._alone = [], False
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         header = self._split_header(text)
         if header is not None:
             self.end_report()

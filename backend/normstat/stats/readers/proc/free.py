@@ -62,7 +62,7 @@ class Reader(LineReader[FreeLayout]):
     """One call of the reader. `_header` are the columns of the present report."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         header = own.get("header")
         self._header = list(map(str, header)) if isinstance(header, list) else []
 

@@ -46,7 +46,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_columns` are those of the header before, `_index` is the number of the interface before."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         columns = own.get("columns")
         self._columns = [str(column) for column in columns] if isinstance(columns, list) else []
@@ -61,12 +61,12 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), **own}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._index = 0
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         interface = INTERFACE.fullmatch(text)
         if interface is not None:
             return self._take_interface(line, interface)

@@ -34,7 +34,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_columns` are (group, column) of the header."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         columns = own.get("columns")
         self._columns = [(str(group), str(name)) for group, name in columns] if isinstance(columns, list) else []
@@ -44,12 +44,12 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), "columns": [list(column) for column in self._columns]}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._columns = []
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         if TITLE.fullmatch(text) is not None:
             self.end_report()
             return LineKind.HEADER

@@ -64,7 +64,7 @@ class Reader(LineReader[NfsiostatLayout]):
     """
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._mount = str(own.get("mount", ""))
         self._operation = str(own.get("operation", ""))
         titles, seen, counts = own.get("titles"), own.get("seen"), own.get("counts")
@@ -76,7 +76,7 @@ class Reader(LineReader[NfsiostatLayout]):
         self._is_first = own.get("is_first", True) is True
 
     def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true behind a gap)
-        """The first report is over, or it is not known to be the present one."""
+        """Forget everything after a gap; the next report is not taken for the first."""
         self.load({"is_first": False})
 
     def save(self) -> State:
@@ -92,14 +92,14 @@ class Reader(LineReader[NfsiostatLayout]):
         }
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         self._flush()
         self._seen.clear()
         self._is_first = True
         self._mount = ""
 
     def finish(self) -> None:
-        """The last counts are whole."""
+        """Complete the last counts."""
         self._flush()
 
     def take_line(self, line: Line) -> Outcome:

@@ -64,7 +64,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
     """One call of the reader: `_names` are those of the line before, "" sections are none."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         names, seen = own.get("names"), own.get("seen")
         self._names = [str(name) for name in names] if isinstance(names, list) else []
@@ -78,7 +78,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return {**super().save(), **own}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         found = self._take_heading(line, text)
         if found:
             return found
@@ -116,7 +116,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return refused or LineKind.SAMPLE
 
     def _begin_section(self, section: str, part: str) -> None:
-        """A section that comes again begins the next report; "Version 4" comes twice, once with calls and once with operations."""
+        """Start the next report when a section repeats; "Version 4" comes twice, once with calls and once with operations."""
         self.flush()
         name = f"{section}/{part}"
         if not re.fullmatch(r"v\d+", part):
@@ -164,7 +164,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return self.add_row(stat, [column], [found["number"]], instance=instance, offset=line.offset) or LineKind.SAMPLE
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 

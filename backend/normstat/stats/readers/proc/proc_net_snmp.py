@@ -47,7 +47,7 @@ class Reader(SnapshotReader[ProtocolLayout]):
     """One call of the reader: `_names` are those of the line before, of the protocol `_protocol`."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         names = own.get("names")
         self._names = [str(name) for name in names] if isinstance(names, list) else []
@@ -58,7 +58,7 @@ class Reader(SnapshotReader[ProtocolLayout]):
         return {**super().save(), "names": self._names, "protocol": self._protocol}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         found = LINE.fullmatch(text)
         if found is None:
             return NOT_MINE

@@ -68,7 +68,7 @@ class Reader(SnapshotReader[PsLayout]):
     """One call of the reader: `_header` are the columns."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         header = own.get("header")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
@@ -78,12 +78,12 @@ class Reader(SnapshotReader[PsLayout]):
         return {**super().save(), "header": self._header}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._header = []
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         words = text.split(None, MAX_COLUMNS)
         if self.is_header(words):
             self.end_report()

@@ -41,7 +41,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader. A report ends where an instance comes again."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         seen = own.get("seen")
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
@@ -51,7 +51,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), "seen": sorted(self._seen)}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         found = LINE.fullmatch(text)
         if found is None:
             named = NAME.fullmatch(text)
@@ -72,12 +72,12 @@ class Reader(SnapshotReader[OneStatLayout]):
         return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self.file = ""
 

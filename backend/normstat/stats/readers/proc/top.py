@@ -97,7 +97,7 @@ class Reader(SnapshotReader[TopLayout]):
     """One call of the reader: `_header` are the columns of the processes, `_clock` the clock of the report before."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         header, clock, clock_us = own.get("header"), own.get("clock"), own.get("clock_us")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
@@ -109,21 +109,21 @@ class Reader(SnapshotReader[TopLayout]):
         return {**super().save(), "header": self._header, "clock": self._clock, "clock_us": self._clock_us}
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self._clock = None
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._header = []
 
     def take_blank(self) -> None:
-        """The lines above the processes are over."""
+        """End the lines above the processes."""
         self.flush()
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         if self._header:
             found = self._take_process(line, text)
             if found:
@@ -155,7 +155,7 @@ class Reader(SnapshotReader[TopLayout]):
         return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE
 
     def _see_clock(self, seconds: float) -> None:
-        """The report is of this time of the day. A time from elsewhere for the first report of a call holds, and the clock then
+        """Date the report with this time of day. A time from elsewhere for the first report of a call wins, and the clock then
         tells how much later the others are: the two may be of different zones.
         """
         if self._clock is None and self.stamped_us != NO_TIME:

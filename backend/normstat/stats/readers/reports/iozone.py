@@ -97,7 +97,7 @@ class Reader(LineReader[IozoneLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Columns and their ends, the tests that were asked for, the unit, the sample of the children."""
+        """Restore columns and their ends, the tests that were asked for, the unit, and the sample of the children."""
 
         def texts(key: str) -> list[str]:
             found = own.get(key)
@@ -115,7 +115,7 @@ class Reader(LineReader[IozoneLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "prefixes": self._prefixes,
             "columns": self._columns,
@@ -132,18 +132,18 @@ class Reader(LineReader[IozoneLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next run begins."""
+        """Start a new run."""
         self._close_children()
         self._prefixes, self._columns, self._lengths, self._tests = [], [], [], []
         self._mode = self._report = ""
         self._is_open = False
 
     def finish(self) -> None:
-        """The sample of the children is whole."""
+        """Complete the sample of the children."""
         self._close_children()
 
     def is_whole(self, line: Line) -> bool:
-        """Return a unit stands behind the number."""
+        """Return whether a unit follows the last number."""
         return SEEN_BY.fullmatch(line.text) is not None
 
     def take_line(self, line: Line) -> Outcome:

@@ -64,7 +64,7 @@ class Reader(LineReader[McelogLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """What is known of the present event or memory module, and where its first line stands."""
+        """Restore what is known of the present event or memory module, and where its first line stands."""
         self._events, self._memory = self.layout.events, self.layout.memory
 
         def texts(key: str) -> dict[str, str]:
@@ -77,7 +77,7 @@ class Reader(LineReader[McelogLayout]):
         self._is_open = own.get("is_open") is True
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "event": dict(self._event),
             "module": dict(self._module),
@@ -87,12 +87,12 @@ class Reader(LineReader[McelogLayout]):
         }
 
     def begin_call(self) -> None:
-        """The event is whole, and counters that come are of a new report."""
+        """Complete the event; the next counters belong to a new report."""
         self._close()
         self._is_open = False
 
     def finish(self) -> None:
-        """The event is whole."""
+        """Complete the event."""
         self._close()
 
     def take_line(self, line: Line) -> Outcome:

@@ -77,7 +77,7 @@ class Reader(LineReader[OpreportLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns, the indent of the header, the row that indented ones belong to, callers whose callee comes yet."""
+        """Restore the columns, the header's indent, the row that indented ones belong to, and callers without their callee."""
         layout = self.layout
         self._symbols, self._details, self._arcs, self._images = layout.symbols, layout.details, layout.arcs, layout.images
         columns, callers = own.get("columns"), own.get("callers")
@@ -91,7 +91,7 @@ class Reader(LineReader[OpreportLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "indent": self._indent,
@@ -104,7 +104,7 @@ class Reader(LineReader[OpreportLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._close_arcs("")
         self._columns, self._owner, self._is_graph, self._is_open, self._end = [], "", False, False, 0
 

@@ -70,7 +70,7 @@ class Reader(LineReader[PerfLockLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns, what a row is about ("" for a report), the separator, the names that came up."""
+        """Restore the columns, what a row is about ("" for a report), the separator and the names seen."""
         self._report, self._contention = self.layout.report, self.layout.contention
         columns = own.get("columns")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
@@ -79,7 +79,7 @@ class Reader(LineReader[PerfLockLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "subject": self._subject,
@@ -88,7 +88,7 @@ class Reader(LineReader[PerfLockLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._columns = []
 
     def take_line(self, line: Line) -> Outcome:

@@ -70,7 +70,7 @@ class Reader(LineReader[PerfReportLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns of numbers, the separator, the event and those before it in this report, the names that came up."""
+        """Restore the columns of numbers, the separator, the event and those before it in this report, and the names seen."""
         self._rows, self._events = self.layout.rows, self.layout.events
         columns, events = own.get("columns"), own.get("events")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
@@ -84,7 +84,7 @@ class Reader(LineReader[PerfReportLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "events": self._seen,
@@ -96,7 +96,7 @@ class Reader(LineReader[PerfReportLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._add_event("")
         self._columns, self._seen, self._event, self._is_open = [], [], "", False
 

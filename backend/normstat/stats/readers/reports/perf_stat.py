@@ -79,7 +79,7 @@ class Reader(LineReader[PerfStatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Whether a title came, the separator, the present interval, the event before, the names that came up."""
+        """Restore whether a title came, the separator, the present interval, the last event and the names seen."""
         self._counters, self._metrics, self._times = self.layout.counters, self.layout.metrics, self.layout.times
         self._is_titled = own.get("is_titled") is True
         self._separator = str(own.get("separator", ""))
@@ -90,7 +90,7 @@ class Reader(LineReader[PerfStatLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "is_titled": self._is_titled,
             "separator": self._separator,
@@ -102,7 +102,7 @@ class Reader(LineReader[PerfStatLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next run begins."""
+        """Start a new run."""
         self._is_titled = self._is_open = self._is_lost = False
         self._interval = self._event = ""
         self._repeats.clear()

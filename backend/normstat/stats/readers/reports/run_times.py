@@ -99,7 +99,7 @@ class Reader(LineReader[RunTimesLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """What is known of the present run, and where its first line stands."""
+        """Restore what is known of the present run, and where its first line stands."""
         self._runs = self.layout.runs
         words = own.get("words")
         self._words = {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
@@ -107,15 +107,15 @@ class Reader(LineReader[RunTimesLayout]):
         self._at = int(str(own.get("at", 0)))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {"words": dict(self._words), "command": self._run_command, "at": self._at}
 
     def begin_call(self) -> None:
-        """The run is whole."""
+        """Complete the run."""
         self._close()
 
     def finish(self) -> None:
-        """The run is whole."""
+        """Complete the run."""
         self._close()
 
     def take_line(self, line: Line) -> Outcome:

@@ -36,7 +36,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_device` is the one that lines are about, `_first` the one that the report began with."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._device = str(own.get("device", ""))
         self._first = str(own.get("first", ""))

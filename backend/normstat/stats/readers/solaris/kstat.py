@@ -43,13 +43,13 @@ class Reader(LineReader[OneStatLayout]):
     """One call of the reader: `_first` is the name that began the report, `_group` the one that statistics stand under."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._first = str(own.get("first", ""))
         self._module = str(own.get("module", ""))
         self._group = str(own.get("group", ""))
 
     def load_behind_gap(self, own: State) -> None:
-        """The first name is still true; the group that lines belong to is not."""
+        """Keep the first name; the group that lines belong to is lost."""
         self.load({"first": own.get("first", "")})
 
     def save(self) -> State:
@@ -93,7 +93,7 @@ class Reader(LineReader[OneStatLayout]):
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Name and value: parted by a tab, by several blanks, or by the only blank that there is.
+    """Return name and value, separated by a tab, by several blanks, or by the only blank.
 
     >>> _split("sderr:0:sd0,err:Soft Errors\\t0"), _split("a:0:b:c 7"), _split("a:0:b:Product ST 18"), _split("a:0:b:c d    1 2")
     (('sderr:0:sd0,err:Soft Errors', '0'), ('a:0:b:c', '7'), ('a:0:b:Product ST 18', ''), ('a:0:b:c d', '1 2'))

@@ -108,7 +108,7 @@ class Reader(LineReader[LockstatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Section, columns, the record whose stack is not whole yet, names that came up."""
+        """Restore the section, the columns, the record whose stack is open, and the names seen."""
         layout = self.layout
         self._messages, self._sections = layout.messages, layout.sections
         self._rows, self._histogram, self._stacks = layout.rows, layout.histogram, layout.stacks
@@ -126,7 +126,7 @@ class Reader(LineReader[LockstatLayout]):
         self._record = LockRecord(*record) if isinstance(record, list) else None
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         record = self._record
         return {
             "section": self._section,
@@ -143,12 +143,12 @@ class Reader(LineReader[LockstatLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._close_record()
         self._is_open = False
 
     def finish(self) -> None:
-        """The last stack is whole."""
+        """Complete the last stack."""
         self._close_record()
 
     def is_whole(self, line: Line) -> bool:
@@ -313,7 +313,7 @@ class Reader(LineReader[LockstatLayout]):
         return LineKind.SAMPLE
 
     def _close_record(self) -> None:
-        """The row's stack, if it has one, is whole: root first, the lock last."""
+        """Complete the row's stack, if it has one: root first, the lock last."""
         record, self._record, self._in_distribution = self._record, None, False
         if record is None or not record.frames:
             return

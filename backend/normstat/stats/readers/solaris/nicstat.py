@@ -53,7 +53,7 @@ class Reader(LineReader[ColumnLayout]):
     """One call of the reader. `_first` is the clock of the first report, `_clock` that of the present header."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         header = own.get("header")
         self._header = tuple(map(str, header)) if isinstance(header, list) else ()
         self._clock = str(own.get("clock", ""))
@@ -62,7 +62,7 @@ class Reader(LineReader[ColumnLayout]):
         self._time: tuple[str, int] | None = None
 
     def load_behind_gap(self, own: State) -> None:
-        """The header is still known, its clock is not."""
+        """Keep the header without its clock."""
         self.load(own | {"clock": "", "is_first": False})
 
     def save(self) -> State:
@@ -70,7 +70,7 @@ class Reader(LineReader[ColumnLayout]):
         return {"header": list(self._header), "clock": self._clock, "first": self._first, "is_first": self._is_first}
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         self._first, self._is_first = "", True
 
     def take_line(self, line: Line) -> Outcome:

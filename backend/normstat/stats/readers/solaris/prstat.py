@@ -103,7 +103,7 @@ class Reader(LineReader[PrstatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The present header and report."""
+        """Restore the present header and report."""
         self._tables, self._total = self.layout.tables, self.layout.total
         self._reports = Reports(own.get("reports"))
         self._table: PrstatTable | None = None
@@ -111,7 +111,7 @@ class Reader(LineReader[PrstatLayout]):
         self._find_header(split_words(str(own.get("header", ""))))
 
     def load_behind_gap(self, own: State) -> None:
-        """The header is still true; the first report is over."""
+        """Keep the header; the first report is over."""
         self.load(own)
         self._reports = reports_behind_gap(own.get("reports"))
 
@@ -124,7 +124,7 @@ class Reader(LineReader[PrstatLayout]):
         return text if TERMINAL.search(text) is None else ESCAPE.sub("", text)
 
     def is_whole(self, line: Line) -> bool:
-        """Load averages have two decimals; every other line may go on."""
+        """Return whether the line is that of load averages, which have two decimals; any other line may go on."""
         return TOTAL.fullmatch(line.text) is not None
 
     def take_line(self, line: Line) -> Outcome:

@@ -76,7 +76,7 @@ class Reader(LineReader[LiveTestLayout]):
     """One call of the reader: `_subsystem` is the one that devices stand under, "" before the first of a report."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._part = self.layout.part
         self._is_in_report = own.get("in_report") is True
         self._subsystem = str(own.get("subsystem", ""))

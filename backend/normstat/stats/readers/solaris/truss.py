@@ -72,7 +72,7 @@ class Reader(LineReader[TrussLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The section, whether a report has begun, the names that came up in it."""
+        """Restore the section, whether a report is open, and the names seen in it."""
         layout = self.layout
         self._syscalls, self._totals, self._events, self._functions = (
             layout.syscalls,
@@ -85,11 +85,11 @@ class Reader(LineReader[TrussLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {"section": self._section, "is_open": self._is_open, "repeats": self._repeats.to_state()}
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._section, self._is_open = "", False
 
     def clean(self, text: str) -> str:

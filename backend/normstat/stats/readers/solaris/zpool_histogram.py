@@ -73,7 +73,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
     """One call of the reader: `_columns` of the present table, and its rows so far as [label, words]."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         words = self.command.split()[1:]
         self._omits = any(word.startswith("-") and not word.startswith("--") and OMIT_OPTION in word for word in words)
         self._reports = Reports(own.get("reports"))
@@ -87,7 +87,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         self._rows = [texts_of(row) for row in rows] if isinstance(rows, list) else []
 
     def load_behind_gap(self, own: State) -> None:
-        """The present table lacks rows."""
+        """Drop the present table, which lacks rows."""
         self.load({})
         self._reports = reports_behind_gap(own.get("reports"))
 
@@ -104,7 +104,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         }
 
     def finish(self) -> None:
-        """The last table is over."""
+        """Complete the last table."""
         self._flush()
 
     def take_line(self, line: Line) -> Outcome:
@@ -171,7 +171,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         return not self._reports.is_open or f"{self._title} {self._name}" in self._reports.seen
 
     def _flush(self) -> None:
-        """The table is over: each of its columns is a distribution."""
+        """Add the table's samples: each of its columns is a distribution."""
         if not self._rows:
             return
         if self._reports.see(f"{self._title} {self._name}"):
@@ -187,7 +187,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
 
 
 def _bounds(label: str) -> tuple[str, str]:
-    """Low and high end of a bucket: a time is the end of its bucket, a size the beginning.
+    """Return low and high end of a bucket: a time is the end of its bucket, a size the beginning.
 
     >>> _bounds("1us"), _bounds("512"), _bounds("4K")
     (('-', '1us'), ('512', '-'), ('4K', '-'))

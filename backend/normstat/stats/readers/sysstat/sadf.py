@@ -77,7 +77,7 @@ class Reader(LineReader[ColumnLayout]):
         return frozenset(name for one in stat.fields for name in (one.column, *one.aliases)) | self._texts
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._columns: tuple[str, ...] = ()
         self._header: Header | None = None
         self._item: SadfItem | None = None
@@ -118,7 +118,7 @@ class Reader(LineReader[ColumnLayout]):
         return Rejected("no line that sadf is known to print")
 
     def finish(self) -> None:
-        """The last item is whole."""
+        """Complete the last item."""
         self._flush()
 
     def _take_header(self, text: str) -> Outcome:
@@ -200,7 +200,7 @@ class Reader(LineReader[ColumnLayout]):
         return None
 
     def _flush(self) -> None:
-        """The item that sadf -p told of is whole."""
+        """Add the item that lines of sadf -p were about."""
         item, self._item = self._item, None
         stat = self._stat_of(item.key[N_LEAD], list(item.values)) if item is not None else None
         if item is None or stat is None:

@@ -101,7 +101,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         LineReader.__init__(self, spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         nodes, waiting = own.get("nodes"), own.get("waiting")
         self.nodes = [to_node(item) for item in nodes] if isinstance(nodes, list) else []
         self._waiting = [to_node(item) for item in waiting] if isinstance(waiting, list) else []
@@ -114,7 +114,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._refused: Rejected | None = None
 
     def load_behind_gap(self, own: State) -> None:
-        """What was open is not known any more; the next report can be read."""
+        """Forget what was open; the next report can be read."""
         self.load({"lost": True, "reports": own.get("reports")})
 
     def save(self) -> State:
@@ -129,7 +129,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         }
 
     def is_whole(self, line: Line) -> bool:
-        """Return a bracket ends a number."""
+        """Return whether a bracket ends the last number."""
         return line.text.rstrip()[-1:] in ("}", "]")
 
     def take_line(self, line: Line) -> Outcome:
@@ -154,7 +154,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._kinds, self._refused = set(), None
 
     def finish(self) -> None:
-        """Rows whose report never told its time."""
+        """Add the rows whose report never gave its time."""
         self._add_waiting()
 
     def _find_way(self, text: str) -> bool:
@@ -172,7 +172,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
     # What the JSON tells.
 
     def opened(self, node: Node) -> None:
-        """A document begins, or a report."""
+        """Start a document or a report."""
         if len(self.nodes) == 1 and node.name == "":
             self._n_reports = 0
         if node.name == REPORTS and not node.is_list:
@@ -182,7 +182,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             self.begin_report()
 
     def told(self, node: Node, key: str) -> None:
-        """The day of the document, the time of a report, a number of a row."""
+        """Take the day of the document, the time of a report, or a number of a row."""
         if self._row_node() is not None:
             self._kinds.add(self._row_kind)
         elif key == TIME and node.name == REPORTS and key in node.texts:
@@ -193,7 +193,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
                 self.timeline.start_day(day)
 
     def closed(self, node: Node) -> None:
-        """A row is whole, or a report, or what belongs to a row."""
+        """Complete a row, a report, or an object that belongs to a row."""
         if node.is_list:
             return
         if node.name == REPORTS:
@@ -236,7 +236,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._see_time(text if parse_stamp(with_zone) is None and is_plain else with_zone)
 
     def _join(self, node: Node, row: Node) -> None:
-        """What an object inside a row holds is the row's."""
+        """Add the numbers of an object inside a row to the row."""
         table = self.layout.find(row.name)
         if table is not None and table.pairs and table.pairs[0] in node.texts and table.pairs[1] in node.numbers:
             row.numbers[node.texts[table.pairs[0]]] = node.numbers[table.pairs[1]]
@@ -262,7 +262,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             self._waiting.append(node)
 
     def _add_waiting(self) -> None:
-        """Rows that came before the time of their report have it now."""
+        """Add the rows that waited for the time of their report."""
         waiting, self._waiting = self._waiting, []
         for node in waiting:
             self._add(node)
@@ -313,7 +313,7 @@ def _knows(stat: Stat, key: str) -> bool:
 
 
 def _refusal(stat: Stat, numbers: Mapping[str, str]) -> Rejected | None:
-    """Why a row cannot be read, if it cannot."""
+    """Return why a row cannot be read. Missing: None when it can."""
     for key, word in numbers.items():
         known = next((one for one in stat.fields if key == one.column or key in one.aliases), None)
         if known is not None and word and read_number(word, known) is None:

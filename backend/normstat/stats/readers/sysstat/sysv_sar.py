@@ -70,7 +70,7 @@ class Reader(LineReader[ColumnLayout]):
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         texts = own.get("texts")
         self._texts = list(map(str, texts)) if isinstance(texts, list) else []
         self._headers = [header for text in self._texts if (header := self._find(text)) is not None]
@@ -82,7 +82,7 @@ class Reader(LineReader[ColumnLayout]):
         self._sections = Sections(own.get("sections"))
 
     def load_behind_gap(self, own: State) -> None:
-        """The headers are still known, unless others may have come; rows wait for the next clock."""
+        """Keep the headers, unless others may have come; rows wait for the next clock."""
         texts = own.get("texts") if Sections(own.get("sections")).is_single else []
         self.load(own | {"texts": texts, "at": None, "time": None, "heading": False, "average": False})
 

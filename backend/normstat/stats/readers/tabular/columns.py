@@ -143,7 +143,7 @@ class Reader:
         return n_bytes
 
     def _take_last(self, line: bytes, at: int) -> None:
-        """A last line without a newline: taken only where nothing can be missing from its end."""
+        """Take a last line without a newline, if nothing can be missing from its end."""
         header = self._heading.header
         is_blank = not COLOUR.sub(b"", line).strip(b" \t\r")
         is_whole = (
@@ -161,7 +161,7 @@ class Reader:
             self._ledger.reject(line, self._offset + at, len(line), CUT_OFF)
 
     def _take_line(self, line: bytes, at: int, n_bytes: int) -> None:
-        """Find out what one line is, and books it."""
+        """Classify one line and book it."""
         if n_bytes > LINE_LIMIT:
             self._ledger.reject(line, self._offset + at, n_bytes, TOO_LONG)
             return
@@ -366,7 +366,7 @@ class Reader:
         self._instants.see_banner(banner.groupdict().get("date") or "")
 
     def _see_restart(self, text: str) -> None:
-        """The host was started again: the tables that come tell of the time since then."""
+        """Start another period after a restart of the host."""
         self._instants.begin_sections()
         clock = take_clock(split_words(text, 4))
         if self._layout.has_sections and clock is not None and not clock.is_epoch:

@@ -89,7 +89,7 @@ class Reader(LineReader[CpuBlocksLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The present block, and the rows of the report that is not over."""
+        """Restore the present block and the rows of the open report."""
         self._reports = Reports(own.get("reports"))
         self._table: CpuBlockTable | None = None
         self._columns: list[str] = []
@@ -105,7 +105,7 @@ class Reader(LineReader[CpuBlocksLayout]):
             self._n_pending += _size(words)
 
     def load_behind_gap(self, own: State) -> None:
-        """The header is still true; what was gathered lacks its end."""
+        """Keep the header; drop what was gathered, which lacks its end."""
         self.load({**own, "pending": {}})
         self._reports = reports_behind_gap(own.get("reports"))
 
@@ -118,7 +118,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         }
 
     def finish(self) -> None:
-        """The last report is over."""
+        """Complete the last report."""
         self._flush()
 
     def take_line(self, line: Line) -> Outcome:
@@ -192,7 +192,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         return LineKind.SAMPLE
 
     def _flush(self) -> None:
-        """The report is over: its rows are samples now."""
+        """Add the rows of the report, which is over."""
         columns = list(dict.fromkeys(column for row in self._pending.values() for column in row.words))
         table = self._table
         for name, row in self._pending.items():

@@ -59,7 +59,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
     """One call of the reader: `_cpus` are the columns."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         cpus = own.get("cpus")
         self._cpus = [str(cpu) for cpu in cpus] if isinstance(cpus, list) else []
@@ -70,16 +70,16 @@ class Reader(SnapshotReader[CpuTableLayout]):
         return {**super().save(), "cpus": self._cpus}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._cpus = []
 
     def see_file(self, path: str) -> None:  # noqa: ARG002 (any other file ends this one)
-        """The lines that come are from this file."""
+        """Note the file that the next lines are from."""
         self._cpus = []
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
             return Rejected(f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}")
         if HEADER.fullmatch(text) is not None:

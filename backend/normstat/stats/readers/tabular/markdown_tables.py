@@ -70,7 +70,7 @@ def plain_header(text: str) -> str:
 
 
 def bucket_ends(label: str) -> tuple[Decimal | None, Decimal | None] | None:
-    """Low and high end of a bucket by its header; the low end of one that says but its high end is the high end before it.
+    """Return low and high end of a bucket by its header. Without a low end, it is the high end of the bucket before it.
 
     Units: seconds. Missing: None for a header that is no time, or an end that it does not say.
 
@@ -130,7 +130,7 @@ class Reader(LineReader[MarkdownLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The headers of the present table, the names that came up in it."""
+        """Restore the headers of the present table and the names seen in it."""
         headers = own.get("headers")
         self._headers: list[str] = []
         self._table: MarkdownTable | None = None
@@ -141,15 +141,15 @@ class Reader(LineReader[MarkdownLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {"headers": self._headers, "is_marked": self._is_marked, "repeats": self._repeats.to_state()}
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._headers, self._table = [], None
 
     def is_whole(self, line: Line) -> bool:
-        """Return the last cell is closed."""
+        """Return whether the last cell is closed."""
         return line.text.rstrip().endswith("|")
 
     def take_line(self, line: Line) -> Outcome:
@@ -287,7 +287,7 @@ def _word(field: Field, cell: str) -> str:
 
 
 def _nanoseconds(word: str) -> str:
-    """Whole nanoseconds of seconds. Missing: "" for what is no number of whole nanoseconds."""
+    """Return seconds as whole nanoseconds. Missing: "" for what is no number of whole nanoseconds."""
     try:
         value = Decimal(word) * NANO
     except InvalidOperation:

@@ -62,7 +62,7 @@ class Reader(SnapshotReader[NamedValuesLayout]):
     """One call of the reader: `_section` is the word that the present section began with."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._sections, self._counts = self.layout.sections, self.layout.counts
         self._section = str(own.get("section", NOTHING))
@@ -72,7 +72,7 @@ class Reader(SnapshotReader[NamedValuesLayout]):
         return {**super().save(), "section": self._section}
 
     def take_blank(self) -> None:
-        """A blank line may end a section."""
+        """End the section at a blank line, where the layout says so."""
         if self.layout.has_blank_ends:
             self._section = NOTHING
 

@@ -100,7 +100,7 @@ class Reader(SnapshotReader[PatternsLayout]):
     """One call of the reader. A report ends where a row of the same stat and instance comes again."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         seen = own.get("seen")
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
@@ -110,12 +110,12 @@ class Reader(SnapshotReader[PatternsLayout]):
         return {**super().save(), "seen": sorted(self._seen)}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
             return Rejected(f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}")
         for row in self.layout.rows:
@@ -147,7 +147,7 @@ class Reader(SnapshotReader[PatternsLayout]):
         return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
 
     def _see_clock(self, text: str) -> None:
-        """A clock in the line begins a report, and dates it unless a stamp before it does."""
+        """Start a report at a clock in the line, and date it unless a time before it does."""
         found = CLOCK.fullmatch(text)
         self.end_report()
         if found is not None and self.stamped_us == NO_TIME:

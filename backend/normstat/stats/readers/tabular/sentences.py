@@ -40,7 +40,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_section` and the `_part` of it that a line of its own named ("ICMP input histogram:")."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._section = str(own.get("section", ""))
         self._part = str(own.get("part", ""))
@@ -54,17 +54,17 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), **own}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self._section = self._part = ""
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool."""
+        """Return what the line is, after adding its row."""
         indent = len(line.text) - len(line.text.lstrip())
         section = SECTION.fullmatch(text) if indent == 0 else None
         if section is not None:

@@ -74,7 +74,7 @@ class Reader(LineReader[SideBySideLayout]):
     """One call of the reader: `_names` are those of the line above the present header or the next one."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._messages = self.layout.messages
         self._reports = Reports(own.get("reports"))
         self._names = texts_of(own.get("names"))
@@ -83,7 +83,7 @@ class Reader(LineReader[SideBySideLayout]):
         self._shape = self._find_columns(self._header)
 
     def load_behind_gap(self, own: State) -> None:
-        """The header is still true; the first report is over."""
+        """Keep the header; the first report is over."""
         self.load(own)
         self._reports = reports_behind_gap(own.get("reports"))
 

@@ -63,7 +63,7 @@ class Reader(LineReader[WideLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The present header, report and place in a tree."""
+        """Restore the present header, report and place in a tree."""
         letter = self.layout.omit_option
         words = self.command.split()[1:] if letter else []
         self._omits = any(word.startswith("-") and not word.startswith("--") and letter in word for word in words)

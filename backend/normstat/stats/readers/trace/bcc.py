@@ -60,7 +60,7 @@ class Reader(TraceReader[TraceLayout]):
     """One call of the reader. `_leak` holds the numbers of a stack of memleak, which stand above it, and where they stood."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         leak = own.get("leak")
         self._leak = (str(leak[0]), str(leak[1]), int(leak[2])) if isinstance(leak, list) else None
@@ -70,12 +70,12 @@ class Reader(TraceReader[TraceLayout]):
         return {**super().save(), "leak": None if self._leak is None else list(self._leak)}
 
     def see_blank(self) -> None:
-        """A blank line ends a stack of memleak."""
+        """End a stack of memleak at a blank line."""
         self._close_leak()
         super().see_blank()
 
     def finish(self) -> None:
-        """The last stack is whole."""
+        """Complete the last stack."""
         self._close_leak()
         super().finish()
 
@@ -124,7 +124,7 @@ class Reader(TraceReader[TraceLayout]):
         return self.begin_histogram(f"{section} {measured}".strip())
 
     def _take_section(self, line: Line) -> Claim:
-        """`pid = 5068`: what the next distribution is about."""
+        """Take `pid = 5068`, what the next distribution is about."""
         pairs = parse_pairs(line.text) if SECTION.fullmatch(line.text) is not None else None
         is_section = SECTION.fullmatch(line.text) is not None and (pairs is None or len(pairs.columns) == 1)
         return self.hold_text(line) if is_section else NOT_MINE
@@ -162,7 +162,7 @@ class Reader(TraceReader[TraceLayout]):
         return self.add_stack(fold_stack([], lines), [found[1]], texts[0].offset)
 
     def _take_leak(self, line: Line) -> LineKind | None:
-        """memleak prints the numbers above their stack."""
+        """Take the numbers of memleak, which stand above their stack."""
         found = LEAK.fullmatch(line.text)
         if found is None or not is_integer(found[1]) or not is_integer(found[2]):
             return None
@@ -180,14 +180,14 @@ class Reader(TraceReader[TraceLayout]):
         self.add_stack(instance, [count, n_bytes], offset)
 
     def _take_folded(self, line: Line) -> Claim:
-        """`comm;root;leaf 12`: a stack that is folded already (options -f of profile, offcputime, stackcount)."""
+        """Take `comm;root;leaf 12`, a stack that is folded already (option -f of profile, offcputime, stackcount)."""
         frames, _, count = line.text.rpartition(" ")
         if SEPARATOR not in frames or frames.startswith(" ") or not is_integer(count) or self.layout.stacks is None:
             return NOT_MINE
         return self.add_stack(fold_stack(frames.split(SEPARATOR), []), [count], line.offset)
 
     def take_title(self, line: Line) -> Outcome:
-        """Frames may hold numbers, as in `waker:  vmstat 3212`."""
+        """Hold a frame or a title. Frames may contain numbers, as in `waker:  vmstat 3212`."""
         if self._is_in_stack(line) or (line.text.startswith(INDENT) and not any(map(is_number, line.text.split()))):
             return self.hold_text(line)
         return super().take_title(line)

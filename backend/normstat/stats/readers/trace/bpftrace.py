@@ -61,7 +61,7 @@ class Reader(TraceReader[BpftraceLayout]):
     """One call of the reader. `_key` holds the map whose key, a stack, is being printed: its name, parts of the key, frames."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._statistics: Stat = next(stat for stat in self.spec.stats if stat.name.endswith("_statistics"))
         key = own.get("key")
@@ -86,7 +86,7 @@ class Reader(TraceReader[BpftraceLayout]):
         return kind or self.take_pairs(line, least=2) or self.take_row(line) or self.take_pairs(line) or self.take_title(line)
 
     def take_behind_stamp(self, stamp: Stamp, rest: Line) -> Claim:
-        """`06:33:40 PIDs/sec: @: 2314`: a time, a title and a map; the title says what the map's name does not."""
+        """Take `06:33:40 PIDs/sec: @: 2314`: a time, a title and a map; the title says what the map's name does not."""
         found = PRINTED_TITLE.fullmatch(rest.text)
         if found is None and not rest.text.endswith(":"):
             return NOT_MINE

@@ -60,7 +60,7 @@ class Reader(TraceReader[TraceLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._has_probes = own.get("probes") is True
         self._is_by_name = own.get("by_name") is True
@@ -70,7 +70,7 @@ class Reader(TraceReader[TraceLayout]):
         return {**super().save(), "probes": self._has_probes, "by_name": self._is_by_name}
 
     def see_blank(self) -> None:
-        """A row that stands alone and has a colon in it may still be the key of a distribution below the blank line."""
+        """Keep a lone row with a colon at a blank line: it may be the key of the distribution below."""
         held = self.block.pop() if len(self.block) == 1 and re.search("[:=]", self.block[0].key) else None
         super().see_blank()
         if held is not None:

@@ -70,7 +70,7 @@ class Reader(LineReader[StraceLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns and their right ends, sums of the rows so far, the names that came up."""
+        """Restore the columns and their right ends, sums of the rows so far, and the names seen."""
         self._name = self.layout.column
         self._calls, self._totals = self.layout.calls, self.layout.totals
         self._known = {field.column for field in self._calls.fields} | {self._name}
@@ -84,7 +84,7 @@ class Reader(LineReader[StraceLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "spans": [list(span) for span in self._spans],
@@ -97,7 +97,7 @@ class Reader(LineReader[StraceLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._columns, self._spans, self._is_titled = [], [], False
 
     def clean(self, text: str) -> str:
