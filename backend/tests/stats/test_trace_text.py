@@ -186,7 +186,7 @@ def test_a_column_that_once_held_numbers_holds_nothing_else() -> None:
     table = next(begin_tables(LAYOUT, split_headers(header, first), ""))
     row = cut_row(table, first)
     assert isinstance(row, TableRow)
-    assert cut_row(row.table, "b     big") == Rejected("column SIZE: 'big' is no number")
+    assert cut_row(row.table, "b     big") == Rejected("column SIZE: 'big' is not a number")
     absent = cut_row(row.table, "b     -")
     assert isinstance(absent, TableRow)
     assert absent.words == ("-",)

@@ -1,7 +1,7 @@
 """What all readers but `columns` share: the way from bytes to lines, times of reports, rows into blocks, the state between chunks.
 
 A reader derives from LineReader and says what one line is (`take_line`), what it must remember (`save` and `load`), and what is
-left to do behind the last line (`finish`). The base keeps the promises of every reader: each byte is booked once, any chunking
+left to do after the last line (`finish`). The base keeps the promises of every reader: each byte is booked once, any chunking
 gives the same samples, a line longer than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it raise.
 """
 
@@ -17,14 +17,14 @@ from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import Stamp, day_seconds, is_recorder_line, parse_stamp
+from normstat.stats.engine.timestamps import Timestamp, day_seconds, is_recorder_line, parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
 
 LINE_LIMIT: Final = 1 << 20
 TOO_LONG: Final = "line longer than 1 MiB"
-CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
-CONTROLLED: Final = "control characters: not the text of a tool"
+CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
+CONTROLLED: Final = "control characters: not the output of a tool"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print when told to.
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]")
@@ -69,7 +69,7 @@ class LineReader(Generic[LayoutT]):
         self._load_times(state)
         own = state.get("own")
         if state.get("gap") is True:
-            self.load_behind_gap(own if isinstance(own, dict) else {})
+            self.load_after_gap(own if isinstance(own, dict) else {})
         else:
             self.load(own if isinstance(own, dict) else {})
 
@@ -78,7 +78,7 @@ class LineReader(Generic[LayoutT]):
     def load(self, own: State) -> None:
         """Restore what `save` returned; {} at the beginning and after a gap."""
 
-    def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
+    def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
         """Restore what is still true of what `save` returned although bytes were lost since, such as the present header."""
         self.load({})
 
@@ -112,7 +112,7 @@ class LineReader(Generic[LayoutT]):
         """Return the stat of that name; the layout guarantees that it exists."""
         return self._stats[name]
 
-    def see_stamp(self, stamp: Stamp) -> None:
+    def see_stamp(self, stamp: Timestamp) -> None:
         """Date the next reports with this time."""
         self._base_us = self.timeline.stamp_us(stamp)
         self._n_since = 0
@@ -120,7 +120,7 @@ class LineReader(Generic[LayoutT]):
 
     def see_time_line(self, text: str) -> bool:
         """Take a line that is only a time. Return False for any other line."""
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             if stamp.is_call:
                 self.begin_call()
@@ -169,7 +169,7 @@ class LineReader(Generic[LayoutT]):
             if number is None:
                 if word not in missing:
                     if field.is_documented:
-                        return Rejected(f"column {field.column}: {shorten(word, 40)} is no number that it can hold")
+                        return Rejected(f"column {field.column}: {shorten(word, 40)} is not a number that it can hold")
                     is_canonical = False
                 elif word not in (ABSENT, ""):
                     # What a tool printed instead of a number is kept.

@@ -13,13 +13,13 @@ STATE_VERSION: Final = 1
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
-# Marks a header among the rows that were seen in a report.
+# ReportMarks a header among the rows that were seen in a report.
 HEADER_MARK: Final = "\n"
 # No report has more rows than this; it bounds the state that a broken stream can make.
 MAX_SEEN: Final = 20_000
 
 
-class Memory:
+class ReaderState:
     """The position in the story that a stream tells.
 
     A run begins with the tool, a report with its header, its stamp, or an instance that comes again. A stamp dates one report of
@@ -33,7 +33,7 @@ class Memory:
         "header_group",
         "header_line",
         "interval_us",
-        "is_behind_blank",
+        "is_after_blank",
         "is_in_long_line",
         "is_single",
         "is_stamp_new",
@@ -59,7 +59,7 @@ class Memory:
         self.header_clock_s: float | None = None
         self.is_in_long_line = state.get("long") is True
         # Whether the line before was blank, or there is none.
-        self.is_behind_blank = state.get("blank", True) is True
+        self.is_after_blank = state.get("blank", True) is True
         # A name that stands on a line of its own before its row.
         self.name_line = str(state.get("name", ""))
         # The tables that this run has printed so far.
@@ -73,7 +73,7 @@ class Memory:
         self.period = _int(state, "period", 0)
         start_us = NO_TIME if timing.start_us is None else timing.start_us
         self.stamp_us = _int(state, "stamp", start_us)
-        # True until a row came behind the stamp: a run that begins now is what the stamp dates.
+        # True until a row came after the stamp: a run that begins now is what the stamp dates.
         self.is_stamp_new = state.get("stamp_new", True) is True
         self.interval_us = timing.interval_us
         # For each table the number of reports since the stamp; only counted where the interval is known.
@@ -96,7 +96,7 @@ class Memory:
             "header_group": self.header_group,
             "group": self.group_line,
             "long": self.is_in_long_line,
-            "blank": self.is_behind_blank,
+            "blank": self.is_after_blank,
             "name": self.name_line,
             "tables": sorted(self.tables),
             "single": self.is_single,
@@ -112,7 +112,7 @@ class Memory:
 
     def _forget_lines(self) -> None:
         """Forget the previous line after lost bytes, and the present table where there are several."""
-        self.is_behind_blank = False
+        self.is_after_blank = False
         self.name_line = ""
         if len(self.tables) > 1:
             self.header_line = ""

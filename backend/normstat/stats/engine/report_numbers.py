@@ -46,7 +46,7 @@ def spell_out(word: str) -> str:
 
 
 class Repeats:
-    """Keeps rows of one report apart that bear the same name: the second gets " #2", the third " #3"."""
+    """Keeps rows of one report apart that have the same name: the second gets " #2", the third " #3"."""
 
     __slots__ = ("_times",)
 

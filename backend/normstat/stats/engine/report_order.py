@@ -65,7 +65,7 @@ class Reports:
         return self.number == FIRST
 
 
-def reports_behind_gap(state: object) -> Reports:
+def reports_after_gap(state: object) -> Reports:
     """Return what is still known when bytes were lost: that the first report is over."""
     reports = Reports(state)
     reports.number = LATER

@@ -27,7 +27,7 @@ NUMBER = re.compile(r"[-+]?[\d.,]+[%\w]?")
 class Words:
     """A line that has as many words as its header has columns, its time set apart.
 
-    `clock` is a leading time; `moment` the date and clock behind a row, as seconds since the epoch by the wall in the zone
+    `clock` is a leading time; `moment` the date and clock after a row, as seconds since the epoch by the wall in the zone
     `zone_name`.
     """
 
@@ -142,8 +142,8 @@ def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> R
             values.append(0)
             is_canonical = False
         else:
-            return Rejected(f"column {field.column}: {shorten(word, 40)} is no number that it can hold")
+            return Rejected(f"column {field.column}: {shorten(word, 40)} is not a number that it can hold")
     if not is_canonical and len(missing) == len(values):
-        return Rejected("no number in any of its columns")
+        return Rejected("none of its columns holds a number")
     printed = None if is_canonical else " ".join(words[at] or ABSENT for at in header.value_at)
     return Row(values, tuple(missing), printed)

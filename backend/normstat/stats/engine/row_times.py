@@ -1,4 +1,4 @@
-"""When the rows of the reader `columns` were printed: from the clock before them, the moment behind them, or what another program
+"""When the rows of the reader `columns` were printed: from the clock before them, the moment after them, or what another program
 put before every line.
 
 sar prints a file table after table, and each table begins at the beginning again:
@@ -13,7 +13,7 @@ sar prints a file table after table, and each table begins at the beginning agai
 
 With an interval it prints all tables of one report, then all of the next. In the first form a header of another table turns the
 clock back to where the tables begin; in the second one it is a little later than the header before. A table
-that comes back behind others tells the second form.
+that comes back after others tells the second form.
 """
 
 import re
@@ -21,7 +21,7 @@ from typing import Final
 
 from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first
 from normstat.stats.engine.timeline import MICRO, Timeline, require_zone
-from normstat.stats.engine.timestamps import ClockWords, Stamp, day_seconds, parse_clock, parse_date, parse_zone
+from normstat.stats.engine.timestamps import ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
 from normstat.stats.records import NO_TIME, Int64Array, State, Timing
 
 # No sar has as many tables; a broken stream may.
@@ -73,7 +73,7 @@ class Sections:
             self._begin_us = timeline.last_us
 
 
-class Instants:
+class RowTimes:
     """The instants of the rows of one call of the reader."""
 
     def __init__(self, state: State, timing: Timing) -> None:
@@ -120,20 +120,20 @@ class Instants:
         """Note a time that another program put before every line (date, clock and a tab)."""
         day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
         if day is not None and clock is not None:
-            self.prefix_us = self.timeline.stamp_us(Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
+            self.prefix_us = self.timeline.stamp_us(Timestamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
 
     def clock_us(self, clock: ClockWords) -> int:
         """Return the instant of a clock or an epoch before a row."""
         if clock.is_epoch:
-            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+            return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         return self.timeline.clock_us(clock.seconds)
 
     def moment_us(self, zone_name: str, moment: float) -> int:
-        """Return the instant of date and clock behind a row. Missing: NO_TIME for a zone whose name has several meanings."""
+        """Return the instant of date and clock after a row. Missing: NO_TIME for a zone whose name has several meanings."""
         offset_s = parse_zone(zone_name)
         if offset_s is None and not self._has_zone:
             return NO_TIME
-        return self.timeline.stamp_us(Stamp(moment, is_clock_only=False, offset_s=offset_s))
+        return self.timeline.stamp_us(Timestamp(moment, is_clock_only=False, offset_s=offset_s))
 
     def moments_us(self, zone_name: str, moments: Int64Array) -> list[int]:
         """Return the instants of many rows in one zone."""

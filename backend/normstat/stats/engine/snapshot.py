@@ -17,7 +17,7 @@ from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, LayoutT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Stat
 
@@ -30,13 +30,13 @@ PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 MAX_GATHERED: Final = 4096
 NO_VALUES: Final = Rejected("no numbers")
 NO_WORDS: Final = frozenset({ABSENT, ""})
-# All integers of so many digits fit in 63 bits.
+# All integers of this many digits fit in 63 bits.
 MAX_INTEGER_LENGTH: Final = 18
 HUGE: Final = re.compile(r"9[3-9]\d{17}|922337203685477580[89]|1[0-8]\d{18}", re.ASCII)
 
 
 @dataclass(slots=True)
-class Gathered:
+class GatheredRow:
     """A row whose values stand in several lines; `offset` is the first of them."""
 
     instance: str
@@ -49,12 +49,12 @@ class Gathered:
         return [self.instance, self.offset, self.time_us, self.words]
 
 
-def gathered_from_state(state: object) -> Gathered | None:
+def gathered_from_state(state: object) -> GatheredRow | None:
     """Return what to_state gave. Missing: None when the state is none."""
     if not isinstance(state, list) or len(state) != 4 or not isinstance(state[3], dict):
         return None
     instance, offset, time_us, words = state
-    return Gathered(str(instance), int(offset), int(time_us), {str(column): str(word) for column, word in words.items()})
+    return GatheredRow(str(instance), int(offset), int(time_us), {str(column): str(word) for column, word in words.items()})
 
 
 class SnapshotReader(LineReader[LayoutT]):
@@ -75,7 +75,7 @@ class SnapshotReader(LineReader[LayoutT]):
         self._is_begun = own.get("begun") is True
         # The file that was named last, "" for none.
         self.file = str(own.get("file", ""))
-        self._gathered: dict[str, Gathered] = {}
+        self._gathered: dict[str, GatheredRow] = {}
         rows = own.get("gathered")
         for name, row in rows.items() if isinstance(rows, dict) else ():
             found = gathered_from_state(row)
@@ -141,7 +141,7 @@ class SnapshotReader(LineReader[LayoutT]):
             row = None
         if row is None:
             self.want_report()
-            row = self._gathered[stat.name] = Gathered(instance, offset, self.report_us)
+            row = self._gathered[stat.name] = GatheredRow(instance, offset, self.report_us)
         row.words.update(zip(columns, words, strict=True))
         return None
 
@@ -157,7 +157,7 @@ class SnapshotReader(LineReader[LayoutT]):
             if row is not None:
                 self.add_gathered(self.stat(stat_name), row)
 
-    def add_gathered(self, stat: Stat, row: Gathered) -> None:
+    def add_gathered(self, stat: Stat, row: GatheredRow) -> None:
         """Add a row that is whole. Its words were checked when they came."""
         words = list(row.words.values())
         missing = unreadable(words)
@@ -176,7 +176,7 @@ class SnapshotReader(LineReader[LayoutT]):
         for column, word in zip(columns, words, strict=True):
             known = self._fields_of(stat, [column], [word])[0]
             if word not in unreadable([word]) and known.is_documented and read_number(word, known) is None:
-                return Rejected(f"column {column}: {shorten(word, 40)} is no number that it can hold")
+                return Rejected(f"column {column}: {shorten(word, 40)} is not a number that it can hold")
         return None
 
     # The machinery.
@@ -199,10 +199,10 @@ class SnapshotReader(LineReader[LayoutT]):
             self.file = path
             self.see_file(path)
             return LineKind.HEADER
-        return found or Rejected(f"no line of {self.spec.tool}")
+        return found or Rejected(f"not a line of {self.spec.tool}")
 
     def _see_time(self, text: str) -> bool:
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is None:
             return False
         # A stamp stands before a call. The rows before it are added while the time of theirs still stands.

@@ -20,7 +20,7 @@ def mark_of(*parts: str) -> int:
     return zlib.crc32("\x1f".join(parts).encode("utf-8", "backslashreplace"))
 
 
-class Marks:
+class ReportMarks:
     """What was in the present report. `is_fresh` while nothing was, `is_stamped` while a time tells which report it is."""
 
     def __init__(self, state: object) -> None:
@@ -49,7 +49,7 @@ class Marks:
 
         With `is_known_report` they are of the present report even if they come again.
 
-        >>> marks = Marks(None)
+        >>> marks = ReportMarks(None)
         >>> marks.starts_report([1, 2]), marks.starts_report([3]), marks.starts_report([4, 2]), marks.starts_report([3])
         (True, False, True, False)
         """

@@ -13,9 +13,9 @@ from typing import Final, TypeVar
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.column_names import find_title, is_header, split_headers, trim_title
-from normstat.stats.engine.trace.report_marks import Marks, mark_of
+from normstat.stats.engine.trace.report_marks import ReportMarks, mark_of
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
 from normstat.stats.engine.trace.trace_lines import (
@@ -29,15 +29,15 @@ from normstat.stats.engine.trace.trace_lines import (
     tells_of_losses,
     tidy,
 )
-from normstat.stats.engine.trace.trace_table import Table, TableRow, cut_row, stat_column
+from normstat.stats.engine.trace.trace_table import TableRow, TraceTable, cut_row, stat_column
 from normstat.stats.histogram import bucket_bounds, bucket_instance
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 
 TOO_LONG: Final = Rejected(f"line of more than {MAX_CHARACTERS} characters")
 MISFIT: Final = Rejected("does not fit under the columns of its header")
-UNKNOWN: Final = "no line that {tool} is known to print"
-NO_STAT: Final = "nothing of this kind is known of {tool}"
+UNKNOWN: Final = "not a known line of {tool}"
+NO_STAT: Final = "the spec of {tool} has no stat for this"
 # Rows that wait for their block to end; a few of the last must not be longer together than one line may be.
 MAX_BLOCK: Final = 500
 LONG_KEYS: Final = 8
@@ -70,9 +70,9 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.texts = [Line(str(text), int(at)) for text, at in texts] if isinstance(texts, list) else []
         self._n_characters = sum(len(line.text) for line in self.texts)
         self.block = [HeldRow(*row) for row in block] if isinstance(block, list) else []
-        self._marks = Marks(own.get("marks"))
+        self._marks = ReportMarks(own.get("marks"))
         self._title, self._is_title_used = (str(title[0]), title[1] is True) if isinstance(title, list) else ("", False)
-        self._table = Table.from_state(own.get("table"))
+        self._table = TraceTable.from_state(own.get("table"))
         bucket_key = own.get("bucket_key")
         self.bucket_key = bucket_key if isinstance(bucket_key, str) else None
         self._is_dormant = own.get("dormant") is True
@@ -115,7 +115,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return line.text[-1:] in " |%"
 
     def take(self, line: Line) -> Outcome:
-        """Return what the line is; it is not blank, and has no tabs and nothing behind its last word."""
+        """Return what the line is; it is not blank, and has no tabs and nothing after its last word."""
         raise NotImplementedError
 
     # Reports.
@@ -130,7 +130,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.flush_block()
         self._marks.see_break()
 
-    def mark_time(self, stamp: Stamp) -> None:
+    def mark_time(self, stamp: Timestamp) -> None:
         """Whatever comes next was printed at this time."""
         self.flush_block()
         self.see_stamp(stamp)
@@ -160,19 +160,19 @@ class TraceReader(LineReader[TraceLayoutT]):
         return LineKind.STATE_CHANGE if is_loss else LineKind.IGNORED
 
     def take_stamp(self, line: Line) -> Claim:
-        """Return a time, perhaps with numbers behind it. Missing: None for other lines."""
+        """Return a time, perhaps with numbers after it. Missing: None for other lines."""
         found = split_stamp(line.text)
         if found is None:
             return NOT_MINE
         stamp, rest = found
         pairs = parse_pairs(rest) if rest else None
         if rest and pairs is None:
-            return NOT_MINE if self._has_time_column() else self.take_behind_stamp(stamp, Line(rest, line.offset))
+            return NOT_MINE if self._has_time_column() else self.take_after_time(stamp, Line(rest, line.offset))
         self._leave_parts()
         self.mark_time(stamp)
         return LineKind.TIMESTAMP if pairs is None else self.add_pairs(pairs, line.offset)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> Claim:  # noqa: ARG002 (readers look at them)
+    def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:  # noqa: ARG002 (readers look at them)
         """Return a line of a tool that begins with a time and goes on. Missing: None when it is not known."""
         return NOT_MINE
 
@@ -362,7 +362,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         """Return a bucket of the open distribution."""
         stat = self.layout.histogram
         if stat is None or self.bucket_key is None:
-            return Rejected("a bucket of no distribution")
+            return Rejected("a bucket outside a distribution")
         label = " ".join(label.split())
         low, high = bucket_bounds(label)
         words = [count, *(ABSENT if bound is None else f"{bound:.1f}" for bound in (low, high))]
@@ -394,4 +394,4 @@ class TraceReader(LineReader[TraceLayoutT]):
 
 def count_reason(word: str) -> str:
     """Return why a word is no count."""
-    return f"column count: {shorten(word, 40)} is no number that it can hold"
+    return f"column count: {shorten(word, 40)} is not a number that it can hold"

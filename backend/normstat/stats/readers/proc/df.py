@@ -142,7 +142,7 @@ class Reader(SnapshotReader[DfLayout]):
                 # The device filled the line, the numbers come in the next one.
                 self._alone = True
                 return LineKind.HEADER
-            return Rejected(f"no {len(header)} columns with a mount point behind them")
+            return Rejected(f"not {len(header)} columns followed by a mount point")
         columns: list[str] = []
         numbers: list[str] = []
         for column, word in zip(header, words[begin : begin + len(header)], strict=True):
@@ -153,7 +153,7 @@ class Reader(SnapshotReader[DfLayout]):
         return self.put_row(self.stat(self._stat), columns, numbers, instance=instance, offset=line.offset)
 
     def _find_numbers(self, words: Sequence[str], *, least: int) -> int | None:
-        """Return where the columns begin: behind a device, which may have blanks, and before a mount point.
+        """Return where the columns begin: after a device, which may have blanks, and before a mount point.
 
         Missing: None when there is no such place.
         """
@@ -173,7 +173,7 @@ class Reader(SnapshotReader[DfLayout]):
     def _take_short(self, line: Line, found: re.Match[str]) -> Outcome:
         stat = next((stat for stat in self.spec.stats if any(known.column == "blocks" for known in stat.fields)), None)
         if stat is None:
-            return Rejected("df without options is not of this system")
+            return Rejected("df without options is not from this system")
         words = [found["blocks"], found["files"]]
         return self.put_row(stat, ["blocks", "files"], words, instance=found["mount"], offset=line.offset)
 

@@ -86,7 +86,7 @@ class Reader(LineReader[FreeLayout]):
         row = ROW.fullmatch(text)
         if row is not None:
             return self._take_row(row["name"], row["words"].split(), line.offset)
-        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("no line that free is known to print")
+        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a known line of free")
 
     def _is_header(self, text: str, words: Sequence[str]) -> bool:
         """Return whether the words are columns: English ones, or those of another language where the header stands."""
@@ -111,11 +111,11 @@ class Reader(LineReader[FreeLayout]):
     def _take_pairs(self, text: str, pairs: Sequence[re.Match[str]], offset: int) -> Outcome:
         """Return the one line of free -L."""
         if PAIR.sub("", text).strip():
-            return Rejected("no line that free is known to print")
+            return Rejected("not a known line of free")
         self.begin_report()
         names = [pair["name"] for pair in pairs]
         if len(set(names)) != len(names):
-            return Rejected("a name stands twice in the line")
+            return Rejected("a name appears twice in the line")
         return self._add(self.layout.line, names, [pair["word"] for pair in pairs], "", offset)
 
     def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], instance: str, offset: int) -> Outcome:

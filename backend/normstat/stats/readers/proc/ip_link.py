@@ -107,7 +107,7 @@ class Reader(SnapshotReader[OneStatLayout]):
             return Rejected(f"{len(words)} numbers for {len(columns)} columns")
         stat = self.spec.stats[0]
         if self.has_gathered(stat.name, self._instance, columns):
-            return Rejected(f"the columns of {self._instance} come twice")
+            return Rejected(f"the columns of {self._instance} appear twice")
         # "-iec" prints powers of 1024; the field's suffixes are those of "-h", powers of 1000.
         numbers = [_binary(word) if word.endswith("i") else word for word in words]
         return self.gather(stat, columns, numbers, instance=self._instance, offset=line.offset) or LineKind.SAMPLE

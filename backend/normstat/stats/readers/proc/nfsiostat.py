@@ -10,7 +10,7 @@
 
              12 VFS opens
 
-Titles hold blanks and are parted by more of them, or by tabs (1.2 and before). A number with a share behind it gives two values.
+Titles hold blanks and are parted by more of them, or by tabs (1.2 and before). A number with a share after it gives two values.
 The first report is about the time since the file system was mounted.
 
 Layout keys: `mount`, `operation` and `counts`, the stats of the three forms; [layout.lines]: a regular expression of each line of
@@ -75,7 +75,7 @@ class Reader(LineReader[NfsiostatLayout]):
         self._counts_at = counts_at if isinstance(counts_at, int) else 0
         self._is_first = own.get("is_first", True) is True
 
-    def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true behind a gap)
+    def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true after a gap)
         """Forget everything after a gap; the next report is not taken for the first."""
         self.load({"is_first": False})
 
@@ -114,7 +114,7 @@ class Reader(LineReader[NfsiostatLayout]):
         operation = OPERATION.fullmatch(text)
         if operation is not None or HEAD.fullmatch(text):
             if not self._mount:
-                return Rejected("a header of no file system")
+                return Rejected("a header without a file system")
             self._operation = operation["name"] if operation is not None else ""
             self._titles = [title for title in TITLES.split(operation["titles"] if operation is not None else text) if title]
             return LineKind.HEADER
@@ -124,7 +124,7 @@ class Reader(LineReader[NfsiostatLayout]):
             found = pattern.fullmatch(text)
             if found is not None and self._mount:
                 return self._take_counts(dict(zip(columns, found.groups(), strict=False)), line.offset)
-        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("no line that nfsiostat is known to print")
+        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a known line of nfsiostat")
 
     def _begin_mount(self, mount: str) -> None:
         self._flush()
@@ -160,7 +160,7 @@ class Reader(LineReader[NfsiostatLayout]):
         fields = {field.column: field for field in self.layout.counts.fields}
         for column, word in counts.items():
             if column in fields and read_number(word, fields[column]) is None:
-                return Rejected(f"{word}: no number that {column} can hold")
+                return Rejected(f"{word}: not a number that {column} can hold")
         if not self._counts:
             self._counts_at = offset
         self._counts |= counts

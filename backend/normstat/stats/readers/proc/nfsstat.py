@@ -137,7 +137,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
             if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
                 return Rejected(f"{len(words)} numbers for {len(names)} names")
             if len(set(names)) != len(names):
-                return Rejected("a name stands twice in the line")
+                return Rejected("a name appears twice in the line")
             refused = self.gather(self.spec.stats[0], names, words, instance=self._instance(), offset=line.offset)
             return refused or LineKind.SAMPLE
         if len(pairs) != len(names):

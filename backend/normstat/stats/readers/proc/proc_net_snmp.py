@@ -72,7 +72,7 @@ class Reader(SnapshotReader[ProtocolLayout]):
             return LineKind.HEADER
         names, self._names = self._names, []
         if not names or found["protocol"] != self._protocol:
-            return Rejected("numbers without a line of their names before them")
+            return Rejected("numbers without a line of names before them")
         if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
             return Rejected(f"{len(words)} words for {len(names)} names")
         columns = [self._protocol + name for name in names]

@@ -31,7 +31,7 @@ from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.engine.timestamps import parse_timestamp, split_words
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 
@@ -90,7 +90,7 @@ class Reader(SnapshotReader[PsLayout]):
             self._header = words
             return LineKind.HEADER
         # A date could pass for a process whose number is the day.
-        return self._take_row(line, text) if self._header and parse_stamp(text) is None else NOT_MINE
+        return self._take_row(line, text) if self._header and parse_timestamp(text) is None else NOT_MINE
 
     def is_header(self, words: Sequence[str]) -> bool:
         """Return whether these are the columns of a table of processes."""
@@ -112,7 +112,7 @@ class Reader(SnapshotReader[PsLayout]):
             # ps -m prints the threads below their process, without a number.
             return LineKind.IGNORED
         if not named[PID].isdigit():
-            return Rejected(f"column PID: {named[PID][:40]!r} is no number")
+            return Rejected(f"column PID: {named[PID][:40]!r} is not a number")
         columns: list[str] = []
         words: list[str] = []
         for column, word in zip(self._header[:-1], cells, strict=False):
@@ -120,7 +120,7 @@ class Reader(SnapshotReader[PsLayout]):
                 continue
             number = self._number(column, word)
             if number is None:
-                return Rejected(f"column {column}: {word[:40]!r} is no number")
+                return Rejected(f"column {column}: {word[:40]!r} is not a number")
             columns.append(column)
             words.append(number)
         threads = [named[column] for column in self._header if column in self.layout.threads]

@@ -62,7 +62,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         pairs = [pair.partition("=") for pair in found["pairs"].split()]
         columns, words = [name for name, _, _ in pairs], [word for _, _, word in pairs]
         if len(set(columns)) != len(columns):
-            return Rejected("a name stands twice in the line")
+            return Rejected("a name appears twice in the line")
         stat = self.spec.stats[0]
         name = resource_of(found["file"] or self.file)
         instance = f"{name}.{found['level']}" if name else found["level"]

@@ -47,7 +47,7 @@ from normstat.stats.engine.number_formats import SUFFIXES
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReader
 from normstat.stats.engine.timeline import MICRO, SET_BACK_LIMIT_S
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, split_words, take_clock
 from normstat.stats.layout import ASCII, JOINED, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
@@ -165,7 +165,7 @@ class Reader(SnapshotReader[TopLayout]):
             self._clock_us += round((step if step < SECONDS_A_DAY - SET_BACK_LIMIT_S else step - SECONDS_A_DAY) * MICRO)
             self.see_instant(self._clock_us)
         else:
-            self.see_stamp(Stamp(seconds, is_clock_only=True, offset_s=None))
+            self.see_stamp(Timestamp(seconds, is_clock_only=True, offset_s=None))
             self._clock_us = self.stamped_us
         self._clock = seconds
 
@@ -186,7 +186,7 @@ class Reader(SnapshotReader[TopLayout]):
                 name = label if label.startswith("{unit}") else summary.prefix + label
                 columns.append(name.replace("{unit}", unit).strip())
             if len(set(columns)) != len(columns):
-                return Rejected("a name stands twice in the line")
+                return Rejected("a name appears twice in the line")
             rows.append((groups.get("instance") or "", columns, [_with_unit(item.number, item.unit, summary) for item in items]))
         stat = self.stat(summary.stat)
         for _, columns, words in rows:
@@ -224,7 +224,7 @@ class Reader(SnapshotReader[TopLayout]):
                 continue
             number = self._number(column, word)
             if number is None:
-                return Rejected(f"column {column}: {word[:40]!r} is no number")
+                return Rejected(f"column {column}: {word[:40]!r} is not a number")
             columns.append(column)
             numbers.append(number)
         self.want_report()

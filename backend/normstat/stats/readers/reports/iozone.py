@@ -25,7 +25,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -34,7 +34,7 @@ HEADER: Final = re.compile(r"\s*[kK]B\s+reclen(?:\s+(?:f?re)?(?:write|read)|\s+(
 ALL_PREFIXES: Final = ("random", "random", "bkwd", "record", "stride")
 # What follows each word of the upper line.
 FOLLOWS: Final = {"random": ("read", "write"), "bkwd": ("read",), "record": ("rewrite",), "stride": ("read",)}
-# The columns of each test by its number behind -i.
+# The columns of each test by its number after -i.
 TESTS: Final = (
     ("write", "rewrite"),
     ("read", "reread"),
@@ -172,7 +172,7 @@ class Reader(LineReader[IozoneLayout]):
             self._in_banner = True
             return LineKind.IGNORED
         found = BEGAN.fullmatch(text)
-        stamp = parse_stamp(found["time"] if found is not None else text)
+        stamp = parse_timestamp(found["time"] if found is not None else text)
         if stamp is not None:
             self._close_children()
             self._is_open = False
@@ -185,7 +185,7 @@ class Reader(LineReader[IozoneLayout]):
             self._tests = [int(test) for test in re.findall(r"(?:^|\s)-i\s*(\d{1,2})(?=\s|$)", found["command"])][:32]
             return LineKind.IGNORED
         if OUTPUT.fullmatch(text) is not None:
-            # The names of the contributors are behind us.
+            # The names of the contributors are after us.
             self._in_banner = False
             return LineKind.IGNORED
         if self._in_banner or SETTING.fullmatch(text.strip()) is not None or text.strip() in ("[...]", "..."):
@@ -226,7 +226,7 @@ class Reader(LineReader[IozoneLayout]):
         size, length, *values = [word[0] for word in found]
         columns = self._place(values, [word.end() for word in found])
         if columns is None:
-            return Rejected(f"{len(values)} numbers under a header of {len(self._columns)} tests, and no telling which of them ran")
+            return Rejected(f"{len(values)} numbers under a header of {len(self._columns)} tests; it is unknown which of them ran")
         layout = self.layout
         stat = {"OPS": layout.table_ops, "Microseconds/op": layout.table_us}.get(self._mode, layout.table)
         name = self._repeats.name(f"{size} kB reclen {length}")
@@ -268,7 +268,7 @@ class Reader(LineReader[IozoneLayout]):
             return NOT_MINE
         column = f"{found['which']} {'xfer' if found['xfer'] else 'throughput per process'}"
         if not self._children or column in self._children:
-            return Rejected("a number of no test")
+            return Rejected("a number without a test")
         self._children[column] = found["value"]
         return LineKind.SAMPLE
 

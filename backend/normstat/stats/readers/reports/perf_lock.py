@@ -31,7 +31,7 @@ COUNTS: Final = ("acquired", "contended")
 COLUMN: Final = r"(?:acquired|contended|(?:total|max|min|avg) wait(?: \(ns\))?)"
 COLUMNS: Final = re.compile(COLUMN)
 REPORT_HEADER: Final = re.compile(rf"\s*Name((?:\s+{COLUMN})+)\s*")
-# Behind the numbers stands what a row of contention is about.
+# After the numbers stands what a row of contention is about.
 CONTENTION_HEADER: Final = re.compile(
     rf"\s*({COLUMN}(?:\s+{COLUMN})*)\s+(type\s+caller|pid\s+comm|pid\s+owner|address\s+symbol|cgroup)\s*"
 )

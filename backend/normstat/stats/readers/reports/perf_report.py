@@ -27,7 +27,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats, ungroup
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -37,7 +37,7 @@ NUMBERS: Final = (*SHARES, "Samples", "Period")
 NUMBER: Final = "|".join(sorted(NUMBERS, key=len, reverse=True))
 NUMBER_NAMES: Final = re.compile(NUMBER)
 GAP: Final = r"(?:\s*[;,|]\s*|\s+)"
-# Behind the columns of numbers come those that name a row, whatever perf was told to sort by.
+# After the columns of numbers come those that name a row, whatever perf was told to sort by.
 HEADER: Final = re.compile(rf"#\s*(?P<numbers>(?:{NUMBER})(?:{GAP}(?:{NUMBER}))*){GAP}[A-Z\[].*")
 # perf top and the browser print no #.
 BARE_HEADER: Final = re.compile(
@@ -151,7 +151,7 @@ class Reader(LineReader[PerfReportLayout]):
             self._add_event(ungroup(found["n"]))
             return LineKind.SAMPLE
         if (found := CAPTURED.fullmatch(text)) is not None:
-            stamp = parse_stamp(found["time"])
+            stamp = parse_timestamp(found["time"])
             if stamp is not None:
                 self.begin_call()
                 self.see_stamp(stamp)

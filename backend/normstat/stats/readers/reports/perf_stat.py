@@ -21,7 +21,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
 from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -144,7 +144,7 @@ class Reader(LineReader[PerfStatLayout]):
 
     def _take_other(self, text: str) -> Outcome:
         found = STARTED.fullmatch(text)
-        stamp = parse_stamp(found["time"] if found is not None else text)
+        stamp = parse_timestamp(found["time"] if found is not None else text)
         if stamp is not None:
             self.begin_call()
             self.see_stamp(stamp)
@@ -175,7 +175,7 @@ class Reader(LineReader[PerfStatLayout]):
         return None
 
     def _take_seconds(self, found: re.Match[str], offset: int) -> Outcome:
-        # No counters come behind the times.
+        # No counters come after the times.
         self._is_titled = False
         words = {"seconds": found["seconds"]}
         if found["deviation"]:
@@ -194,11 +194,11 @@ class Reader(LineReader[PerfStatLayout]):
             if counter.is_group:
                 self._event = counter.place
             if not self._event:
-                return Rejected("a metric of no event")
+                return Rejected("a metric without an event")
             return self._add_metric(counter, self._event, offset)
         place = counter.place
         if self._interval and counter.time is None and not place.startswith(SUMMARY):
-            # The sums of the whole run, behind its intervals.
+            # The sums of the whole run, after its intervals.
             place = f"{SUMMARY} {place}".rstrip()
         name = f"{place} {counter.event}" if place else counter.event
         name = self._repeats.name(name)

@@ -155,7 +155,7 @@ class Reader(LineReader[RunTimesLayout]):
     def _gather(self, words: dict[str, str], offset: int) -> Outcome:
         for name, word in words.items():
             if name in TIMES and PARTS.fullmatch(word.replace(",", ".")) is None:
-                return Rejected(f"{word[:40]!r} is no time")
+                return Rejected(f"{word[:40]!r} is not a time")
         if not self._words.keys().isdisjoint(words):
             self._close()
         if not self._words:

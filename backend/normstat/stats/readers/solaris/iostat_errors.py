@@ -65,7 +65,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         pairs = {"Size": size["bytes"]} if size is not None else _pairs(text[:400])
         if not pairs:
             return NOT_MINE
-        return self._gather(pairs, line) if self._device else Rejected("of no device that was named")
+        return self._gather(pairs, line) if self._device else Rejected("no device was named before it")
 
     def _gather(self, pairs: dict[str, str], line: Line) -> Outcome:
         reason = self.gather(self.spec.stats[0], list(pairs), list(pairs.values()), offset=line.offset, instance=self._device)

@@ -48,7 +48,7 @@ class Reader(LineReader[OneStatLayout]):
         self._module = str(own.get("module", ""))
         self._group = str(own.get("group", ""))
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Keep the first name; the group that lines belong to is lost."""
         self.load({"first": own.get("first", "")})
 
@@ -63,7 +63,7 @@ class Reader(LineReader[OneStatLayout]):
             self._group = ""
             return LineKind.IGNORED
         if len(text) > MAX_LINE_LENGTH:
-            return Rejected("no line that kstat is known to print")
+            return Rejected("not a known line of kstat")
         if self.see_time_line(text):
             self._first = ""
             return LineKind.TIMESTAMP
@@ -77,7 +77,7 @@ class Reader(LineReader[OneStatLayout]):
         if self._group and value and line.text[:1] in " \t":
             return self._add_statistic(f"{self._group}:{name}", value, line.offset)
         if NAME.fullmatch(name) is None:
-            return Rejected("no line that kstat is known to print")
+            return Rejected("not a known line of kstat")
         return self._add_statistic(name, value, line.offset)
 
     def _add_statistic(self, name: str, value: str, offset: int) -> Outcome:

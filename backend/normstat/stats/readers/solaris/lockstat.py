@@ -269,7 +269,7 @@ class Reader(LineReader[LockstatLayout]):
             if column in ("indv", "genr", "cuml"):
                 share = SHARE.fullmatch(numbers[at])
                 if share is None and numbers[at] != NO_SHARE:
-                    return Rejected(f"column {column}: {numbers[at][:40]!r} is no percentage")
+                    return Rejected(f"column {column}: {numbers[at][:40]!r} is not a percentage")
                 numbers[at] = share[1] if share is not None else NO_SHARE
         name = f"{self._section}: {lock} {caller}" if self._section else f"{lock} {caller}"
         if self._columns.count("(N/A)"):
@@ -292,9 +292,9 @@ class Reader(LineReader[LockstatLayout]):
             found = FRAME.fullmatch(line.text)
             if found is None:
                 return NOT_MINE
-            return Rejected("a frame of no row's stack") if record is None else self._add_frame(record, found["frame"])
+            return Rejected("a frame outside a row's stack") if record is None else self._add_frame(record, found["frame"])
         if record is None:
-            return Rejected("a bucket of no row's distribution")
+            return Rejected("a bucket outside a row's distribution")
         high = int(found["low"])
         # The tool labels a bucket with its upper end: what lasted 1024 ns is counted under 2048.
         words = [found["count"], f"{high // 2}.0", f"{high}.0"]

@@ -28,11 +28,11 @@ from typing import Final
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import EPOCH, Stamp, parse_clock
+from normstat.stats.engine.timestamps import EPOCH, Timestamp, parse_clock
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 
-# The protocols, whose rows bear their name.
+# The protocols, whose rows have their name.
 PROTOCOLS: Final = ("TCP", "UDP")
 TCP: Final = ("InKB", "OutKB", "InSeg", "OutSeg", "Reset", "AttF", "%ReTX", "InConn", "OutCon", "Drops")
 UDP: Final = ("InDG", "OutDG", "InErr", "OutErr")
@@ -61,7 +61,7 @@ class Reader(LineReader[ColumnLayout]):
         self._is_first = own.get("is_first", True) is True
         self._time: tuple[str, int] | None = None
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Keep the header without its clock."""
         self.load(own | {"clock": "", "is_first": False})
 
@@ -105,11 +105,11 @@ class Reader(LineReader[ColumnLayout]):
         header, clock = self._header, self._clock
         stat = self._stat_of(header)
         if stat is None:
-            return Rejected("a row under no header that is known")
+            return Rejected("a row without a known header")
         if header[0] == "Time":
             clock, words, columns = words[0], words[1:], header[2:]
             if parse_clock(clock) is None:
-                return Rejected(f"no line that {self.spec.tool} is known to print")
+                return Rejected(f"not a known line of {self.spec.tool}")
         elif header[: len(LINK)] == LINK:
             return self._take_link(stat, header, words, offset)
         else:
@@ -132,7 +132,7 @@ class Reader(LineReader[ColumnLayout]):
         columns = {"TCP": TCP, "UDP": UDP}.get(name) or INTERFACE.get(n_values, ())
         stat = self._stat_of(columns) if columns else None
         if stat is None or len(words) > 1 or n_values != len(columns) or EPOCH.fullmatch(cells[0]) is None:
-            return Rejected(f"no line that {self.spec.tool} is known to print")
+            return Rejected(f"not a known line of {self.spec.tool}")
         return self._add(stat, columns, cells[1:], cells[0], offset)
 
     def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], clock: str, offset: int) -> Outcome:
@@ -156,7 +156,7 @@ class Reader(LineReader[ColumnLayout]):
         """Return the instant of a row. Missing: None, the time of the report, where the header's clock is lost."""
         if self._time is None or self._time[0] != clock:
             if EPOCH.fullmatch(clock) is not None:
-                time_us = self.timeline.stamp_us(Stamp(float(clock), is_clock_only=False, offset_s=0))
+                time_us = self.timeline.stamp_us(Timestamp(float(clock), is_clock_only=False, offset_s=0))
             else:
                 seconds = parse_clock(clock)
                 if seconds is None:

@@ -9,7 +9,7 @@ Keys of `[layout]`: `total` is the stat of the line of totals. Keys of `[[layout
     header       columns that must be there; "SIZE|SWAP" are alternatives
     instance     columns that name what a row is about, in the order of the name; the last column of a table of processes holds
                  NAME/NUMBER, of which the name counts
-    number       the column that the number behind the name is; in the instance when it is among its columns
+    number       the column that the number after the name is; in the instance when it is among its columns
     labels       columns of text
     counts, sizes, times   columns by the way their numbers are printed: what is left of one that was cut off is no value
     rows         regular expression of a row (its words joined by single blanks) that cannot be anything else, even when no header
@@ -35,7 +35,7 @@ from typing import Annotated, Final
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.report_order import Reports, reports_after_gap
 from normstat.stats.engine.timestamps import split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives, StatName, toml_key
 from normstat.stats.records import LineKind, State
@@ -50,7 +50,7 @@ TOTAL: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 WAIT: Final = re.compile(r"\s*Please wait\.*\s*")
-# The name of a process may hold blanks and slashes; with -L the name of the thread stands behind it (illumos).
+# The name of a process may hold blanks and slashes; with -L the name of the thread stands after it (illumos).
 PROCESS: Final = re.compile(r"(?P<name>[^\[]*[^\[\s])/(?P<number>\d{1,9})(?P<thread> \[.*)?")
 NUMBER_LIKE: Final = re.compile(r"[-+]?[.,]?\d[\d.,]*[KMGTP%]?|-", re.ASCII)
 # What is left of a number that was too long for its column: ".10M" as ".10", "10240G" as "10240", "1000:00:00" as "1000:00:0".
@@ -60,7 +60,7 @@ CUT: Final = {
     "times": re.compile(r"\d+:(?!\d\d[:.]\d\d$)[\d:.]*", re.ASCII),
 }
 TOTAL_COLUMNS: Final = ("processes", "lwps", "load 1", "load 5", "load 15")
-# The name of a process, without the number behind it.
+# The name of a process, without the number after it.
 NAME: Final = "PROCESS"
 MAX_COLUMNS: Final = 64
 MAX_NAME_LENGTH: Final = 1000
@@ -110,10 +110,10 @@ class Reader(LineReader[PrstatLayout]):
         self._header: list[str] = []
         self._find_header(split_words(str(own.get("header", ""))))
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Keep the header; the first report is over."""
         self.load(own)
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -172,15 +172,15 @@ class Reader(LineReader[PrstatLayout]):
             if table.rows is None or table.rows.fullmatch(joined) is None:
                 continue
             header = [min(needed) for needed in table.header]
-            # Whether the numbers behind the names are those of threads, or how many there are, only the header says. The same
+            # Whether the numbers after the names are those of threads, or how many there are, only the header says. The same
             # name with another number would be a second thread.
             instance, _, number = f"{words[0]} {words[-1]}".rpartition("/")
             if f"stray {instance}" in self._reports.seen and f"{instance}/{number}" not in self._reports.seen:
-                return Rejected("the process was there already, and no header says that these are threads")
+                return Rejected("the process is already in the report, and no header says that these are threads")
             self._see(f"{instance}/{number}")
             self._reports.seen.add(f"stray {instance}")
             return self._take_row(table, header, words, line)
-        return Rejected("a line before any header, and no row that could be nothing else")
+        return Rejected("a line before any header that could be something else than a row")
 
     def _take_row(self, table: PrstatTable, header: list[str], words: list[str], line: Line) -> Outcome:
         n_columns = len(header)
@@ -192,7 +192,7 @@ class Reader(LineReader[PrstatLayout]):
                 return Rejected(f"{len(words)} values for {n_columns} columns")
             process = PROCESS.fullmatch(tail)
             if process is None:
-                return Rejected(f"{shorten(tail, 40)} is no name with a number behind it")
+                return Rejected(f"{shorten(tail, 40)} is not a name followed by a number")
             by_column[NAME], by_column[table.number] = process["name"], process["number"]
             columns[-1] = table.number
         elif len(words) != n_columns:

@@ -30,7 +30,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -91,7 +91,7 @@ class Reader(LineReader[LiveTestLayout]):
             return LineKind.IGNORED
         parts = list(self._part.finditer(line.text))
         if LEFT_OVER.search(self._part.sub(" ", line.text)) is not None:
-            return Rejected("a state whose subsystem is not known")
+            return Rejected("a state of an unknown subsystem")
         if not self._is_in_report and (not parts or parts[0]["overall"] is None):
             return Rejected("a line before any report")
         if not parts:
@@ -108,7 +108,7 @@ class Reader(LineReader[LiveTestLayout]):
             self.add_row(mutex, ("smtx", "state"), (part["smtx"], _code(part["cpu_state"])), instance=part["cpu"], offset=offset)
             return LineKind.SAMPLE
         if part["overall"] is not None:
-            stamp = parse_stamp(part["date"])
+            stamp = parse_timestamp(part["date"])
             if stamp is not None:
                 self.see_stamp(stamp)
             self.begin_report()

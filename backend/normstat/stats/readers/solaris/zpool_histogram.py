@@ -26,8 +26,8 @@ from typing import Final
 
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
-from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.engine.report_order import Reports, reports_after_gap
+from normstat.stats.engine.timestamps import parse_timestamp, split_words
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
@@ -86,10 +86,10 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         rows = own.get("rows")
         self._rows = [texts_of(row) for row in rows] if isinstance(rows, list) else []
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Drop the present table, which lacks rows."""
         self.load({})
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -116,7 +116,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
             return LineKind.HEADER
         words = split_words(text) if len(text) < MAX_NAME_LENGTH else []
         if not 0 < len(words) <= MAX_WORDS:
-            return Rejected("no line that zpool is known to print")
+            return Rejected("not a known line of zpool")
         if words[0] in self.layout.stats and self._take_columns(words[1:]):
             self._title = words[0]
             return LineKind.HEADER
@@ -126,7 +126,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
             self._name, self._groups, self._columns = " ".join(words[:begin]), words[begin:], []
             self._offset_of = line.offset
             return LineKind.HEADER
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             self._flush()
             self.see_stamp(stamp)
@@ -155,7 +155,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         if len(words) != len(self._columns) + 1:
             return Rejected(f"{len(words) - 1} values for {len(self._columns)} columns")
         if LABEL.fullmatch(words[0]) is None or not all(COUNT.fullmatch(word) for word in words[1:]):
-            return Rejected("no bucket with counts")
+            return Rejected("not a bucket with counts")
         if len(self._rows) >= MAX_ROWS:
             return Rejected("more buckets than zpool has")
         self._rows.append(words)

@@ -27,7 +27,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import ABSENT, join_instance
-from normstat.stats.engine.timestamps import ClockWords, parse_stamp
+from normstat.stats.engine.timestamps import ClockWords, parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Spec, Stat
 
@@ -115,7 +115,7 @@ class Reader(LineReader[ColumnLayout]):
             return self._take_row(cells, line.offset)
         if len(cells) == N_LEAD + 3:
             return self._take_value(cells, line.offset)
-        return Rejected("no line that sadf is known to print")
+        return Rejected("not a known line of sadf")
 
     def finish(self) -> None:
         """Complete the last item."""
@@ -125,23 +125,23 @@ class Reader(LineReader[ColumnLayout]):
         if len(text) > MAX_HEADER or REPEATED in text:
             self._set_header(())
             return (
-                Rejected("a header of sadf -h, which repeats columns by a number that it does not tell")
+                Rejected("a header of sadf -h, which repeats columns an unknown number of times")
                 if REPEATED in text
                 else Rejected("too long")
             )
         self._set_header(tuple(text.split(";")[N_LEAD:]))
-        return LineKind.HEADER if self._header is not None else Rejected("a header without a column that sadf is known to print")
+        return LineKind.HEADER if self._header is not None else Rejected("a header without a known column of sadf")
 
     def _set_header(self, columns: tuple[str, ...]) -> None:
         self._columns = columns
-        # The tables are laid out like those of sar, whose headers bear a clock.
+        # The tables are laid out like those of sar, whose headers have a clock.
         order = ROW_ORDER.get(columns[0], columns) if columns else ()
         self._header = find_header(self.spec, self.layout, HeaderLine(order, NO_CLOCK, has_clock=True)) if order else None
 
     def _take_row(self, cells: list[str], offset: int) -> Outcome:
         header = self._header
         if header is None or header.stat is None:
-            return Rejected("a row under no header that is known")
+            return Rejected("a row without a known header")
         names = self._row_names(header, len(cells) - N_LEAD)
         if len(cells) - N_LEAD != len(names):
             return Rejected(f"{len(cells) - N_LEAD} values for {len(names)} columns")
@@ -178,7 +178,7 @@ class Reader(LineReader[ColumnLayout]):
             item, names = None, []
         stat = self._stat_of(key[N_LEAD], [*names, name])
         if stat is None or len(names) >= MAX_VALUES:
-            return Rejected(f"{shorten(name, 40)}: no value that sadf is known to print")
+            return Rejected(f"{shorten(name, 40)}: not a known value of sadf")
         if item is None:
             item = self._item = SadfItem(tuple(key), offset, self._time_us(key[2]))
         if name in self._texts:
@@ -186,7 +186,7 @@ class Reader(LineReader[ColumnLayout]):
             return LineKind.SAMPLE
         known = next((one for one in stat.fields if name == one.column or name in one.aliases), None)
         if (known is not None and read_number(word, known) is None) or " " in word or not word:
-            return Rejected(f"{name}: {shorten(word, 40)} is no number that it can hold")
+            return Rejected(f"{name}: {shorten(word, 40)} is not a number that it can hold")
         item.values[name] = word
         return LineKind.SAMPLE
 
@@ -221,7 +221,7 @@ class Reader(LineReader[ColumnLayout]):
         """Return the instant of a timestamp. Missing: NO_TIME for one in a zone whose name has several meanings, unless one is
         known.
         """
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is None and self.has_zone:
-            stamp = parse_stamp(" ".join(text.split()[:2]))
+            stamp = parse_timestamp(" ".join(text.split()[:2]))
         return self.timeline.stamp_us(stamp) if stamp is not None else NO_TIME

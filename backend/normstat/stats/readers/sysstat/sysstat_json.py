@@ -37,7 +37,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
-from normstat.stats.engine.timestamps import Stamp, parse_stamp, take_clock
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp, take_clock
 from normstat.stats.layout import Alternatives, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Layout, Spec, Stat
@@ -54,7 +54,7 @@ ANEW: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
 IN_ORDER: Final = (LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 # Rows that wait for the time of their report; more of them have none.
 MAX_WAITING: Final = 2000
-LOST: Final = Rejected("behind a place where the JSON is broken; the next report is read again")
+LOST: Final = Rejected("after broken JSON; reading resumes at the next report")
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._kinds: set[LineKind] = set()
         self._refused: Rejected | None = None
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Forget what was open; the next report can be read."""
         self.load({"lost": True, "reports": own.get("reports")})
 
@@ -158,7 +158,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._add_waiting()
 
     def _find_way(self, text: str) -> bool:
-        """Behind a broken place: a document, or a report that begins with its time, can be read again."""
+        """After a broken place: a document, or a report that begins with its time, can be read again."""
         if not text.startswith(ANEW):
             return False
         self._is_lost = False
@@ -210,18 +210,18 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             if self.layout.unknown:
                 self._take_row(node)
             else:
-                self._refused = Rejected(f"{shorten(node.name, 40)}: no table that {self.spec.tool} is known to print")
+                self._refused = Rejected(f"{shorten(node.name, 40)}: not a known table of {self.spec.tool}")
 
     def _row_node(self) -> Node | None:
         """Return the innermost open object that is a row."""
         return next((node for node in reversed(self.nodes) if not node.is_list and self.layout.find(node.name) is not None), None)
 
     def _see_time(self, text: str) -> None:
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is None:
             clock = take_clock(text.split())
             if clock is not None and not clock.is_epoch:
-                stamp = Stamp(clock.seconds, is_clock_only=True, offset_s=None)
+                stamp = Timestamp(clock.seconds, is_clock_only=True, offset_s=None)
         self._time_us = self.timeline.stamp_us(stamp) if stamp is not None else NO_TIME
         self._has_time = True
         self._kinds.add(LineKind.TIMESTAMP)
@@ -233,7 +233,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         with_zone = f"{text} {zone}".strip()
         # A zone whose name has several meanings tells no time, unless the zone is known from elsewhere. Epochs need none.
         is_plain = self.has_zone or text.isdigit()
-        self._see_time(text if parse_stamp(with_zone) is None and is_plain else with_zone)
+        self._see_time(text if parse_timestamp(with_zone) is None and is_plain else with_zone)
 
     def _join(self, node: Node, row: Node) -> None:
         """Add the numbers of an object inside a row to the row."""
@@ -317,5 +317,5 @@ def _refusal(stat: Stat, numbers: Mapping[str, str]) -> Rejected | None:
     for key, word in numbers.items():
         known = next((one for one in stat.fields if key == one.column or key in one.aliases), None)
         if known is not None and word and read_number(word, known) is None:
-            return Rejected(f"column {key}: {shorten(word, 40)} is no number that it can hold")
+            return Rejected(f"column {key}: {shorten(word, 40)} is not a number that it can hold")
     return None

@@ -14,7 +14,7 @@
 With several options the headers follow each other, and so do the rows: one for each header, and as many as there are devices for
 one that begins with a name. Of a file it prints table after table, each from the beginning. Where nothing was counted, old releases
 print nothing in the columns of -q: such a row is read by the places of its numbers, if they all end where a header's word does. A
-row that does not fit its header ends the report: those behind it may belong to any header.
+row that does not fit its header ends the report: those after it may belong to any header.
 
 Layout keys: those of the reader `columns`, of which `banner`, `ignored`, `messages` and `tables` are used; `optional` names the
 columns that may be blank.
@@ -39,7 +39,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import instance_of
 from normstat.stats.engine.row_times import Sections
-from normstat.stats.engine.timestamps import ClockWords, Stamp, take_clock
+from normstat.stats.engine.timestamps import ClockWords, Timestamp, take_clock
 from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
 
@@ -52,7 +52,7 @@ NUMBER: Final = re.compile(r"[-+]?\d[\d.,/%]*")
 AVERAGE: Final = re.compile(r"\s*Average\b")
 MAX_STACK: Final = 40
 MAX_HEADER: Final = 400
-UNFIT: Final = Rejected("behind a row that does not fit its header: it may belong to any")
+UNFIT: Final = Rejected("after a row that does not fit its header: this one may belong to any header")
 
 
 LAYOUT: Final = ColumnLayout
@@ -81,7 +81,7 @@ class Reader(LineReader[ColumnLayout]):
         self._is_average = own.get("average") is True
         self._sections = Sections(own.get("sections"))
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Keep the headers, unless others may have come; rows wait for the next clock."""
         texts = own.get("texts") if Sections(own.get("sections")).is_single else []
         self.load(own | {"texts": texts, "at": None, "time": None, "heading": False, "average": False})
@@ -110,7 +110,7 @@ class Reader(LineReader[ColumnLayout]):
         clock = take_clock(words[:3])
         n_lead = clock.n_words if clock is not None else 0
         if len(words) == n_lead:
-            return Rejected(f"no line that {self.spec.tool} is known to print")
+            return Rejected(f"not a known line of {self.spec.tool}")
         if NUMBER.fullmatch(words[-1]) is None and self._take_header(text, clock):
             return LineKind.HEADER
         self._is_heading = False
@@ -121,7 +121,7 @@ class Reader(LineReader[ColumnLayout]):
 
     def _clock_us(self, clock: ClockWords) -> int:
         if clock.is_epoch:
-            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+            return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         return self.timeline.clock_us(clock.seconds)
 
     def _take_known(self, text: str) -> LineKind | None:
@@ -179,11 +179,11 @@ class Reader(LineReader[ColumnLayout]):
         if self._is_average:
             return LineKind.IGNORED
         if self._at is None or self._time_us is None:
-            return UNFIT if self._headers and self._time_us is not None else Rejected("a row without a clock, or under no header")
+            return UNFIT if self._headers and self._time_us is not None else Rejected("a row without a clock or without a header")
         at = max(self._at, 0)
         if self._at >= 0 and not self._headers[at].instance_at:
             at += 1
-        reason = Rejected(f"{len(words)} values, and no header is left for them")
+        reason = Rejected(f"{len(words)} values, and no header left for them")
         while at < len(self._headers):
             header = self._headers[at]
             cells = self._cells(header, words, self._texts[at], text)
@@ -218,7 +218,7 @@ class Reader(LineReader[ColumnLayout]):
         if len(cells) != n_columns:
             return Rejected(f"{len(words)} values for {n_columns} columns")
         if header.instance_at and NUMBER.fullmatch(cells[0]) and "." in cells[0]:
-            return Rejected(f"{cells[0]}: no name of a device or a CPU")
+            return Rejected(f"{cells[0]}: not the name of a device or a CPU")
         return cells
 
     def _add(self, header: Header, cells: Sequence[str], offset: int) -> Rejected | None:

@@ -28,8 +28,8 @@ from typing import Annotated, Final
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.report_order import Reports, reports_after_gap
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout
@@ -55,7 +55,7 @@ class PendingRow:
 
 
 def _columns(segments: list[str]) -> list[str]:
-    """Return the names of the columns behind the first bar."""
+    """Return the names of the columns after the first bar."""
     columns = []
     for segment in segments:
         name = WHOLE_ROW
@@ -104,10 +104,10 @@ class Reader(LineReader[CpuBlocksLayout]):
             self._pending[name] = PendingRow(int(offset), dict(words))
             self._n_pending += _size(words)
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Keep the header; drop what was gathered, which lacks its end."""
         self.load({**own, "pending": {}})
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -134,13 +134,13 @@ class Reader(LineReader[CpuBlocksLayout]):
             if self._take_header(name, rest):
                 return LineKind.HEADER
             return self._take_row(name, rest, line.offset)
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             self._flush()
             self._reports.close()
             self.see_stamp(stamp)
             return LineKind.TIMESTAMP
-        return Rejected(f"no line that {self.spec.tool} is known to print")
+        return Rejected(f"not a known line of {self.spec.tool}")
 
     def _take_header(self, left: str, rest: str) -> bool:
         table = next((table for table in self.layout.tables if left == " ".join(table.left)), None)
@@ -177,10 +177,10 @@ class Reader(LineReader[CpuBlocksLayout]):
     def _gather(self, name: str, words: dict[str, str], offset: int) -> Outcome:
         for column, word in words.items():
             if (SHARE_WORD if column.endswith(SHARE) else COUNT_WORD).fullmatch(word) is None:
-                return Rejected(f"column {column}: {shorten(word, 40)} is no number that it can hold")
+                return Rejected(f"column {column}: {shorten(word, 40)} is not a number that it can hold")
         row = self._pending.get(name)
         if row is not None and not row.words.keys().isdisjoint(words):
-            return Rejected("a row that the table has already")
+            return Rejected("a row that the table already has")
         self._n_pending += _size(words)
         if self._n_pending > MAX_PENDING:
             self._n_pending -= _size(words)

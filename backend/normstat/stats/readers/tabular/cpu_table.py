@@ -81,7 +81,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
     def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
-            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}")
+            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: not a line of {self.spec.tool}")
         if HEADER.fullmatch(text) is not None:
             return self._take_header(text.split())
         row = ROW.fullmatch(text)
@@ -113,7 +113,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
 
 
 def devices_of(text: str) -> str:
-    """Return the devices of an interrupt; they stand last, behind the controller and the kind. "" when nobody uses it.
+    """Return the devices of an interrupt; they stand last, after the controller and the kind. "" when nobody uses it.
 
     >>> devices_of("IO-APIC   5-edge      ACPI:Ged"), devices_of("PCI-MSI 524288-edge      eth0-TxRx-0, eth1")
     ('ACPI:Ged', 'eth0-TxRx-0, eth1')

@@ -55,7 +55,7 @@ from typing import Annotated, Final, Literal
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
-from normstat.stats.engine.timestamps import parse_stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import parse_timestamp, split_words, take_clock
 from normstat.stats.layout import AnyPattern, Convert, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -193,11 +193,11 @@ class Reader(LineReader[FixedColumnsLayout]):
         clock = take_clock(words)
         if clock is not None and clock.n_words == len(words):
             return True
-        stamp = parse_stamp(" ".join(words))
+        stamp = parse_timestamp(" ".join(words))
         return stamp is not None and not stamp.is_clock_only
 
     def _time_us(self, words: Sequence[str]) -> int:
-        stamp = parse_stamp(" ".join(words))
+        stamp = parse_timestamp(" ".join(words))
         if stamp is not None and not stamp.is_clock_only:
             return self.timeline.stamp_us(stamp)
         clock = take_clock(words)

@@ -176,7 +176,7 @@ class Reader(LineReader[MarkdownLayout]):
                 return Rejected(f"{len(cells)} cells under a header of {len(self._headers)}")
         if self.see_time_line(text):
             return LineKind.TIMESTAMP
-        return Rejected("not a row of a table that is known")
+        return Rejected("not a row of a known table")
 
     # Headers.
 
@@ -229,7 +229,7 @@ class Reader(LineReader[MarkdownLayout]):
             if plain[at] in table.clock:
                 clock = CLOCK.fullmatch(cell)
                 if clock is None:
-                    return Rejected(f"{cell[:40]!r} is no time of the day")
+                    return Rejected(f"{cell[:40]!r} is not a time of day")
                 words[NS_OF_DAY], time_us = self._take_clock(clock)
             elif known is not None:
                 known_field, column = known

@@ -31,7 +31,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.layout import toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -42,7 +42,7 @@ DATE: Final = re.compile(r"[Dd]ate:\s*(?P<stamp>\S.{0,60})")
 NUMBER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
 MAX_PAIRS: Final = 8
 MAX_LINE_LENGTH: Final = 600
-UNKNOWN: Final = Rejected("of no section that is known")
+UNKNOWN: Final = Rejected("not in a known section")
 NOTHING: Final = ""
 
 
@@ -77,11 +77,11 @@ class Reader(SnapshotReader[NamedValuesLayout]):
             self._section = NOTHING
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return pairs, perhaps behind the name of their section, or a count."""
+        """Return pairs, perhaps after the name of their section, or a count."""
         if len(text) > MAX_LINE_LENGTH:
             return NOT_MINE
         dated = DATE.fullmatch(text)
-        stamp = parse_stamp(dated["stamp"]) if dated is not None else None
+        stamp = parse_timestamp(dated["stamp"]) if dated is not None else None
         if stamp is not None:
             self.begin_call()
             self.see_stamp(stamp)

@@ -36,7 +36,7 @@ from normstat.stats.engine.labelled_numbers import span_seconds
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
@@ -117,7 +117,7 @@ class Reader(SnapshotReader[PatternsLayout]):
     def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
-            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}")
+            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: not a line of {self.spec.tool}")
         for row in self.layout.rows:
             found = row.pattern.fullmatch(text)
             if found is not None:
@@ -153,7 +153,7 @@ class Reader(SnapshotReader[PatternsLayout]):
         if found is not None and self.stamped_us == NO_TIME:
             hours = int(found["hours"]) % 12 + 12 * (found["half"] in "pP") if found["half"] else int(found["hours"])
             seconds = hours * 3600 + int(found["minutes"]) * 60 + int(found["seconds"] or 0)
-            self.see_stamp(Stamp(float(seconds), is_clock_only=True, offset_s=None))
+            self.see_stamp(Timestamp(float(seconds), is_clock_only=True, offset_s=None))
 
 
 def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | Rejected:
@@ -170,12 +170,12 @@ def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] 
         elif group not in row.silent:
             word = span_seconds(value) if group in row.seconds else value
             if word is None:
-                return Rejected(f"{value[:40]!r} is no time")
+                return Rejected(f"{value[:40]!r} is not a time")
             cells.append((row.names.get(group, group), word))
     return cells
 
 
 @functools.cache
 def _column_names(columns: tuple[str, ...], n_numbers: int) -> tuple[str, ...]:
-    """Return the names of that many numbers; those behind the known ones are numbered, for a kernel that has more."""
+    """Return the names of that many numbers; those after the known ones are numbered, for a kernel that has more."""
     return (*columns[:n_numbers], *(f"column_{number + 1}" for number in range(len(columns), n_numbers)))

@@ -96,5 +96,5 @@ class Reader(SnapshotReader[OneStatLayout]):
     def _take_number(self, line: Line, sentence: str, number: str) -> Outcome:
         name = ": ".join(part for part in (self._section, self._part, sentence) if part)
         if self.has_gathered(self.spec.stats[0].name, "", [name]):
-            return Rejected("the sentence comes twice")
+            return Rejected("the sentence appears twice")
         return self.gather(self.spec.stats[0], [name], [number], offset=line.offset) or LineKind.SAMPLE

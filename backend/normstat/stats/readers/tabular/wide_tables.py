@@ -1,4 +1,4 @@
-"""Tables under a header of one or two lines, with names in front or behind, suffixed numbers, indented trees: fsstat, zpool iostat,
+"""Tables under a header of one or two lines, with names in front or after, suffixed numbers, indented trees: fsstat, zpool iostat,
 vfsstat, arcstat, netstat -i and their like. `stats/engine/wide_layout.py` explains the layout.
 
                 capacity     operations    bandwidth
@@ -24,9 +24,9 @@ from normstat.errors import shorten
 from normstat.stats.engine.indented_names import Tree
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.report_order import Reports, reports_after_gap
 from normstat.stats.engine.timeline import MICRO
-from normstat.stats.engine.timestamps import Stamp, parse_stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp, split_words, take_clock
 from normstat.stats.engine.wide_layout import WideLayout, WideTable
 from normstat.stats.records import NO_TIME, LineKind, State
 
@@ -80,10 +80,10 @@ class Reader(LineReader[WideLayout]):
             self._take_header(str(header[0]))
         self._upper = tuple(split_words(str(own.get("upper", ""))))
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Headers are still true; the place in the tree is not known any more."""
         self.load({**own, "tree": None, "upper": "", "lost": True})
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -117,7 +117,7 @@ class Reader(LineReader[WideLayout]):
             if layout.caption is not None and (caption := layout.caption.fullmatch(text)):
                 self._caption = caption["name"]
                 return LineKind.HEADER
-            if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_stamp(text)) is not None:
+            if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_timestamp(text)) is not None:
                 self.see_stamp(stamp)
                 self._reports.see_stamp(self.command)
                 return LineKind.TIMESTAMP
@@ -184,7 +184,7 @@ class Reader(LineReader[WideLayout]):
         if table.sides:
             return self._take_sides(header, words, line)
         if table.clock and "#" in words:
-            # cpustat: the name of the set of counters stands behind them.
+            # cpustat: the name of the set of counters stands after them.
             words = words[: words.index("#")]
         found = _fit(header, words)
         if isinstance(found, Rejected):
@@ -194,7 +194,7 @@ class Reader(LineReader[WideLayout]):
         if table.clock in header.columns:
             time_us = self._clock_us(words[header.columns.index(table.clock)])
             if time_us is None:
-                return Rejected(f"{shorten(words[0], 40)} is no time")
+                return Rejected(f"{shorten(words[0], 40)} is not a time")
         names = [words[at] for at, column in enumerate(header.columns) if column in table.instance]
         instance = "/".join([*(word for word in names if word != ABSENT), *name])
         if len(instance) > MAX_NAME_LENGTH:
@@ -231,7 +231,7 @@ class Reader(LineReader[WideLayout]):
         if len(words) != len(header.columns):
             return Rejected(f"{len(words)} values for {len(header.columns)} columns")
         if not all(word.isascii() and word.isdigit() for word in words):
-            return Rejected("a word that is no number")
+            return Rejected("a word that is not a number")
         self._see(f"{header.table.stat} {header.names[0]}")
         for number, name in enumerate(header.names):
             some = words[number * n_columns : (number + 1) * n_columns]
@@ -268,7 +268,7 @@ class Reader(LineReader[WideLayout]):
         """
         clock = take_clock([word])
         if clock is not None and clock.is_epoch:
-            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+            return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         if clock is not None:
             return self.timeline.clock_us(clock.seconds)
         number = word.replace(COMMA, ".")

@@ -30,7 +30,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.stacks import SEPARATOR, TOO_DEEP, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number, parse_pairs
@@ -103,7 +103,7 @@ class Reader(TraceReader[TraceLayout]):
         )
         return kind or self.take_pairs(line) or self._take_folded(line) or self.take_title(line)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> Claim:
+    def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:
         """Return a time and a title: `[11:16:33] Top 2 stacks with outstanding allocations:`."""
         if not rest.text.endswith(":"):
             return NOT_MINE

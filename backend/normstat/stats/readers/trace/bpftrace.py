@@ -11,7 +11,7 @@ Attaching 3 probes...
     schedule+40
 , bash]: 12
 
-A map is the instance as printed, with its name: scripts give maps one name each. A stack is folded root first, behind the name of
+A map is the instance as printed, with its name: scripts give maps one name each. A stack is folded root first, after the name of
 its map (when it has one) and the other parts of its key.
 
 >>> from normstat.stats.catalogue import require_spec
@@ -28,7 +28,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, fold_stack
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import find_stamp, is_integer
@@ -41,7 +41,7 @@ KEY_END: Final = re.compile(r"\]:(?: |$)")
 BUCKET: Final = re.compile(r" *([\[(][^\])|]{1,80}[\])]) +(-?[0-9]{1,20}) +\|[@ ]*\|?")
 STATISTICS: Final = re.compile(r"count (-?[0-9]{1,19}), average (-?[0-9]{1,19}), total (-?[0-9]{1,19})")
 PRINTED_TITLE: Final = re.compile(r"([^@]{0,120}?:) *(@.*)")
-NO_VALUE: Final = Rejected("the value of a map is no number")
+NO_VALUE: Final = Rejected("the value of a map is not a number")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Reader(TraceReader[BpftraceLayout]):
         kind = self._take_map(line) or self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line)
         return kind or self.take_pairs(line, least=2) or self.take_row(line) or self.take_pairs(line) or self.take_title(line)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> Claim:
+    def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:
         """Take `06:33:40 PIDs/sec: @: 2314`: a time, a title and a map; the title says what the map's name does not."""
         found = PRINTED_TITLE.fullmatch(rest.text)
         if found is None and not rest.text.endswith(":"):

@@ -45,7 +45,7 @@ DIGITS: Final = re.compile(r"-?[0-9]{19,}")
 UNIT: Final = re.compile(r"(.*\S) +(-?\d{1,19}) ([KMG]B|[KMG]?bytes|Kb|Mb|pages|[mnu]s|secs?|ticks)")
 # dtrace prints at most so many numbers in a row without saying what they are; more are a table whose header was not seen.
 MAX_NUMBERS: Final = 8
-NO_HEADER: Final = Rejected("a row of numbers under no header that it fits")
+NO_HEADER: Final = Rejected("a row of numbers that fits no header")
 NO_DECIMALS: Final = Rejected("a number with decimals under no header: dtrace has none")
 # So many numbers under so many words are a row under a header, and not a block under a title, which has a colon or an aside.
 MIN_ROW: Final = 3
@@ -145,7 +145,7 @@ class Reader(TraceReader[TraceLayout]):
         rest = (found[1] or "").strip()
         if not rest:
             return LineKind.IGNORED
-        return self.take_stamp(Line(rest, line.offset)) or Rejected("what one probe printed is no aggregation")
+        return self.take_stamp(Line(rest, line.offset)) or Rejected("the output of a single probe, not an aggregation")
 
     def _take_count(self, line: Line) -> Claim:
         """Return a counted key, or the count below a stack."""
@@ -160,7 +160,7 @@ class Reader(TraceReader[TraceLayout]):
         if self.has_gap and self.has_frames():
             self.forget_texts()
         if CALL.search(line.text) is not None:
-            return Rejected("a single call, no aggregation")
+            return Rejected("a single call, not an aggregation")
         return self._doubt(words) or self._hold_key(" ".join(words[:-1]), words[-1], line.offset)
 
     def _doubt(self, words: list[str]) -> Rejected | None:
