@@ -36,7 +36,7 @@ from normstat.ingest.preview_process import check_isolated, preview_isolated
 from normstat.query import spec_lists
 from normstat.query.spec_lists import SpecRecord
 from normstat.stats import draft
-from normstat.stats.draft import DraftWish
+from normstat.stats.draft import DraftRequest
 from normstat.storage import user_specs
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST_US, from_us
@@ -54,7 +54,7 @@ async def list_specs(session: ReadSession) -> SpecList:
 @router.post("/draft", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
 async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
     """Draft a spec from a sample of a tool's output, to be corrected."""
-    request = DraftWish(
+    request = DraftRequest(
         name=body.name,
         sample=body.sample,
         form=body.shape,

@@ -96,7 +96,7 @@ def load_catalogue() -> Catalogue:
 
 
 def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[str, str]:
-    """Make these the user specs of this process, in the place of those before; give what is wrong with which by name.
+    """Replace the user specs of this process. Return what is wrong with which, by name.
 
     One that cannot be read any more (a newer program has a spec of its name) is left out, and its streams are kept unread.
     """
@@ -119,7 +119,7 @@ def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[
 
 @functools.lru_cache(maxsize=MAX_PARSED)
 def _parse_once(item: UserSpecText) -> Spec:
-    """`parse_user_spec`: a change of one spec does not have all others parsed again."""
+    """Return the parsed spec from the cache: a change of one spec does not have all others parsed again."""
     return parse_user_spec(item)
 
 

@@ -19,7 +19,7 @@ from normstat.errors import BadRequest, shorten
 from normstat.stats.catalogue import RESERVED_KEYS
 from normstat.stats.engine.header import slug, split_header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, NUMBER, SUFFIXES
-from normstat.stats.engine.timestamps import parse_stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import parse_timestamp, split_words, take_clock
 from normstat.stats.spec import Kind, Storage
 
 MAX_BYTES: Final = 1 << 20
@@ -56,7 +56,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DraftWish:
+class DraftRequest:
     """What is known beside the sample; `instance_column` is a header, or a place counted from 1."""
 
     name: str
@@ -90,7 +90,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class SampleLine:
-    """A line of the sample: its words behind a leading time of `n_lead` words."""
+    """A line of the sample: its words after a leading time of `n_lead` words."""
 
     text: str
     words: tuple[str, ...]
@@ -104,7 +104,7 @@ class SampleLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SampleTable:
     """What the sample was taken for. `header` is the text of the header line, "" for none."""
 
     names: tuple[str, ...]
@@ -115,16 +115,16 @@ class Table:
     has_times: bool
 
 
-def draft_spec(wish: DraftWish) -> Draft:
+def draft_spec(request: DraftRequest) -> Draft:
     """Return the draft.
 
     Raises: BadRequest for a name that cannot be one, and for a sample in which no row of numbers is found
     """
-    if NAME.fullmatch(wish.name) is None:
-        raise BadRequest(f"{shorten(wish.name)} cannot be a name: 1 to 40 of the characters a-z 0-9 _, the first one a letter")
-    table = _find_table(list(_split(wish.sample)))
+    if NAME.fullmatch(request.name) is None:
+        raise BadRequest(f"{shorten(request.name)} cannot be a name: 1 to 40 of the characters a-z 0-9 _, the first one a letter")
+    table = _find_table(list(_split(request.sample)))
     texts = [at for at in range(len(table.names)) if not _is_numeric([row[at] for row in table.rows])]
-    instance_at = _find_instance(wish, table, texts)
+    instance_at = _find_instance(request, table, texts)
     value_at = [at for at in range(len(table.names)) if at not in texts and at != instance_at]
     if not value_at:
         raise BadRequest("The sample has no column of numbers besides the instance")
@@ -132,7 +132,7 @@ def draft_spec(wish: DraftWish) -> Draft:
     columns = tuple(_column(table, at, key, instance_at) for at, key in zip(value_at, keys, strict=True))
     labels = [table.names[at] for at in texts if at != instance_at]
     instance = "" if instance_at is None else table.names[instance_at]
-    return Draft("\n".join(_to_toml(wish, table, columns, labels, instance)) + "\n", columns)
+    return Draft("\n".join(_to_toml(request, table, columns, labels, instance)) + "\n", columns)
 
 
 def is_number(word: str) -> bool:
@@ -156,19 +156,19 @@ def _clean(text: str) -> str:
 
 def _sample_line(text: str) -> SampleLine:
     words = split_words(text)
-    is_stamp = parse_stamp(text) is not None
+    is_stamp = parse_timestamp(text) is not None
     n_lead = 0
     for n in range(min(MAX_TIME_WORDS, len(words) - 1), 0, -1):
         clock = take_clock(words[:n])
-        stamp = parse_stamp(" ".join(words[:n]))
+        stamp = parse_timestamp(" ".join(words[:n]))
         if (clock is not None and clock.n_words == n) or (stamp is not None and not stamp.is_clock_only):
             n_lead = n
             break
     return SampleLine(text, tuple(words[n_lead:]), n_lead, is_stamp)
 
 
-def _find_table(lines: Sequence[SampleLine]) -> Table:
-    """Return the rows are the lines with numbers of which most have the same number of words."""
+def _find_table(lines: Sequence[SampleLine]) -> SampleTable:
+    """Return the table: its rows are the lines with numbers that have the most frequent number of words."""
     found = [line for line in lines if not line.is_stamp and line.n_numbers]
     if not found:
         raise BadRequest("The sample has no line with a number in it; paste some reports as the tool prints them")
@@ -186,7 +186,7 @@ def _find_table(lines: Sequence[SampleLine]) -> Table:
     before = lines[: max(at for at, line in enumerate(lines) if line is found[-1])]
     header = next((line for line in before if not line.is_stamp and not line.n_numbers and _header_words(line, n_columns)), None)
     names = _header_words(header, n_columns) if header is not None else ()
-    return Table(
+    return SampleTable(
         names=_distinct(names or tuple(f"col{number}" for number in range(1, n_columns + 1))),
         rows=tuple(line.words for line in found),
         header=header.text if header is not None else "",
@@ -219,7 +219,7 @@ def _drives(text: str, names: tuple[str, ...], rows: Sequence[SampleLine], *, ha
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names, with a number behind those that come again."""
+    """Return the names, with a number after those that come again."""
     taken: set[str] = set()
     found = []
     for name in names:
@@ -235,11 +235,11 @@ def _is_numeric(words: Sequence[str]) -> bool:
     return all(is_number(word) or word in MISSING for word in words) and any(map(is_number, words))
 
 
-def _find_instance(wish: DraftWish, table: Table, texts: Sequence[int]) -> int | None:
+def _find_instance(request: DraftRequest, table: SampleTable, texts: Sequence[int]) -> int | None:
     """Return the column that says what a row is about: the one that was named, else the first one of text, else the first one."""
-    if wish.form is Form.SINGLE:
+    if request.form is Form.SINGLE:
         return None
-    wanted = _clean(wish.instance_column).strip()
+    wanted = _clean(request.instance_column).strip()
     if wanted in table.names:
         return table.names.index(wanted)
     if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted[:6]) <= len(table.names):
@@ -256,7 +256,7 @@ def _keys(names: Sequence[str]) -> tuple[str, ...]:
     return _distinct(tuple(f"{key}_value" if key in RESERVED_KEYS else key for key in keys))
 
 
-def _column(table: Table, at: int, key: str, instance_at: int | None) -> DraftColumn:
+def _column(table: SampleTable, at: int, key: str, instance_at: int | None) -> DraftColumn:
     words = [row[at] for row in table.rows]
     numbers = [word for word in words if is_number(word)]
     plain = [number.rstrip("%").replace(",", ".") for number in numbers]
@@ -278,7 +278,7 @@ def _column(table: Table, at: int, key: str, instance_at: int | None) -> DraftCo
     )
 
 
-def _counts_up(table: Table, at: int, instance_at: int | None) -> bool:
+def _counts_up(table: SampleTable, at: int, instance_at: int | None) -> bool:
     """Return whether the column rises and never falls, row after row of each instance, in enough rows to be sure."""
     series: dict[str, list[float]] = {}
     for row in table.rows:
@@ -289,23 +289,25 @@ def _counts_up(table: Table, at: int, instance_at: int | None) -> bool:
     return is_sure and all(step >= 0 for found in steps for step in found)
 
 
-def _to_toml(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str) -> Iterator[str]:
-    tool = " ".join(_clean(wish.tool).split())[:100] or wish.name
-    command = " ".join(_clean(wish.command).split())[:1000] or tool
+def _to_toml(
+    request: DraftRequest, table: SampleTable, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str
+) -> Iterator[str]:
+    tool = " ".join(_clean(request.tool).split())[:100] or request.name
+    command = " ".join(_clean(request.command).split())[:1000] or tool
     yield f"# Drafted from {len(table.rows)} rows of a sample. Say what the columns mean (help, unit), which direction is worse."
     if not table.has_times:
         yield "# The sample has no times. Let the program print one before each report, or let the agent do that: docs/add-ons.md."
-    yield f"name = {_quoted(wish.name)}"
+    yield f"name = {_quoted(request.name)}"
     yield f"tool = {_quoted(tool)}"
     yield 'os = "any"'
     yield f"title = {_quoted(tool)}"
     yield f"commands = [{_quoted(command)}]"
     yield f'reader = "{"columns" if table.is_header_driven else "fixed_columns"}"'
     yield ""
-    yield from _layout(wish, table, columns, labels, instance)
+    yield from _layout(request, table, columns, labels, instance)
     yield ""
     yield "[[stats]]"
-    yield f"name = {_quoted(wish.name)}"
+    yield f"name = {_quoted(request.name)}"
     yield f"title = {_quoted(tool)}"
     yield f"instance_title = {_quoted(instance)}"
     for column in columns:
@@ -321,7 +323,9 @@ def _to_toml(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labe
     yield f'instances = "{"top:10" if instance else ""}"'
 
 
-def _layout(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str) -> Iterator[str]:
+def _layout(
+    request: DraftRequest, table: SampleTable, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str
+) -> Iterator[str]:
     missing = sorted({word for row in table.rows for word in row if word in MISSING})
     ignored = [f"^.{{0,{MIN_LENGTH - 1}}}$"]
     if table.is_header_driven:
@@ -330,11 +334,11 @@ def _layout(wish: DraftWish, table: Table, columns: Sequence[DraftColumn], label
             yield f"ignored = {_list(ignored)}"
         yield ""
         yield "[[layout.tables]]"
-        yield f"stat = {_quoted(wish.name)}"
+        yield f"stat = {_quoted(request.name)}"
         yield f"header = {_list([*([instance] if instance else []), *(column.column for column in columns)])}"
     else:
         yield "[layout]"
-        yield f"stat = {_quoted(wish.name)}"
+        yield f"stat = {_quoted(request.name)}"
         yield f"columns = {_list(table.names)}"
         if table.header:
             yield f"ignored = {_list([_header_pattern(table.header)])}"

@@ -30,13 +30,13 @@ def bucket_instance(key: str, label: str) -> str:
 
 
 def split_bucket(instance: str) -> tuple[str, str]:
-    """Key and label of a bucket's instance. A label never holds an opening brace."""
+    """Return key and label of a bucket's instance. A label never holds an opening brace."""
     key, _, label = instance.removesuffix(BUCKET_END).rpartition(BUCKET_BEGIN)
     return key, label
 
 
 def bucket_bounds(label: str) -> tuple[float | None, float | None]:
-    """Low and high end of a bucket by its label, as far as the label tells.
+    """Return low and high end of a bucket, as far as its label tells.
 
     Units: those of the tool; K, M, ... of bpftrace are powers of 1024. Missing: None where the label does not say or has no end.
 

@@ -112,7 +112,7 @@ class Accounts:
 class ReadResult:
     """All that one call of a reader found.
 
-    `n_taken` bytes of the input were accounted for; the rest (an unfinished last line) must be given again, with more behind it.
+    `n_taken` bytes of the input were accounted for; the rest (an unfinished last line) must be given again, with more after it.
     """
 
     blocks: tuple[SampleBlock, ...]

@@ -86,7 +86,7 @@ class Field:
 
     `key` is the name in SQL, JSON, CSV and URLs; `column` the header as the tool prints it; `printed_key` the name in the output of
     `normstat parse`: the printed column, with its group or number only where the tool prints that column twice.
-    `decimals` is the number of digits behind the point that the tool prints, 0 for integers.
+    `decimals` is the number of digits after the point that the tool prints, 0 for integers.
     """
 
     key: str

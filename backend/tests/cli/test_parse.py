@@ -42,7 +42,7 @@ def test_rejected_lines_go_to_standard_error() -> None:
     code, samples, complaints = run(str(BROKEN))
     assert code == 0
     assert samples
-    assert f"{BROKEN}:31: column st: 'x' is no number that it can hold: '" in complaints
+    assert f"{BROKEN}:31: column st: 'x' is not a number that it can hold: '" in complaints
     assert complaints.count("\n") == 7
 
 

@@ -234,7 +234,7 @@ async def test_a_file_that_grew_behind_a_cut_line_loses_that_line_alone(
     assert first.n_rejected == 1
     assert second.n_samples == 48
     # Its beginning was refused as cut off; its rest is refused, not read as a row of its own.
-    assert [reason for reason, _ in second.reasons] == ["cut off: the last line has no newline and may lack its end"]
+    assert [reason for reason, _ in second.reasons] == ["cut off: the last line has no newline and may be incomplete"]
     ((n_bytes,),) = query(database_url, "SELECT sum(v::bigint) FROM streams, jsonb_each_text(bytes_by_kind) AS b(k, v)")
     assert int(str(n_bytes)) == len(text)
 

@@ -130,11 +130,11 @@ async def test_of_many_reasons_the_most_frequent_are_shown(sessions: Sessions) -
         owner = stream(host, "garbage", n_rejected=1000)
         session.add(owner)
         await session.flush()
-        session.add_all(rejected(owner, f"{number:03} is no number") for number in range(MAX_REASONS + 5))
-        session.add(rejected(owner, f"{MAX_REASONS + 4:03} is no number", 5))
+        session.add_all(rejected(owner, f"{number:03} is not a number") for number in range(MAX_REASONS + 5))
+        session.add(rejected(owner, f"{MAX_REASONS + 4:03} is not a number", 5))
     (account,) = (await read(sessions)).streams
     assert (len(account.reasons), account.n_reasons) == (MAX_REASONS, MAX_REASONS + 5)
-    assert (account.reasons[0].reason, account.reasons[0].n) == (f"{MAX_REASONS + 4:03} is no number", 2)
+    assert (account.reasons[0].reason, account.reasons[0].n) == (f"{MAX_REASONS + 4:03} is not a number", 2)
 
 
 async def test_rejected_lines_of_one_reason(sessions: Sessions) -> None:

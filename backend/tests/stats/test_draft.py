@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import UserSpecText, built_in_catalogue
-from normstat.stats.draft import Draft, DraftWish, Form, draft_spec
+from normstat.stats.draft import Draft, DraftRequest, Form, draft_spec
 from normstat.stats.preview import MAX_SHOWN, Preview, preview_spec
 from normstat.stats.user_spec import require_user_spec
 
@@ -19,7 +19,7 @@ APP_USER = (
 
 
 def draft(sample: str, form: Form = Form.SINGLE, **known: str) -> Draft:
-    return draft_spec(DraftWish(name="app", sample=sample, form=form, **known))
+    return draft_spec(DraftRequest(name="app", sample=sample, form=form, **known))
 
 
 def read_with(found: Draft, sample: str) -> Preview:
@@ -132,7 +132,7 @@ def test_samples_without_rows_are_refused(sample: str, form: Form, message: str)
 
 def test_names_must_be_names() -> None:
     with pytest.raises(BadRequest, match="cannot be a name"):
-        draft_spec(DraftWish(name="App Time", sample=APP_TIME, form=Form.SINGLE))
+        draft_spec(DraftRequest(name="App Time", sample=APP_TIME, form=Form.SINGLE))
 
 
 def test_a_preview_is_bounded_and_says_how_much_there_is() -> None:

@@ -99,13 +99,14 @@ def test_text_at_the_end_and_missing_values() -> None:
 
 def test_lines_that_are_no_rows_are_rejected_and_short_ones_are_noise() -> None:
     result = read(SINGLE, b"1795262400\nok\n\n1 2 3\n1 x\nno\n", state={}, offset=0)
-    assert [line.reason for line in result.rejected] == ["3 values for 2 columns", "column b: 'x' is no number that it can hold"][
-        :1
-    ]
+    assert [line.reason for line in result.rejected] == [
+        "3 values for 2 columns",
+        "column b: 'x' is not a number that it can hold",
+    ][:1]
     assert result.accounts.n_lines[LineKind.REJECTED] == 1
     assert result.accounts.n_lines[LineKind.IGNORED] == 4
     longer = read(SINGLE, b"1795262400\n1 xx\n", state={}, offset=0)
-    assert [line.reason for line in longer.rejected] == ["column b: 'xx' is no number that it can hold"]
+    assert [line.reason for line in longer.rejected] == ["column b: 'xx' is not a number that it can hold"]
     assert [line.reason for line in read(LEADING, b"x 1 2\n", state={}, offset=0).rejected] == ["no time before 2 columns"]
 
 

@@ -47,7 +47,7 @@ def test_a_value_that_does_not_convert_rejects_the_row() -> None:
     result = vmstat(VMSTAT + ROW + b"\n" + ROW.replace(b"402312", b"402312x") + b"\n")
     assert sum(map(len, result.blocks)) == 0
     assert [(line.line_no, line.reason) for line in result.rejected] == [
-        (4, "column free: '402312x' is no number that it can hold")
+        (4, "column free: '402312x' is not a number that it can hold")
     ]
 
 

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import parse_date, parse_stamp, parse_zone, take_clock
+from normstat.stats.engine.timestamps import parse_date, parse_timestamp, parse_zone, take_clock
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
 
@@ -34,7 +34,7 @@ NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
     ],
 )
 def test_lines_that_are_a_time(text: str) -> None:
-    stamp = parse_stamp(text)
+    stamp = parse_timestamp(text)
     assert stamp is not None
     assert stamp.seconds - (stamp.offset_s or 0) == NOON
 
@@ -48,7 +48,7 @@ def test_lines_that_are_a_time(text: str) -> None:
     ],
 )  # fmt: skip
 def test_lines_that_are_no_time(text: str) -> None:
-    assert parse_stamp(text) is None
+    assert parse_timestamp(text) is None
 
 
 def test_day_first_only_where_month_first_cannot_be() -> None:
@@ -97,14 +97,14 @@ def test_year_9999_and_year_1_do_not_overflow() -> None:
 
 
 def test_only_what_a_recorder_wrote_is_a_call() -> None:
-    stamps = [parse_stamp(text) for text in ("zzz ***Sat Nov 21 12:00:01 UTC 2026", "Sat Nov 21 12:00:01 UTC 2026")]
+    stamps = [parse_timestamp(text) for text in ("zzz ***Sat Nov 21 12:00:01 UTC 2026", "Sat Nov 21 12:00:01 UTC 2026")]
     assert [stamp.is_call for stamp in stamps if stamp is not None] == [True, False]
 
 
 @pytest.mark.parametrize(("zone", "hour"), [(None, 18), ("Asia/Shanghai", 4), ("America/Chicago", 18), ("Europe/Berlin", 18)])
 def test_the_name_of_a_zone_means_what_it_means_in_the_zone_that_was_given(zone: str | None, hour: int) -> None:
     timeline = Timeline(require_zone(zone) if zone is not None else None)
-    stamp = parse_stamp("Sat Nov 21 12:00:01 CST 2026")
+    stamp = parse_timestamp("Sat Nov 21 12:00:01 CST 2026")
     assert stamp is not None
     assert timeline.stamp_us(stamp) == dt.datetime(2026, 11, 21, hour, 0, 1, tzinfo=dt.UTC).timestamp() * 1_000_000
 
@@ -113,7 +113,7 @@ def test_a_name_tells_the_two_passes_of_an_hour_apart() -> None:
     timeline = Timeline(require_zone("Europe/Berlin"))
     found = []
     for name in ("CEST", "CET"):
-        stamp = parse_stamp(f"Sun Oct 25 02:30:00 {name} 2026")
+        stamp = parse_timestamp(f"Sun Oct 25 02:30:00 {name} 2026")
         assert stamp is not None
         found.append(timeline.stamp_us(stamp))
     assert found[1] - found[0] == 3600 * 1_000_000
@@ -122,7 +122,7 @@ def test_a_name_tells_the_two_passes_of_an_hour_apart() -> None:
 @pytest.mark.parametrize(("zone", "hour"), [(None, 11), ("UTC", 12), ("Europe/Berlin", 11)])
 def test_clocks_behind_a_stamp_are_in_its_zone_unless_another_was_given(zone: str | None, hour: int) -> None:
     timeline = Timeline(require_zone(zone) if zone is not None else None)
-    stamp = parse_stamp("zzz ***Sat Nov 21 12:00:01 CET 2026")
+    stamp = parse_timestamp("zzz ***Sat Nov 21 12:00:01 CET 2026")
     assert stamp is not None
     timeline.stamp_us(stamp)
     later = Timeline(require_zone(zone) if zone is not None else None)

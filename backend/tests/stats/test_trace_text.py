@@ -6,6 +6,7 @@ import pytest
 
 from normstat.errors import SpecError
 from normstat.stats.catalogue import parse_spec, require_spec
+from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.trace.column_names import split_headers
 from normstat.stats.engine.trace.stacks import MAX_FRAMES, fold_lines, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
@@ -192,7 +193,7 @@ def test_a_column_that_once_held_numbers_holds_nothing_else() -> None:
     table = next(begin_tables(LAYOUT, split_headers(header, first), ""))
     row = cut_row(table, first)
     assert isinstance(row, TableRow)
-    assert cut_row(row.table, "b     big") == "column SIZE: 'big' is no number"
+    assert cut_row(row.table, "b     big") == Rejected("column SIZE: 'big' is not a number")
     absent = cut_row(row.table, "b     -")
     assert isinstance(absent, TableRow)
     assert absent.words == ("-",)

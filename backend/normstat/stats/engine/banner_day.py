@@ -50,7 +50,7 @@ def parse_banner_day(text: str) -> dt.date | None:
     text = DECORATION.sub("", text)
     dashed = DASHED.fullmatch(text)
     if dashed is not None:
-        # No locale puts the month first and dashes behind it.
+        # No locale puts the month first and dashes after it.
         text = ".".join(dashed.groups())
     day = parse_date(text) or parse_date(text.replace(". ", ".").replace(" ", ""))
     return day or _day_in_words(text)

@@ -37,7 +37,7 @@ CLASSES: Final = bytes(BLANK if byte in b" \t\n\r" else CONTROL if byte < 32 or 
 class LineIndex:
     """Where the lines and words of a text are. The text ends with a newline.
 
-    Shape: line_start, line_end, first_word, n_words (n_lines,); word_start, word_end (n_words,), ends behind the last byte.
+    Shape: line_start, line_end, first_word, n_words (n_lines,); word_start, word_end (n_words,), ends after the last byte.
     """
 
     def __init__(self, data: bytes, line_limit: int) -> None:
@@ -97,7 +97,7 @@ class PlainRows:
 
     Shape: `number` (n_lines,) is a row's number, or -1 for a line that is no plain row; `line` (n_rows,); values[i] (n_rows,) for
     the i-th field; `instances` n_rows names; `clocks` n_rows leading times, None where rows have none; `moments` (n_rows,) times
-    behind the row. `next_other[k]` is the first line at or behind line k that is no plain row.
+    after the row. `next_other[k]` is the first line at or after line k that is no plain row.
     Units: moments in seconds since the epoch by the clock on the wall.
     """
 
@@ -211,7 +211,7 @@ class _Rows:
         return [clocks[code] for code in codes]
 
     def take_moments(self, header: Header) -> Int64Array:
-        """Date and clock behind each row (2026-11-21 12:00:01); rows without are plain no more."""
+        """Return date and clock after each row (2026-11-21 12:00:01); rows without them are no longer plain."""
         date_at = self._first + self._n_lead + len(header.words)
         known: dict[bytes, int | None] = {}
         days = []

@@ -1,13 +1,13 @@
 """The layout part of a spec: how the lines of a tool's output are told apart, for the reader `columns`.
 
 Keys of `[layout]` (all but `tables` optional):
-    since_boot   "first" (the first report of a run tells of the time since boot), "same_clock" (only when its header bears the
+    since_boot   "first" (the first report of a run tells of the time since boot), "same_clock" (only when its header has the
                  same clock as its rows, which is how sysstat prints a call without an interval), "never"
     omit_option  the letter of the option that suppresses the since-boot report
     banner       regular expression of a line that begins a run; its group `date`, if it has one, holds the date
     group_line   regular expression of the line above a header that names groups of columns
     ignored      regular expressions of lines that say nothing
-    messages     regular expressions of lines that tell of a change of state; the report behind one is about the time since boot
+    messages     regular expressions of lines that tell of a change of state; the report after one is about the time since boot
     blank_ends_table   true when rows after a blank line need a new header
     header_rows  least number of rows after which a header comes back on a new screen; one that comes earlier, or not after as many
                  rows as the time before, begins a new run. Absent when every report has its header
@@ -17,10 +17,10 @@ Keys of `[[layout.tables]]`:
     instance     columns that name what a row is about
     labels       columns of text that are neither
     skipped      headers that stand for nothing ("--", an unused slot)
-    time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock behind them; the
+    time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock after them; the
                  zone is their header or a third word), "line" (a line of its own before the report)
     missing      words that the tool prints for "no value"
-    groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins behind column sr
+    groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins after column sr
     last_text    true when the last column may contain blanks, if it is a column of text
     titles       words of the header line that stand before the columns and have nothing below them ("avg-cpu:")
     lead_instance   the instance that every row begins with although the header has no word for it
@@ -63,17 +63,17 @@ class SinceBoot(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupMark:
-    """A group of columns begins at a column that is one of `first`, or after it when `is_behind`."""
+    """A group of columns begins at a column that is one of `first`, or after it when `is_after`."""
 
     group: str
     first: frozenset[str]
-    is_behind: bool
+    is_after: bool
 
 
 def parse_group(pair: tuple[str, ...]) -> GroupMark:
     """Return the mark that a pair of the key `groups` is.
 
-    >>> parse_group(("io", "bi|in")).is_behind, parse_group(("cpu", "<sr")).first
+    >>> parse_group(("io", "bi|in")).is_after, parse_group(("cpu", "<sr")).first
     (False, frozenset({'sr'}))
     """
     if len(pair) != 2:
@@ -127,7 +127,7 @@ class ColumnLayout(Layout):
 
     @functools.cached_property
     def tables(self) -> tuple[ColumnTable, ...]:
-        """The tables, behind them the one for unknown headers, if the layout has a stat for it."""
+        """The tables, after them the one for unknown headers, if the layout has a stat for it."""
         if not self.unknown:
             return self.known_tables
         return (*self.known_tables, ColumnTable(stat=self.unknown, time=TimeStyle.LEADING, is_open=True))

@@ -109,7 +109,7 @@ def find_header(spec: Spec, layout: ColumnLayout, line: HeaderLine, group_line: 
 
 
 def _may_be_header(line: HeaderLine) -> bool:
-    """Return whether the line looks like a header although no table knows it: behind its clock are words of which none is a
+    """Return whether the line looks like a header although no table knows it: after its clock are words of which none is a
     number.
     """
     return all(COLUMN_WORD.fullmatch(word) for word in line.words)
@@ -203,10 +203,10 @@ def _groups(table: ColumnTable, words: Iterable[str]) -> list[str]:
         if is_next_behind:
             group = marks.pop(0).group
             is_next_behind = False
-        if marks and not marks[0].is_behind and word in marks[0].first:
+        if marks and not marks[0].is_after and word in marks[0].first:
             group = marks.pop(0).group
         found.append(group)
-        is_next_behind = bool(marks) and marks[0].is_behind and word in marks[0].first
+        is_next_behind = bool(marks) and marks[0].is_after and word in marks[0].first
     return found
 
 

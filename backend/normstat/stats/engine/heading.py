@@ -7,10 +7,10 @@ from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
-from normstat.stats.engine.reader_state import Memory
+from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import Words
 from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
-from normstat.stats.engine.unit_suffixes import sized_field, sized_places
+from normstat.stats.engine.unit_suffixes import suffixed_field, suffixed_places
 from normstat.stats.spec import Field, Spec
 
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -22,7 +22,7 @@ HeaderKey = tuple[str, bool, tuple[str, ...]]
 
 
 class Unknown(Enum):
-    """Nobody looked yet, which is not the same as: it is no header."""
+    """Not looked up yet, which is not the same as: it is no header."""
 
     UNKNOWN = 0
 
@@ -74,40 +74,40 @@ class Heading:
     same, so that its identity can stand for it.
     """
 
-    def __init__(self, known: KnownHeaders, memory: Memory) -> None:
+    def __init__(self, known: KnownHeaders, state: ReaderState) -> None:
         self._known = known
         self._layout = known.layout
-        self._memory = memory
+        self._state = state
         # Headers stay as long as this object, which tells them apart by their identity.
         self._found: dict[HeaderKey, Header | None] = {}
         self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._is_documented: dict[int, bool] = {}
-        self._sized_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
+        self._suffixed_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._tail = b""
         self.header: Header | None = None
         self.table = 0
         self.fields: tuple[Field, ...] = ()
-        line = split_header(memory.header_line)
-        header = self._find(line, memory.header_group) if line is not None else None
+        line = split_header(state.header_line)
+        header = self._find(line, state.header_group) if line is not None else None
         if line is not None and header is not None:
-            name_line = memory.name_line
-            self._set(header, line, memory.header_line)
-            memory.name_line = name_line
+            name_line = state.name_line
+            self._set(header, line, state.header_line)
+            state.name_line = name_line
 
     def take(self, text: str, *, may_be_unknown: bool = False) -> HeaderLine | None:
         """Make the line the present header, if it is one; give its parts.
 
-        A header that no table knows is only taken where one is awaited. Elsewhere it may be one or not, and whether the rows behind
+        A header that no table knows is only taken where one is awaited. Elsewhere it may be one or not, and whether the rows after
         it are those of the table before it nobody knows: they stand under no header.
         """
         line = split_header(text)
-        header = self._find(line, self._memory.group_line) if line is not None else None
+        header = self._find(line, self._state.group_line) if line is not None else None
         if line is None or header is None:
             return None
         if header.table.is_open and not may_be_unknown:
             self.drop()
             return None
-        self._memory.header_group = self._memory.group_line
+        self._state.header_group = self._state.group_line
         self._set(header, line, text)
         return line
 
@@ -116,12 +116,12 @@ class Heading:
 
         Missing: None for any other line, and now and then for the same header too: `take` knows it in any case.
         """
-        memory = self._memory
-        if not self._tail or not line.endswith(self._tail) or memory.group_line != memory.header_group or self.header is None:
+        state = self._state
+        if not self._tail or not line.endswith(self._tail) or state.group_line != state.header_group or self.header is None:
             return None
         lead = line[: len(line) - len(self._tail)]
         clock: ClockWords | None = None
-        if memory.header_clock_s is not None:
+        if state.header_clock_s is not None:
             words = lead.split()
             if not lead.isascii() or CONTROL.search(lead) is not None or lead[-1:] not in (b" ", b"\t"):
                 return None
@@ -130,8 +130,8 @@ class Heading:
                 return None
         elif lead:
             return None
-        memory.header_line = line.decode()
-        memory.header_clock_s = clock.seconds if clock is not None else None
+        state.header_line = line.decode()
+        state.header_clock_s = clock.seconds if clock is not None else None
         return HeaderLine(self.header.words, clock, self.header.has_clock)
 
     def take_name(self, text: str) -> bool:
@@ -142,15 +142,15 @@ class Heading:
         words = split_words(text, 1)
         if len(words) != 1 or words[0][0] in "-+.,0123456789":
             return False
-        self._memory.name_line = words[0]
+        self._state.name_line = words[0]
         return True
 
     def drop(self) -> None:
-        """What comes stands under no header."""
+        """Forget the header: the next lines stand under none."""
         self.header = None
         self._tail = b""
-        self._memory.header_line = ""
-        self._memory.name_line = ""
+        self._state.header_line = ""
+        self._state.name_line = ""
 
     @property
     def section(self) -> str:
@@ -158,32 +158,34 @@ class Heading:
         header = self.header
         return " ".join(header.words)[:200] if header is not None and header.table.is_open else str(self.table)
 
-    def sized_fields(self, words: Words) -> tuple[Field, ...] | None:
-        """Return the fields of a row in which sizes bear suffixes, the same object for the same ones. Missing: None when none
+    def suffixed_fields(self, words: Words) -> tuple[Field, ...] | None:
+        """Return the fields of a row in which sizes have suffixes, the same object for the same ones. Missing: None when none
         does.
         """
         header = self.header
         assert header is not None
-        places = sized_places(self.fields, [words.words[at] for at in header.value_at])
+        places = suffixed_places(self.fields, [words.words[at] for at in header.value_at])
         if not places:
             return None
         key = (id(self.fields), places)
-        if key not in self._sized_of:
-            self._sized_of[key] = tuple(sized_field(field) if place in places else field for place, field in enumerate(self.fields))
-        return self._sized_of[key]
+        if key not in self._suffixed_of:
+            self._suffixed_of[key] = tuple(
+                suffixed_field(field) if place in places else field for place, field in enumerate(self.fields)
+            )
+        return self._suffixed_of[key]
 
     def knows_decimals(self) -> bool:
         """Return whether the decimals of all undocumented columns have been seen."""
         if self.header is not None and self.fields is self.header.fields:
             # There are none.
             return True
-        return all(field.is_documented or field.key in self._memory.decimals for field in self.fields)
+        return all(field.is_documented or field.key in self._state.decimals for field in self.fields)
 
     def learn_decimals(self, words: Words) -> None:
-        """A column that the spec does not know shows its decimals in its first row."""
+        """Learn the decimals of undocumented columns from their first row."""
         header = self.header
         assert header is not None
-        decimals = self._memory.decimals
+        decimals = self._state.decimals
         for at, field in zip(header.value_at, header.fields, strict=True):
             if not field.is_documented and field.key not in decimals:
                 if len(decimals) >= MAX_COLUMNS:
@@ -200,10 +202,10 @@ class Heading:
 
     def _set(self, header: Header, line: HeaderLine, text: str) -> None:
         self.header = header
-        self._memory.header_line = text
-        self._memory.header_clock_s = line.clock.seconds if line.clock is not None else None
-        self._memory.name_line = ""
-        # What stands behind the clock; the header is known again by it.
+        self._state.header_line = text
+        self._state.header_clock_s = line.clock.seconds if line.clock is not None else None
+        self._state.name_line = ""
+        # What stands after the clock; the header is known again by it.
         self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
         self.table = self._layout.tables.index(header.table)
         self.fields = self._known_fields(header)
@@ -215,7 +217,7 @@ class Heading:
             is_documented = self._is_documented[id(header)] = all(field.is_documented for field in header.fields)
         if is_documented:
             return header.fields
-        decimals = self._memory.decimals
+        decimals = self._state.decimals
         seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
         key = (id(header), seen)
         if key not in self._fields_of:

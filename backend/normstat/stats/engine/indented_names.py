@@ -30,7 +30,7 @@ class Tree:
         return [[[indent, name] for indent, name in self._path], self._times]
 
     def clear(self) -> None:
-        """A new report begins."""
+        """Start a new report."""
         self._path.clear()
         self._times.clear()
 
@@ -39,7 +39,7 @@ class Tree:
         return not self._path or indent <= self._path[0][0]
 
     def open_section(self, name: str, indent: int) -> None:
-        """A part of the present tree that bears a name although it has no numbers (the caches of a pool)."""
+        """Open a part of the present tree that has a name but no numbers (the caches of a pool)."""
         del self._path[1:]
         self._path.append((indent + 1, name))
 

@@ -37,7 +37,7 @@ class Node:
     numbers: dict[str, str] = field(default_factory=dict)
 
     def to_state(self) -> list[object]:
-        """As JSON values."""
+        """Return the state as JSON values."""
         return [
             self.is_list, self.name, self.offset, self.key, self.has_colon, list(self.texts.items()), list(self.numbers.items()),
         ]  # fmt: skip
@@ -60,13 +60,13 @@ class JsonStream:
         self.nodes: list[Node] = []
 
     def opened(self, node: Node) -> None:
-        """An object or a list begins; it is the last of `nodes`."""
+        """Handle the start of an object or a list; it is the last of `nodes`."""
 
     def closed(self, node: Node) -> None:
-        """An object or a list is whole; it is none of `nodes` any more."""
+        """Handle the end of an object or a list; it is no longer one of `nodes`."""
 
     def told(self, node: Node, key: str) -> None:
-        """An open object has a value more."""
+        """Handle a value of an open object."""
 
     def feed(self, text: str, offset: int) -> None:
         """Take the tokens of a line. Raises: Broken."""

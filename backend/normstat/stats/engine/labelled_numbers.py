@@ -34,7 +34,7 @@ MAX_NAME_LENGTH: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class LabelledNumber:
     """A number with its name; `number` is "" where the tool cut it, `unit` is "%", a suffix as printed, or ""."""
 
     label: str
@@ -42,7 +42,7 @@ class Item:
     unit: str
 
 
-def split_items(text: str) -> list[Item] | None:
+def split_items(text: str) -> list[LabelledNumber] | None:
     """Return the named numbers that a text consists of. Missing: None when it holds anything else, or too many.
 
     >>> [(item.label, item.number, item.unit) for item in split_items("3861332k total, 3446476k used.  12 avail Mem") or []]
@@ -50,7 +50,7 @@ def split_items(text: str) -> list[Item] | None:
     >>> [(item.label, item.number, item.unit) for item in split_items("0% usr 4,5% sys 13174380+free") or []]
     [('usr', '0', '%'), ('sys', '4.5', '%'), ('free', '', '')]
     """
-    items: list[Item] = []
+    items: list[LabelledNumber] = []
     at = 0
     text = text.strip()
     while at < len(text):
@@ -58,7 +58,7 @@ def split_items(text: str) -> list[Item] | None:
         if found is None or len(items) >= MAX_ITEMS:
             return None
         number = "" if found["cut"] else found["number"].replace(",", ".")
-        items.append(Item(found["label"].strip(), number, found["unit"]))
+        items.append(LabelledNumber(found["label"].strip(), number, found["unit"]))
         at = found.end()
     return items or None
 

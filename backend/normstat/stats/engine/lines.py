@@ -1,7 +1,7 @@
 """What all readers but `columns` share: the way from bytes to lines, times of reports, rows into blocks, the state between chunks.
 
 A reader derives from LineReader and says what one line is (`take_line`), what it must remember (`save` and `load`), and what is
-left to do behind the last line (`finish`). The base keeps the promises of every reader: each byte is booked once, any chunking
+left to do after the last line (`finish`). The base keeps the promises of every reader: each byte is booked once, any chunking
 gives the same samples, a line longer than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it raise.
 """
 
@@ -15,15 +15,16 @@ from normstat.stats.engine.block import BlockBuilder, Row
 from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import Stamp, day_seconds, is_recorder_line, parse_stamp
+from normstat.stats.engine.timestamps import Timestamp, day_seconds, is_recorder_line, parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
 
 LINE_LIMIT: Final = 1 << 20
 TOO_LONG: Final = "line longer than 1 MiB"
-CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
-CONTROLLED: Final = "control characters: not the text of a tool"
+CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
+CONTROLLED: Final = "control characters: not the output of a tool"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print when told to.
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]")
@@ -68,28 +69,28 @@ class LineReader(Generic[LayoutT]):
         self._load_times(state)
         own = state.get("own")
         if state.get("gap") is True:
-            self.load_behind_gap(own if isinstance(own, dict) else {})
+            self.load_after_gap(own if isinstance(own, dict) else {})
         else:
             self.load(own if isinstance(own, dict) else {})
 
     # What a reader says.
 
     def load(self, own: State) -> None:
-        """Take up what `save` gave; {} at the beginning and behind a gap."""
+        """Restore what `save` returned; {} at the beginning and after a gap."""
 
-    def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
-        """Take up what is still true of what `save` gave although bytes were lost since, such as the present header."""
+    def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
+        """Restore what is still true of what `save` returned although bytes were lost since, such as the present header."""
         self.load({})
 
     def save(self) -> State:
-        """Return what must be known when the next piece comes, as JSON values of bounded size."""
+        """Return what the next piece needs to know, as JSON values of bounded size."""
         return {}
 
     def clean(self, text: str) -> str:
-        """Return the line without what a terminal takes as a command (colours are gone already)."""
+        """Return the line without terminal control sequences (colours are removed already)."""
         return text
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read. Blank lines come too."""
         raise NotImplementedError
 
@@ -99,27 +100,27 @@ class LineReader(Generic[LayoutT]):
         """
 
     def finish(self) -> None:
-        """The stream ended: what was gathered of a sample of many lines is whole now."""
+        """Complete what was gathered of a sample of several lines: the stream has ended."""
 
     def is_whole(self, line: Line) -> bool:  # noqa: ARG002 (readers look at it)
-        """Return whether a last line without a newline surely has its end; its numbers may have lost digits."""
+        """Return whether a last line without a newline is certainly complete; its last number may have lost digits."""
         return False
 
     # What a reader uses.
 
     def stat(self, name: str) -> Stat:
-        """Return the stat of that name, which the layout was checked to have."""
+        """Return the stat of that name; the layout guarantees that it exists."""
         return self._stats[name]
 
-    def see_stamp(self, stamp: Stamp) -> None:
-        """The reports that come were made at this time."""
+    def see_stamp(self, stamp: Timestamp) -> None:
+        """Date the next reports with this time."""
         self._base_us = self.timeline.stamp_us(stamp)
         self._n_since = 0
         self._is_stamp_new = True
 
     def see_time_line(self, text: str) -> bool:
-        """Take a line that is nothing but a time; False when it is none."""
-        stamp = parse_stamp(text)
+        """Take a line that is only a time. Return False for any other line."""
+        stamp = parse_timestamp(text)
         if stamp is not None:
             if stamp.is_call:
                 self.begin_call()
@@ -127,7 +128,7 @@ class LineReader(Generic[LayoutT]):
         return stamp is not None
 
     def begin_report(self) -> None:
-        """A new report begins: it bears the stamp before it, or comes one interval after the report before, if that is known."""
+        """Start a new report. It has the time stamped before it, or comes one known interval after the previous report."""
         if self._is_stamp_new:
             self._is_stamp_new = False
         else:
@@ -152,7 +153,7 @@ class LineReader(Generic[LayoutT]):
         offset: int,
         missing: frozenset[str] = frozenset({ABSENT, ""}),
         is_since_boot: bool = False,
-    ) -> str | None:
+    ) -> Rejected | None:
         """Add a row: one word for each column, or (group, column) where groups tell equal columns apart.
 
         A column is a field of the stat by its header, else an undocumented one. Words in `missing` are "no value". Fields with
@@ -168,7 +169,7 @@ class LineReader(Generic[LayoutT]):
             if number is None:
                 if word not in missing:
                     if field.is_documented:
-                        return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
+                        return Rejected(f"column {field.column}: {shorten(word, 40)} is not a number that it can hold")
                     is_canonical = False
                 elif word not in (ABSENT, ""):
                     # What a tool printed instead of a number is kept.
@@ -236,7 +237,7 @@ class LineReader(Generic[LayoutT]):
         if isinstance(found, LineKind):
             self._ledger.book(found, n_bytes)
         else:
-            self._ledger.reject(raw, offset, n_bytes, found)
+            self._ledger.reject(raw, offset, n_bytes, found.reason)
 
     def _result(self, n_taken: int) -> ReadResult:
         state: State = {

@@ -4,7 +4,7 @@
      0.500544593;1001.46;msec;cpu-clock;1001461468;100.00;2.003;CPUs utilized
      884,cache-misses                                                          (before 3.14: no unit, no times)
 
-Shadow metrics (what stands behind #) are kept as (value, text): 2.001 K/sec is the value "2.001K" of "/sec".
+Shadow metrics (what stands after #) are kept as (value, text): 2.001 K/sec is the value "2.001K" of "/sec".
 
 >>> parse_text("    2,809,725,593 cycles                    (scaled from 74.98%)")
 Counter(time=None, place='', n_places='', event='cycles', column='count', word='2809725593', variance='', running='74.98', run_ns='', metric=None, is_group=False)
@@ -239,7 +239,7 @@ def _is_count(word: str) -> bool:
 
 
 def _is_run(words: Sequence[str]) -> bool:
-    """Return nanoseconds that the event was counted, and their share."""
+    """Return whether the words are the nanoseconds that the event was counted, and their share."""
     return len(words) == 2 and INTEGER.fullmatch(words[0]) is not None and DECIMAL.fullmatch(words[1]) is not None
 
 

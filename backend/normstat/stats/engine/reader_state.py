@@ -13,13 +13,13 @@ STATE_VERSION: Final = 1
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
-# Marks a header among the rows that were seen in a report.
+# ReportMarks a header among the rows that were seen in a report.
 HEADER_MARK: Final = "\n"
 # No report has more rows than this; it bounds the state that a broken stream can make.
 MAX_SEEN: Final = 20_000
 
 
-class Memory:
+class ReaderState:
     """The position in the story that a stream tells.
 
     A run begins with the tool, a report with its header, its stamp, or an instance that comes again. A stamp dates one report of
@@ -33,7 +33,7 @@ class Memory:
         "header_group",
         "header_line",
         "interval_us",
-        "is_behind_blank",
+        "is_after_blank",
         "is_in_long_line",
         "is_single",
         "is_stamp_new",
@@ -59,7 +59,7 @@ class Memory:
         self.header_clock_s: float | None = None
         self.is_in_long_line = state.get("long") is True
         # Whether the line before was blank, or there is none.
-        self.is_behind_blank = state.get("blank", True) is True
+        self.is_after_blank = state.get("blank", True) is True
         # A name that stands on a line of its own before its row.
         self.name_line = str(state.get("name", ""))
         # The tables that this run has printed so far.
@@ -73,7 +73,7 @@ class Memory:
         self.period = _int(state, "period", 0)
         start_us = NO_TIME if timing.start_us is None else timing.start_us
         self.stamp_us = _int(state, "stamp", start_us)
-        # True until a row came behind the stamp: a run that begins now is what the stamp dates.
+        # True until a row came after the stamp: a run that begins now is what the stamp dates.
         self.is_stamp_new = state.get("stamp_new", True) is True
         self.interval_us = timing.interval_us
         # For each table the number of reports since the stamp; only counted where the interval is known.
@@ -96,7 +96,7 @@ class Memory:
             "header_group": self.header_group,
             "group": self.group_line,
             "long": self.is_in_long_line,
-            "blank": self.is_behind_blank,
+            "blank": self.is_after_blank,
             "name": self.name_line,
             "tables": sorted(self.tables),
             "single": self.is_single,
@@ -111,14 +111,14 @@ class Memory:
         }
 
     def _forget_lines(self) -> None:
-        """Bytes were lost: the line before is not known, and where there are several tables, neither is the present one."""
-        self.is_behind_blank = False
+        """Forget the previous line after lost bytes, and the present table where there are several."""
+        self.is_after_blank = False
         self.name_line = ""
         if len(self.tables) > 1:
             self.header_line = ""
 
     def begin_run(self) -> None:
-        """The tool was started again."""
+        """Start a new run: the tool was started again."""
         self.tables.clear()
         self.n_reports = [NONE] * len(self.n_reports)
         self.seen = [set() for _ in self.seen]
@@ -129,7 +129,7 @@ class Memory:
             self._forget_stamp()
 
     def see_change(self) -> None:
-        """A message about a change of CPUs or disks: the next report is about the time since boot again.
+        """Note a message about a change of CPUs or disks: the next report covers the time since boot again.
 
         Source: vmstat, mpstat and iostat of illumos, main loop; they say so nowhere in their manual pages.
         """
@@ -150,7 +150,7 @@ class Memory:
         self.steps = [0] * len(self.steps)
 
     def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> list[int] | None:
-        """Many rows of the table, with nothing between them; gives the instant that the stamp means for each.
+        """Note many rows of the table with nothing between them, and return the time that the stamp gives each.
 
         Missing: None, and nothing seen, when an instance comes twice or too many come: then each row must be looked at.
         """
@@ -178,7 +178,7 @@ class Memory:
         return [self.row_us(table)] * len(rows)
 
     def see_stamp(self, stamp_us: int) -> None:
-        """A stamp of its own line: whatever comes belongs to a new report, if there was one."""
+        """Note a time on a line of its own: what follows belongs to a new report."""
         self.stamp_us = stamp_us
         self.is_stamp_new = True
         self.steps = [0] * len(self.steps)
@@ -188,7 +188,7 @@ class Memory:
                 names.clear()
 
     def see_header(self, layout: ColumnLayout, table: int) -> None:
-        """A header of the table: the beginning of a report, or one that is repeated on every screen, or a new run."""
+        """Note a header of the table: the start of a report, one repeated on every screen, or a new run."""
         if layout.header_rows is not None:
             self._see_screen(layout.header_rows, table)
         elif layout.tables[table].time is not TimeStyle.LEADING:
@@ -200,7 +200,7 @@ class Memory:
         self.tables.add(table)
 
     def _see_screen(self, header_rows: int, table: int) -> None:
-        """A header that is repeated on every screen: at another moment than the time before it is a new run's."""
+        """Note a header that is repeated on every screen. At another distance than the last time it starts a new run."""
         is_repeated = abs(self.n_header_rows - self.period) <= 1 if self.period else self.n_header_rows >= header_rows
         if self.n_reports[table] != NONE and not is_repeated:
             stamp_us, steps = self.stamp_us, self.steps
@@ -211,7 +211,7 @@ class Memory:
         self.n_header_rows = 0
 
     def see_row(self, table: int, header: Header, instance: str) -> None:
-        """A row of the table: opens a new report when the instance was under this header already in this one."""
+        """Note a row of the table. It starts a new report when its instance already had a row under this header."""
         row = f"{header.words[header.value_at[0]]} {instance}"
         if self.n_reports[table] == NONE:
             self.n_reports[table] = FIRST
@@ -222,7 +222,7 @@ class Memory:
         self.is_stamp_new = False
 
     def _next_report(self, table: int) -> None:
-        """A report begins that bears no stamp of its own, unless the one before was empty."""
+        """Start a report without a time of its own, unless the previous one was empty."""
         if self.n_reports[table] != NONE:
             if self.interval_us is None:
                 self.stamp_us = NO_TIME

@@ -46,7 +46,7 @@ def spell_out(word: str) -> str:
 
 
 class Repeats:
-    """Keeps rows of one report apart that bear the same name: the second gets " #2", the third " #3"."""
+    """Keeps rows of one report apart that have the same name: the second gets " #2", the third " #3"."""
 
     __slots__ = ("_times",)
 
@@ -62,7 +62,7 @@ class Repeats:
         return name if times == 1 else f"{name} #{times}"
 
     def clear(self) -> None:
-        """A new report begins."""
+        """Start a new report."""
         self._times.clear()
 
     def to_state(self) -> Mapping[str, int]:

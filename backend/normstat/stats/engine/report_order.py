@@ -45,12 +45,12 @@ class Reports:
         return is_new
 
     def close(self) -> None:
-        """The present report is over; what comes belongs to another."""
+        """End the present report."""
         self.is_open = False
         self.seen.clear()
 
     def see_stamp(self, command: str) -> None:
-        """A time stood on a line of its own: the present report is over.
+        """End the present report at a time on a line of its own.
 
         An agent that calls a tool again and again (`@5 command`) puts the time before each call, whose first report is about the
         time since boot once more.
@@ -65,7 +65,7 @@ class Reports:
         return self.number == FIRST
 
 
-def reports_behind_gap(state: object) -> Reports:
+def reports_after_gap(state: object) -> Reports:
     """Return what is still known when bytes were lost: that the first report is over."""
     reports = Reports(state)
     reports.number = LATER

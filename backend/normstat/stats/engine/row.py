@@ -12,6 +12,7 @@ from normstat.stats.engine.block import Row
 from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import NOT_MINE, NotMine, Rejected
 from normstat.stats.engine.timestamps import ClockWords, parse_clock, parse_date, split_words, take_clock
 from normstat.stats.spec import Field
 
@@ -26,7 +27,7 @@ NUMBER = re.compile(r"[-+]?[\d.,]+[%\w]?")
 class Words:
     """A line that has as many words as its header has columns, its time set apart.
 
-    `clock` is a leading time; `moment` the date and clock behind a row, as seconds since the epoch by the wall in the zone
+    `clock` is a leading time; `moment` the date and clock after a row, as seconds since the epoch by the wall in the zone
     `zone_name`.
     """
 
@@ -36,10 +37,10 @@ class Words:
     zone_name: str = ""
 
 
-def split_row(header: Header, text: str, header_line: str = "") -> Words | str | None:
+def split_row(header: Header, text: str, header_line: str = "") -> Words | Rejected | NotMine:
     """Return the words of a line under a header; `header_line` is its text.
 
-    Missing: None for a line that does not even begin like a row; a text, the reason, for one that does and does not fit.
+    A line that does not even begin like a row is not mine; one that begins like a row and does not fit is rejected.
     """
     table = header.table
     words = split_words(text)
@@ -47,7 +48,7 @@ def split_row(header: Header, text: str, header_line: str = "") -> Words | str |
     if table.time is TimeStyle.LEADING and header.has_clock:
         clock = take_clock(words)
         if clock is None:
-            return None
+            return NOT_MINE
         words = words[clock.n_words :]
     n_columns = len(header.words)
     moment = None
@@ -58,12 +59,12 @@ def split_row(header: Header, text: str, header_line: str = "") -> Words | str |
             moment = _moment(tail[0], tail[1])
             zone_name = zone_name or tail[2]
         if moment is None:
-            return f"{len(words)} words, {n_columns} values with date and clock expected"
+            return Rejected(f"{len(words)} words, {n_columns} values with date and clock expected")
         words = words[:n_columns]
     if len(words) != n_columns:
         words = _fit(header, words, text, 0 if clock is None else clock.n_words, header_line)
         if len(words) != n_columns:
-            return f"{len(words)} values for {n_columns} columns"
+            return Rejected(f"{len(words)} values for {n_columns} columns")
     return Words(words, clock, moment, zone_name)
 
 
@@ -122,7 +123,7 @@ def join_instance(names: Sequence[str]) -> str:
     return INSTANCE_JOINT.join(name for name in names if name and name != ABSENT)
 
 
-def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> Row | str:
+def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> Row | Rejected:
     """Return the values of a row, or the reason why they cannot be read."""
     values: list[int | float] = []
     missing: list[int] = []
@@ -141,8 +142,8 @@ def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> R
             values.append(0)
             is_canonical = False
         else:
-            return f"column {field.column}: {shorten(word, 40)} is no number that it can hold"
+            return Rejected(f"column {field.column}: {shorten(word, 40)} is not a number that it can hold")
     if not is_canonical and len(missing) == len(values):
-        return "no number in any of its columns"
+        return Rejected("none of its columns holds a number")
     printed = None if is_canonical else " ".join(words[at] or ABSENT for at in header.value_at)
     return Row(values, tuple(missing), printed)

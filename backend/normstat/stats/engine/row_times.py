@@ -1,4 +1,4 @@
-"""When the rows of the reader `columns` were printed: from the clock before them, the moment behind them, or what another program
+"""When the rows of the reader `columns` were printed: from the clock before them, the moment after them, or what another program
 put before every line.
 
 sar prints a file table after table, and each table begins at the beginning again:
@@ -13,7 +13,7 @@ sar prints a file table after table, and each table begins at the beginning agai
 
 With an interval it prints all tables of one report, then all of the next. In the first form a header of another table turns the
 clock back to where the tables begin; in the second one it is a little later than the header before. A table
-that comes back behind others tells the second form.
+that comes back after others tells the second form.
 """
 
 import re
@@ -21,7 +21,7 @@ from typing import Final
 
 from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first
 from normstat.stats.engine.timeline import MICRO, Timeline, require_zone
-from normstat.stats.engine.timestamps import ClockWords, Stamp, day_seconds, parse_clock, parse_date, parse_zone
+from normstat.stats.engine.timestamps import ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
 from normstat.stats.records import NO_TIME, Int64Array, State, Timing
 
 # No sar has as many tables; a broken stream may.
@@ -57,7 +57,7 @@ class Sections:
         return not self._ended
 
     def see_header(self, table: str, seconds: float, timeline: Timeline) -> None:
-        """A header of the table with its clock."""
+        """Note a header of the table and its clock."""
         if table != self._present:
             if table in self._ended or len(self._ended) >= MAX_SECTIONS:
                 self._is_by_report = True
@@ -73,7 +73,7 @@ class Sections:
             self._begin_us = timeline.last_us
 
 
-class Instants:
+class RowTimes:
     """The instants of the rows of one call of the reader."""
 
     def __init__(self, state: State, timing: Timing) -> None:
@@ -93,7 +93,7 @@ class Instants:
         return {"times": self.timeline.to_state(), "sections": self.sections.to_state(), "other_day": self._other_day_s}
 
     def see_banner(self, text: str) -> None:
-        """A banner names the day on which a run begins."""
+        """Note the day that a banner names for the start of a run."""
         self.begin_sections()
         day, other = parse_banner_day(text), parse_day_first(text)
         if day is not None:
@@ -101,7 +101,7 @@ class Instants:
         self._other_day_s = day_seconds(other) if other is not None else None
 
     def see_header(self, clock: ClockWords, section: str | None) -> None:
-        """A header with its clock; `section` is what its table is called, where tables follow each other."""
+        """Note a header and its clock; `section` names its table where tables follow each other."""
         if self._other_day_s is not None and not clock.is_epoch:
             if clock.n_words == 1:
                 # A clock of 24 hours under a day in this form: the host's locale puts the day first.
@@ -113,27 +113,27 @@ class Instants:
             self.timeline.see_clock(clock.seconds)
 
     def begin_sections(self) -> None:
-        """The tool begins, or the host did: what comes are the tables of another stretch of time."""
+        """Start another period: the tool or the host was started, and the next tables belong to it."""
         self.sections = Sections(None)
 
     def take_prefix(self, prefix: re.Match[str]) -> None:
-        """A time that another program put before every line (date, clock and a tab)."""
+        """Note a time that another program put before every line (date, clock and a tab)."""
         day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
         if day is not None and clock is not None:
-            self.prefix_us = self.timeline.stamp_us(Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
+            self.prefix_us = self.timeline.stamp_us(Timestamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
 
     def clock_us(self, clock: ClockWords) -> int:
         """Return the instant of a clock or an epoch before a row."""
         if clock.is_epoch:
-            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+            return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         return self.timeline.clock_us(clock.seconds)
 
     def moment_us(self, zone_name: str, moment: float) -> int:
-        """Return the instant of date and clock behind a row. Missing: NO_TIME for a zone whose name has several meanings."""
+        """Return the instant of date and clock after a row. Missing: NO_TIME for a zone whose name has several meanings."""
         offset_s = parse_zone(zone_name)
         if offset_s is None and not self._has_zone:
             return NO_TIME
-        return self.timeline.stamp_us(Stamp(moment, is_clock_only=False, offset_s=offset_s))
+        return self.timeline.stamp_us(Timestamp(moment, is_clock_only=False, offset_s=offset_s))
 
     def moments_us(self, zone_name: str, moments: Int64Array) -> list[int]:
         """Return the instants of many rows in one zone."""

@@ -16,7 +16,8 @@ from typing import Final
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, LayoutT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.outcome import Claim, Outcome, Rejected
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Stat
 
@@ -27,15 +28,15 @@ PROMPT: Final = re.compile(
 PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 # A sample of more columns than these is no tool's.
 MAX_GATHERED: Final = 4096
-NO_VALUES: Final = "no numbers"
+NO_VALUES: Final = Rejected("no numbers")
 NO_WORDS: Final = frozenset({ABSENT, ""})
-# All integers of so many digits fit in 63 bits.
+# All integers of this many digits fit in 63 bits.
 MAX_INTEGER_LENGTH: Final = 18
 HUGE: Final = re.compile(r"9[3-9]\d{17}|922337203685477580[89]|1[0-8]\d{18}", re.ASCII)
 
 
 @dataclass(slots=True)
-class Gathered:
+class GatheredRow:
     """A row whose values stand in several lines; `offset` is the first of them."""
 
     instance: str
@@ -48,12 +49,12 @@ class Gathered:
         return [self.instance, self.offset, self.time_us, self.words]
 
 
-def gathered_from_state(state: object) -> Gathered | None:
+def gathered_from_state(state: object) -> GatheredRow | None:
     """Return what to_state gave. Missing: None when the state is none."""
     if not isinstance(state, list) or len(state) != 4 or not isinstance(state[3], dict):
         return None
     instance, offset, time_us, words = state
-    return Gathered(str(instance), int(offset), int(time_us), {str(column): str(word) for column, word in words.items()})
+    return GatheredRow(str(instance), int(offset), int(time_us), {str(column): str(word) for column, word in words.items()})
 
 
 class SnapshotReader(LineReader[LayoutT]):
@@ -74,7 +75,7 @@ class SnapshotReader(LineReader[LayoutT]):
         self._is_begun = own.get("begun") is True
         # The file that was named last, "" for none.
         self.file = str(own.get("file", ""))
-        self._gathered: dict[str, Gathered] = {}
+        self._gathered: dict[str, GatheredRow] = {}
         rows = own.get("gathered")
         for name, row in rows.items() if isinstance(rows, dict) else ():
             found = gathered_from_state(row)
@@ -88,20 +89,20 @@ class SnapshotReader(LineReader[LayoutT]):
 
     # What a reader says.
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return what the line is to the tool, a reason why it cannot be read, or None when it is none of its lines."""
         raise NotImplementedError
 
     def take_blank(self) -> None:
-        """A blank line came."""
+        """Handle a blank line."""
 
     def see_file(self, path: str) -> None:
-        """The lines that come are from this file."""
+        """Note the file that the next lines are from."""
 
     # What a reader uses.
 
     def want_report(self) -> None:
-        """A row comes: it is of the present report, or begins one."""
+        """Start a report for the next row, unless one is open."""
         if not self._is_begun:
             self.begin_report()
             self._is_begun = True
@@ -113,23 +114,25 @@ class SnapshotReader(LineReader[LayoutT]):
         return self._base_us if self._is_stamp_new else NO_TIME
 
     def see_instant(self, time_us: int) -> None:
-        """The next report was made at this instant."""
+        """Date the next report with this instant."""
         self._base_us, self._n_since, self._is_stamp_new = time_us, 0, True
 
     def end_report(self) -> None:
-        """What was gathered is whole; what comes is another report."""
+        """End the present report and add the rows that were gathered."""
         self.flush()
         self._is_begun = False
 
-    def gather(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, offset: int, instance: str = "") -> str | None:
-        """Put values to the row of that stat that is being gathered. A column that is there already begins the next report.
+    def gather(
+        self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, offset: int, instance: str = ""
+    ) -> Rejected | None:
+        """Add values to the stat's open row. A column that the row already has starts the next report.
 
         Missing: None when all is well, else the reason why the line cannot be taken.
         """
         refused = self.refusal(stat, columns, words) if columns else NO_VALUES
         row = self._gathered.get(stat.name)
         if refused is not None or (row is not None and len(row.words) + len(columns) > MAX_GATHERED):
-            return refused or f"more than {MAX_GATHERED} values in one sample"
+            return refused or Rejected(f"more than {MAX_GATHERED} values in one sample")
         if row is not None and row.instance != instance:
             self.flush(stat.name)
             row = None
@@ -138,7 +141,7 @@ class SnapshotReader(LineReader[LayoutT]):
             row = None
         if row is None:
             self.want_report()
-            row = self._gathered[stat.name] = Gathered(instance, offset, self.report_us)
+            row = self._gathered[stat.name] = GatheredRow(instance, offset, self.report_us)
         row.words.update(zip(columns, words, strict=True))
         return None
 
@@ -154,13 +157,13 @@ class SnapshotReader(LineReader[LayoutT]):
             if row is not None:
                 self.add_gathered(self.stat(stat_name), row)
 
-    def add_gathered(self, stat: Stat, row: Gathered) -> None:
+    def add_gathered(self, stat: Stat, row: GatheredRow) -> None:
         """Add a row that is whole. Its words were checked when they came."""
         words = list(row.words.values())
         missing = unreadable(words)
         self.add_row(stat, list(row.words), words, instance=row.instance, time_us=row.time_us, offset=row.offset, missing=missing)
 
-    def put_row(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> LineKind | str:
+    def put_row(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> Outcome:
         """Add a row of the present report: what its line is then, or why it cannot be read."""
         if not columns:
             return NO_VALUES
@@ -168,17 +171,17 @@ class SnapshotReader(LineReader[LayoutT]):
         refused = self.add_row(stat, columns, words, instance=instance, offset=offset, missing=unreadable(words))
         return refused or LineKind.SAMPLE
 
-    def refusal(self, stat: Stat, columns: Sequence[str], words: Sequence[str]) -> str | None:
+    def refusal(self, stat: Stat, columns: Sequence[str], words: Sequence[str]) -> Rejected | None:
         """Return the reason why a row with these words cannot be added. Missing: None when it can."""
         for column, word in zip(columns, words, strict=True):
             known = self._fields_of(stat, [column], [word])[0]
             if word not in unreadable([word]) and known.is_documented and read_number(word, known) is None:
-                return f"column {column}: {shorten(word, 40)} is no number that it can hold"
+                return Rejected(f"column {column}: {shorten(word, 40)} is not a number that it can hold")
         return None
 
     # The machinery.
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Try the tool's own lines first, then those that recorders and people put between."""
         text = line.text.strip()
         if not text:
@@ -196,10 +199,10 @@ class SnapshotReader(LineReader[LayoutT]):
             self.file = path
             self.see_file(path)
             return LineKind.HEADER
-        return found or f"no line of {self.spec.tool}"
+        return found or Rejected(f"not a line of {self.spec.tool}")
 
     def _see_time(self, text: str) -> bool:
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is None:
             return False
         # A stamp stands before a call. The rows before it are added while the time of theirs still stands.
@@ -208,12 +211,12 @@ class SnapshotReader(LineReader[LayoutT]):
         return True
 
     def begin_call(self) -> None:
-        """A recorder calls the tool again."""
+        """Start a new call of the tool by a recorder."""
         self.end_report()
         self.n_reports = 0
 
     def finish(self) -> None:
-        """The stream ended."""
+        """Complete the last report: the stream has ended."""
         self.end_report()
 
 

@@ -5,7 +5,7 @@ import zoneinfo
 from typing import Final
 
 from normstat.errors import BadRequest
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Stamp, day_seconds
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds
 from normstat.stats.records import NO_TIME
 
 # A clock that goes back by less than this was set back (summer time, a corrected clock); by more, it passed midnight. So a pause of
@@ -64,7 +64,7 @@ class Timeline:
         return True
 
     def start_day(self, day: dt.date) -> None:
-        """A banner named the day on which a run began."""
+        """Set the day on which a run began, as a banner named it."""
         self.day_s = day_seconds(day)
         self.last_s = None
 
@@ -110,7 +110,7 @@ class Timeline:
         self.last_us = found[1] if found[1] > found[0] and is_past else found[0]
         return self.last_us
 
-    def stamp_us(self, stamp: Stamp) -> int:
+    def stamp_us(self, stamp: Timestamp) -> int:
         """Return the instant of a stamp on a line of its own. Missing: NO_TIME for a clock while no day is known."""
         if stamp.is_clock_only:
             return self.clock_us(stamp.seconds)
@@ -126,7 +126,7 @@ class Timeline:
             self.last_us = round((stamp.seconds - stamp.offset_s) * MICRO)
         return self.last_us
 
-    def _named_us(self, stamp: Stamp) -> int | None:
+    def _named_us(self, stamp: Timestamp) -> int | None:
         """Return the instant of a stamp whose zone has the name that this stream's zone goes by then: CST is China's in
         Asia/Shanghai.
         """

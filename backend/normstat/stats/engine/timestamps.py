@@ -1,7 +1,7 @@
 """Times as the tools print them.
 
 12:53:20   12:53:20 PM IST   20时56分03秒   12.53.20   下午 12:53:20   1591016000       a clock or an epoch before a row
-2026-11-21 12:00:01                                     date and clock behind a row of vmstat -t
+2026-11-21 12:00:01                                     date and clock after a row of vmstat -t
 2026-11-21T12:00:01+0000   11/21/26 12:00:01   21.11.2026 12:00:01   Time: 12:00:01      a line of iostat -t
 1795262401   Sat Nov 21 12:00:01 UTC 2026   November 21, 2026 12:00:01 PM UTC            a line of Solaris -T u, -T d
 zzz ***Sat Nov 21 12:00:01 UTC 2026   zzz <11/21/2026 12:00:01> Count:30     OSWatcher and ExaWatcher, before each call of the tool
@@ -54,7 +54,7 @@ ZONE_HOURS: Final = {
     "UTC": 0, "GMT": 0, "UT": 0, "Z": 0, "UCT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
     "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
 }  # fmt: skip
-# Zones that %X of strftime puts behind a clock of twelve hours (en_IN, id_ID, and where such a locale is used elsewhere).
+# Zones that %X of strftime puts after a clock of twelve hours (en_IN, id_ID, and where such a locale is used elsewhere).
 CLOCK_ZONES: Final = frozenset({*ZONE_HOURS, "IST", "PKT", "NPT", "BST", "WIB", "WITA", "WIT", "HKT", "SGT", "PHT", "MSK"})
 
 
@@ -68,7 +68,7 @@ class ClockWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class Timestamp:
     """A time on its own: seconds since the epoch by the clock on the wall, or `is_clock_only` seconds of some day.
 
     `offset_s` is the zone's distance from UTC, None when the text does not say; `zone_name` its name, "" where it has none or is a
@@ -204,23 +204,23 @@ def parse_zone(name: str) -> int | None:
     return (1 if found[1] == "+" else -1) * (int(found[2]) * 3600 + int(found[3] or 0) * 60)
 
 
-def parse_stamp(text: str) -> Stamp | None:
+def parse_timestamp(text: str) -> Timestamp | None:
     """Return the time that a line is, or None when the line is no time.
 
-    >>> parse_stamp("1795262401"), parse_stamp("Time: 11:01:52")
-    (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=0), Stamp(seconds=39712.0, is_clock_only=True, offset_s=None))
-    >>> parse_stamp("zzz ***Sat Nov 21 12:00:01 CET 2026"), parse_stamp("zzz ***never")
-    (Stamp(seconds=1795262401.0, is_clock_only=False, offset_s=3600), None)
+    >>> parse_timestamp("1795262401"), parse_timestamp("Time: 11:01:52").is_clock_only
+    (Timestamp(seconds=1795262401.0, is_clock_only=False, offset_s=0), True)
+    >>> parse_timestamp("zzz ***Sat Nov 21 12:00:01 CET 2026"), parse_timestamp("zzz ***never")
+    (Timestamp(seconds=1795262401.0, is_clock_only=False, offset_s=3600), None)
     """
     text = text.strip()
     if not text or len(text) > 80:
         return None
     if text.startswith("zzz"):
         found = CALL_LINE.fullmatch(text)
-        stamp = parse_stamp(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
+        stamp = parse_timestamp(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
         return replace(stamp, is_call=True) if stamp is not None else None
     if EPOCH.fullmatch(text) is not None:
-        return Stamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
+        return Timestamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
     iso = ISO_LINE.fullmatch(text)
     if iso is not None:
         return _joined(parse_date(iso[1]), parse_clock(iso[2]), iso[3] or "")
@@ -228,7 +228,7 @@ def parse_stamp(text: str) -> Stamp | None:
     if words[0].lower() == "time:":
         clock = take_clock(words[1:])
         fits = clock is not None and not clock.is_epoch and clock.n_words == len(words) - 1
-        return Stamp(clock.seconds, is_clock_only=True, offset_s=None) if clock is not None and fits else None
+        return Timestamp(clock.seconds, is_clock_only=True, offset_s=None) if clock is not None and fits else None
     day = parse_date(words[0].rstrip(","))
     if day is not None:
         clock = take_clock(words[1:])
@@ -249,7 +249,7 @@ def is_recorder_line(text: str) -> bool:
     return len(text) < 400 and RECORDER_LINE.fullmatch(text.strip()) is not None
 
 
-def _stamp_in_words(text: str) -> Stamp | None:
+def _stamp_in_words(text: str) -> Timestamp | None:
     found = WORDS_LINE.fullmatch(text) or DAY_FIRST_LINE.fullmatch(text)
     if found is None or not (found["year1"] or found["year2"]):
         return None
@@ -264,8 +264,8 @@ def _stamp_in_words(text: str) -> Stamp | None:
     return _joined(day, clock.seconds, found["zone"] or "")
 
 
-def _joined(day: dt.date | None, seconds: float | None, zone: str) -> Stamp | None:
+def _joined(day: dt.date | None, seconds: float | None, zone: str) -> Timestamp | None:
     if day is None or seconds is None:
         return None
     offset_s = parse_zone(zone) if zone else None
-    return Stamp(day_seconds(day) + seconds, is_clock_only=False, offset_s=offset_s, zone_name=zone if zone.isalpha() else "")
+    return Timestamp(day_seconds(day) + seconds, is_clock_only=False, offset_s=offset_s, zone_name=zone if zone.isalpha() else "")

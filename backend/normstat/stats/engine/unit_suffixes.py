@@ -20,7 +20,7 @@ KEY_UNIT: Final = re.compile(r"(?:blk|kb|mb|gb|kib|mib|sec)(?=_|$)")
 BASE: Final = 1024
 
 
-def sized_places(fields: Sequence[Field], words: Sequence[str]) -> tuple[int, ...]:
+def suffixed_places(fields: Sequence[Field], words: Sequence[str]) -> tuple[int, ...]:
     """Return the places of the words that are sizes with a suffix in a column of sizes."""
     return tuple(
         place
@@ -29,8 +29,8 @@ def sized_places(fields: Sequence[Field], words: Sequence[str]) -> tuple[int, ..
     )
 
 
-def sized_field(field: Field) -> Field:
-    """Return the field of a column whose numbers bear a suffix.
+def suffixed_field(field: Field) -> Field:
+    """Return the field of a column whose numbers have a suffix.
 
     Units: bytes, or bytes a second.
     """

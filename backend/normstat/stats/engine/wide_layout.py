@@ -24,7 +24,7 @@ Keys of `[[layout.tables]]`:
     tree         true when names are indented below the one that they belong to
     sections     names of a tree's rows without values that parts of it stand under
     missing      words for "no value", besides "-"
-    suffix       what is put behind every instance of this table
+    suffix       what is put after every instance of this table
     counters     true when its values count from boot in every report, so that no report is about something else
     captioned    true when the name that the caption told begins every instance
 """
@@ -73,7 +73,7 @@ class WideTable:
         return tuple(name.rpartition(" ")[2] for name in self.sides)
 
     def groups(self, upper: tuple[str, ...], n_columns: int) -> list[str] | None:
-        """Return the group of each of the columns behind the names. Missing: None when the two lines do not fit together."""
+        """Return the group of each of the columns after the names. Missing: None when the two lines do not fit together."""
         words = upper or self.implied
         # What stands before the first word that must be there is the end of a prompt.
         begin = next((at for at, word in enumerate(words) if word in self.upper), 0)

@@ -39,7 +39,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class TraceHeader:
     """A way to read a line as the names of columns.
 
     `is_strong`: its words hardly stand in sentences; the cells of rows must stand below the names of other headers. `is_squeezed`:
@@ -66,7 +66,7 @@ def split_cells(text: str, start: int = 0) -> list[Cell]:
     return [Cell(found[0], found.start(), found.end()) for found in WORD.finditer(text, start)]
 
 
-def split_headers(text: str, row: str = "") -> list[Header]:
+def split_headers(text: str, row: str = "") -> list[TraceHeader]:
     """Return the ways in which a line may name columns, the likeliest first; `row` is the line below it.
 
     Missing: [] when the line cannot be a header.
@@ -86,10 +86,10 @@ def split_headers(text: str, row: str = "") -> list[Header]:
     cells = split_cells(row)
     below = _name_by_row(words, cells)
     ways = [words, below, gapped] if below is None or are_aligned(words, cells) else [below, words, gapped]
-    found: list[Header] = []
+    found: list[TraceHeader] = []
     for way in ways:
         if way is not None and _names_columns(way) and all(way != header.cells for header in found):
-            found.append(Header(way, is_strong=way == words and any(map(is_name, way)), is_squeezed=is_squeezed))
+            found.append(TraceHeader(way, is_strong=way == words and any(map(is_name, way)), is_squeezed=is_squeezed))
     return found
 
 
@@ -134,7 +134,7 @@ def _names_columns(cells: Sequence[Cell]) -> bool:
 
 
 def _join_units(cells: Iterable[Cell]) -> list[Cell]:
-    """`TIME (ns)` and `# CALLS` are one name; what stands in parentheses and holds a number is a remark."""
+    """Join names such as `TIME (ns)` and `# CALLS`; a number in parentheses is a remark."""
     joined: list[Cell] = []
     is_open = False
     for cell in cells:

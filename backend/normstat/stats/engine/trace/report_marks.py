@@ -20,7 +20,7 @@ def mark_of(*parts: str) -> int:
     return zlib.crc32("\x1f".join(parts).encode("utf-8", "backslashreplace"))
 
 
-class Marks:
+class ReportMarks:
     """What was in the present report. `is_fresh` while nothing was, `is_stamped` while a time tells which report it is."""
 
     def __init__(self, state: object) -> None:
@@ -31,15 +31,15 @@ class Marks:
         self._seen: dict[int, None] = dict.fromkeys(int(mark) for mark in seen)
 
     def to_state(self) -> list[object]:
-        """As JSON values."""
+        """Return the state as JSON values."""
         return [self.is_fresh, self.is_stamped, list(self._seen)]
 
     def see_time(self) -> None:
-        """A time was printed: what comes next is of another report."""
+        """Note a printed time: another report follows."""
         self.is_fresh = self.is_stamped = True
 
     def see_break(self) -> None:
-        """What comes next is of another report, and nobody says when that was."""
+        """Note that another report follows, at an unknown time."""
         if not self.is_fresh:
             self.is_fresh = True
             self.is_stamped = False
@@ -49,7 +49,7 @@ class Marks:
 
         With `is_known_report` they are of the present report even if they come again.
 
-        >>> marks = Marks(None)
+        >>> marks = ReportMarks(None)
         >>> marks.starts_report([1, 2]), marks.starts_report([3]), marks.starts_report([4, 2]), marks.starts_report([3])
         (True, False, True, False)
         """

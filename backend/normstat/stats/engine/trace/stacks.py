@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.trace.trace_lines import is_integer
 
 MAX_FRAMES: Final = 1000
 MAX_CHARACTERS: Final = 16_000
-TOO_DEEP: Final = f"a stack of more than {MAX_FRAMES} frames or {MAX_CHARACTERS} characters"
+TOO_DEEP: Final = Rejected(f"a stack of more than {MAX_FRAMES} frames or {MAX_CHARACTERS} characters")
 SEPARATOR: Final = ";"
 # module`function+0x1f, an address alone, function+31, function+0x1f [module].
 FRAME: Final = re.compile(

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
-from normstat.stats.engine.trace.column_names import Header
-from normstat.stats.engine.trace.trace_table import Role, Table, begin_table
+from normstat.stats.engine.trace.column_names import TraceHeader
+from normstat.stats.engine.trace.trace_table import TraceRole, TraceTable, begin_table
 from normstat.stats.layout import NON_EMPTY, Shaped
 from normstat.stats.spec import Layout, Shape, Stat
 
@@ -84,7 +84,7 @@ class TraceLayout(Layout):
     lines: tuple[KnownLine, ...] = ()
 
 
-def begin_tables(layout: TraceLayout, headers: Sequence[Header], title: str) -> Iterator[Table]:
+def begin_tables(layout: TraceLayout, headers: Sequence[TraceHeader], title: str) -> Iterator[TraceTable]:
     """Yield the tables that a line may be the header of: those with a stat of their own, else one of the stat for any table."""
     is_known = False
     for header in headers:
@@ -97,7 +97,7 @@ def begin_tables(layout: TraceLayout, headers: Sequence[Header], title: str) -> 
             yield begin_table(layout.table, header, title)
 
 
-def _begin_known(known: KnownTable, header: Header, title: str) -> Table:
+def _begin_known(known: KnownTable, header: TraceHeader, title: str) -> TraceTable:
     cells = tuple(cell for cell in header.cells if cell.text not in known.titles)
     table = begin_table(known.stat, replace(header, cells=cells), title)
     roles = "".join(_role(known, cell.text, role) for cell, role in zip(cells, table.roles, strict=True))
@@ -106,9 +106,9 @@ def _begin_known(known: KnownTable, header: Header, title: str) -> Table:
 
 def _role(known: KnownTable, name: str, guess: str) -> str:
     if name in known.labels:
-        return Role.LABEL
+        return TraceRole.LABEL
     if name in known.instance:
-        if guess == Role.NUMBER_KEY:
+        if guess == TraceRole.NUMBER_KEY:
             return guess
-        return Role.BOTH if guess in (Role.VALUE, Role.BOTH, Role.OPEN_BOTH) else Role.KEY
+        return TraceRole.BOTH if guess in (TraceRole.VALUE, TraceRole.BOTH, TraceRole.OPEN_BOTH) else TraceRole.KEY
     return guess

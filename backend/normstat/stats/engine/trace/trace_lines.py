@@ -1,4 +1,4 @@
-"""Single lines of tracers: what says nothing, times with text behind them, and numbers with names.
+"""Single lines of tracers: what says nothing, times with text after them, and numbers with names.
 
 Tracing block device I/O... Hit Ctrl-C to end.
 2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.timestamps import MONTHS, Stamp, day_seconds, parse_clock, parse_date, parse_stamp
+from normstat.stats.engine.timestamps import MONTHS, Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 
 INTERRUPT: Final = "^C"
 INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
@@ -57,7 +57,7 @@ MAX_PAIRS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Numbers with names, in the order of the line: columns[i] names words[i]. A unit stands in parentheses behind its name."""
+    """Numbers with names, in the order of the line: columns[i] names words[i]. A unit stands in parentheses after its name."""
 
     columns: tuple[str, ...]
     words: tuple[str, ...]
@@ -102,8 +102,8 @@ def is_integer(word: str) -> bool:
     return INTEGER.fullmatch(word) is not None and -(2**63) <= int(word) < 2**63
 
 
-def split_stamp(text: str) -> tuple[Stamp, str] | None:
-    """Return the time that the line begins with, and what stands behind it.
+def split_stamp(text: str) -> tuple[Timestamp, str] | None:
+    """Return the time that the line begins with, and what stands after it.
 
     Missing: None when the line begins with no time. A bare number is none, although it may be an epoch: tracers print counts.
 
@@ -115,30 +115,30 @@ def split_stamp(text: str) -> tuple[Stamp, str] | None:
     return None if found is None else (found[0], text[found[1] :].strip(" ,"))
 
 
-def find_stamp(text: str) -> tuple[Stamp, int] | None:
-    """Return the time that the line begins with, and the place behind it. Missing: None when the line begins with no time."""
+def find_stamp(text: str) -> tuple[Timestamp, int] | None:
+    """Return the time that the line begins with, and the place after it. Missing: None when the line begins with no time."""
     at = len(text) - len(text.lstrip())
     found = YEAR_FIRST.match(text, at) or DAY_AND_CLOCK.match(text, at) or IN_WORDS.match(text, at) or CLOCK_ALONE.match(text, at)
     if found is None or (text[found.end() : found.end() + 1] or " ") not in " ,":
         return None
     if found.re is IN_WORDS:
-        stamp = parse_stamp(found[0])
+        stamp = parse_timestamp(found[0])
     elif found.re is CLOCK_ALONE:
         clock = parse_clock((found[1] or found[2])[:MAX_CLOCK_LENGTH])
-        stamp = None if clock is None else Stamp(clock, is_clock_only=True, offset_s=None)
+        stamp = None if clock is None else Timestamp(clock, is_clock_only=True, offset_s=None)
     else:
         stamp = _day_and_clock(found)
     return None if stamp is None else (stamp, found.end())
 
 
-def _day_and_clock(found: re.Match[str]) -> Stamp | None:
+def _day_and_clock(found: re.Match[str]) -> Timestamp | None:
     if found.re is YEAR_FIRST:
         month = found[2].lower()
         day = parse_date(f"{found[1]}-{MONTHS.index(month) + 1}-{found[3]}") if month in MONTHS else None
     else:
         day = parse_date(found[1])
     clock = parse_clock(found[found.re.groups][:MAX_CLOCK_LENGTH])
-    return None if day is None or clock is None else Stamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None)
+    return None if day is None or clock is None else Timestamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None)
 
 
 def parse_pairs(text: str) -> Pairs | None:

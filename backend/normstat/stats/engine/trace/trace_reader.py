@@ -12,9 +12,10 @@ from typing import Final, TypeVar
 
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.column_names import find_title, is_header, split_headers, trim_title
-from normstat.stats.engine.trace.report_marks import Marks, mark_of
+from normstat.stats.engine.trace.report_marks import ReportMarks, mark_of
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
 from normstat.stats.engine.trace.trace_lines import (
@@ -28,15 +29,15 @@ from normstat.stats.engine.trace.trace_lines import (
     tells_of_losses,
     tidy,
 )
-from normstat.stats.engine.trace.trace_table import Table, TableRow, cut_row, stat_column
+from normstat.stats.engine.trace.trace_table import TableRow, TraceTable, cut_row, stat_column
 from normstat.stats.histogram import bucket_bounds, bucket_instance
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 
-TOO_LONG: Final = f"line of more than {MAX_CHARACTERS} characters"
-MISFIT: Final = "does not fit under the columns of its header"
-UNKNOWN: Final = "no line that {tool} is known to print"
-NO_STAT: Final = "nothing of this kind is known of {tool}"
+TOO_LONG: Final = Rejected(f"line of more than {MAX_CHARACTERS} characters")
+MISFIT: Final = Rejected("does not fit under the columns of its header")
+UNKNOWN: Final = "not a known line of {tool}"
+NO_STAT: Final = "the spec of {tool} has no stat for this"
 # Rows that wait for their block to end; a few of the last must not be longer together than one line may be.
 MAX_BLOCK: Final = 500
 LONG_KEYS: Final = 8
@@ -64,14 +65,14 @@ class TraceReader(LineReader[TraceLayoutT]):
     """The base of the tracers' readers, which say in `take` what a line is."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         texts, block, title = own.get("texts"), own.get("block"), own.get("title")
         self.texts = [Line(str(text), int(at)) for text, at in texts] if isinstance(texts, list) else []
         self._n_characters = sum(len(line.text) for line in self.texts)
         self.block = [HeldRow(*row) for row in block] if isinstance(block, list) else []
-        self._marks = Marks(own.get("marks"))
+        self._marks = ReportMarks(own.get("marks"))
         self._title, self._is_title_used = (str(title[0]), title[1] is True) if isinstance(title, list) else ("", False)
-        self._table = Table.from_state(own.get("table"))
+        self._table = TraceTable.from_state(own.get("table"))
         bucket_key = own.get("bucket_key")
         self.bucket_key = bucket_key if isinstance(bucket_key, str) else None
         self._is_dormant = own.get("dormant") is True
@@ -94,7 +95,7 @@ class TraceReader(LineReader[TraceLayoutT]):
             "continued": self._is_block_continued,
         }
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Blank lines and lines that are too long; all others go to `take`."""
         text = tidy(line.text)
         if not text:
@@ -106,30 +107,30 @@ class TraceReader(LineReader[TraceLayoutT]):
         return self.take(Line(text, line.offset))
 
     def finish(self) -> None:
-        """The last block has ended."""
+        """Complete the last block."""
         self.flush_block()
 
     def is_whole(self, line: Line) -> bool:
-        """Padded numbers, bars and brackets end where the line ends; a bare number may have lost digits."""
+        """Return whether the line ends in padding, a bar or a percent sign; a bare number may have lost digits."""
         return line.text[-1:] in " |%"
 
-    def take(self, line: Line) -> LineKind | str:
-        """Return what the line is; it is not blank, and has no tabs and nothing behind its last word."""
+    def take(self, line: Line) -> Outcome:
+        """Return what the line is; it is not blank, and has no tabs and nothing after its last word."""
         raise NotImplementedError
 
     # Reports.
 
     def enter(self, *parts: str, is_row: bool = False) -> None:
-        """Something of a report comes. Rows of one table may be alike in the report of one time (two events of one process)."""
+        """Note a part of a report. Rows of one table may repeat within the report of one time (two events of one process)."""
         if self._marks.starts_report([mark_of(*parts)], is_known_report=is_row and self._marks.is_stamped):
             self.begin_report()
 
     def mark_report(self) -> None:
-        """Whatever comes next is a report of its own, whose time nobody said."""
+        """Start a report of unknown time with the next line."""
         self.flush_block()
         self._marks.see_break()
 
-    def mark_time(self, stamp: Stamp) -> None:
+    def mark_time(self, stamp: Timestamp) -> None:
         """Whatever comes next was printed at this time."""
         self.flush_block()
         self.see_stamp(stamp)
@@ -138,7 +139,7 @@ class TraceReader(LineReader[TraceLayoutT]):
     # Lines that all tracers have.
 
     def see_blank(self) -> None:
-        """A blank line ends a distribution and a block of rows; a title stands for one block."""
+        """End the distribution and the block of rows at a blank line; a title covers one block."""
         self.flush_block()
         self.has_gap = True
         self._is_dormant = True
@@ -158,22 +159,22 @@ class TraceReader(LineReader[TraceLayoutT]):
         self._is_dormant = True
         return LineKind.STATE_CHANGE if is_loss else LineKind.IGNORED
 
-    def take_stamp(self, line: Line) -> LineKind | str | None:
-        """Return a time, perhaps with numbers behind it. Missing: None for other lines."""
+    def take_stamp(self, line: Line) -> Claim:
+        """Return a time, perhaps with numbers after it. Missing: None for other lines."""
         found = split_stamp(line.text)
         if found is None:
-            return None
+            return NOT_MINE
         stamp, rest = found
         pairs = parse_pairs(rest) if rest else None
         if rest and pairs is None:
-            return None if self._has_time_column() else self.take_behind_stamp(stamp, Line(rest, line.offset))
+            return NOT_MINE if self._has_time_column() else self.take_after_time(stamp, Line(rest, line.offset))
         self._leave_parts()
         self.mark_time(stamp)
         return LineKind.TIMESTAMP if pairs is None else self.add_pairs(pairs, line.offset)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> LineKind | str | None:  # noqa: ARG002 (readers look at them)
+    def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:  # noqa: ARG002 (readers look at them)
         """Return a line of a tool that begins with a time and goes on. Missing: None when it is not known."""
-        return None
+        return NOT_MINE
 
     def _leave_parts(self) -> None:
         self.flush_block()
@@ -187,25 +188,25 @@ class TraceReader(LineReader[TraceLayoutT]):
             return self.texts[-1].text.split()[0].upper() in TIME_NAMES
         return self._table is not None and self._table.columns[0].text.upper() in TIME_NAMES
 
-    def take_pairs(self, line: Line, least: int = 1) -> LineKind | str | None:
+    def take_pairs(self, line: Line, least: int = 1) -> Claim:
         """Return a line of numbers with names, at least so many. Missing: None for other lines."""
         pairs = parse_pairs(line.text) if self.layout.summary is not None else None
         if pairs is None or len(pairs.columns) < least:
-            return None
+            return NOT_MINE
         self.flush_block()
         self.forget_texts()
         self._table = None
         return self.add_pairs(pairs, line.offset)
 
-    def add_pairs(self, pairs: Pairs, offset: int) -> LineKind | str:
+    def add_pairs(self, pairs: Pairs, offset: int) -> Outcome:
         """Return the sample that numbers with names are."""
         stat = self.layout.summary
         if stat is None:
-            return NO_STAT.format(tool=self.spec.tool)
+            return Rejected(NO_STAT.format(tool=self.spec.tool))
         self.enter("pairs", *pairs.columns)
         return self.add(stat, pairs.columns, pairs.words, instance="", offset=offset)
 
-    def take_known_line(self, line: Line) -> LineKind | str | None:
+    def take_known_line(self, line: Line) -> Claim:
         """Return a line that the spec knows as a sample in itself. Missing: None for other lines."""
         text = line.text.strip()
         for known in self.layout.lines:
@@ -219,31 +220,31 @@ class TraceReader(LineReader[TraceLayoutT]):
                 columns = [column for name, column in known.columns if found[name] is not None]
                 words = [found[name] for name, _ in known.columns if found[name] is not None]
                 return self.add(known.stat, columns, words, instance=instance, offset=line.offset)
-        return None
+        return NOT_MINE
 
     # Tables.
 
-    def take_row(self, line: Line) -> LineKind | str | None:
+    def take_row(self, line: Line) -> Claim:
         """Return a row under the header just above, or of the table that is being read.
 
         Missing: None when it is no row; a reason when it stands in a table and does not fit.
         """
         if self.texts:
-            return None if self.has_gap else self._take_first_row(line)
+            return NOT_MINE if self.has_gap else self._take_first_row(line)
         if self._table is None:
-            return None
+            return NOT_MINE
         row = cut_row(self._table, line.text, is_exact=self._is_dormant)
         if isinstance(row, TableRow) and row.columns:
             return self._add_row(row, line.offset)
         if self._is_dormant or isinstance(row, TableRow) or self._is_text(line.text):
             self._is_dormant = True
-            return None
+            return NOT_MINE
         return row or MISFIT
 
     def _is_text(self, text: str) -> bool:
         return not any(is_integer(word) for word in text.split()) or is_header(text)
 
-    def _take_first_row(self, line: Line) -> LineKind | str | None:
+    def _take_first_row(self, line: Line) -> Claim:
         headers = split_headers(self.texts[-1].text, line.text)
         title = find_title([text.text for text in self.texts[-2:]], self._title)
         is_header = any(header.is_certain for header in headers) and any(map(is_number, line.text.split()))
@@ -255,9 +256,9 @@ class TraceReader(LineReader[TraceLayoutT]):
                 self.enter("table", row.table.title, *(column.text for column in row.table.columns))
                 return self._add_row(row, line.offset)
             is_header = is_header and not isinstance(row, TableRow)
-        return MISFIT if is_header else None
+        return MISFIT if is_header else NOT_MINE
 
-    def _add_row(self, row: TableRow, offset: int) -> LineKind | str:
+    def _add_row(self, row: TableRow, offset: int) -> Outcome:
         self.flush_block()
         self.bucket_key = None
         self._table = row.table
@@ -270,7 +271,7 @@ class TraceReader(LineReader[TraceLayoutT]):
 
     # Texts that wait for what they belong to.
 
-    def hold_text(self, line: Line) -> LineKind | str:
+    def hold_text(self, line: Line) -> Outcome:
         """Keep a line whose meaning the next ones tell: a header, a title, a frame, the key of a distribution."""
         self.flush_block()
         self._table = None
@@ -288,18 +289,18 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.has_gap = False
         return LineKind.HEADER
 
-    def take_title(self, line: Line) -> LineKind | str:
+    def take_title(self, line: Line) -> Outcome:
         """Return a title or a header. Numbers that nothing names must not be lost in one."""
         if line.text.endswith(":") or not any(map(is_number, line.text.split())) or is_header(line.text):
             return self.hold_text(line)
-        return UNKNOWN.format(tool=self.spec.tool)
+        return Rejected(UNKNOWN.format(tool=self.spec.tool))
 
     def has_frames(self) -> bool:
         """Return whether the lines that wait are those of a stack."""
         return any(is_frame(line.text) for line in self.texts)
 
     def forget_texts(self) -> None:
-        """What waited belongs to nothing."""
+        """Drop the lines that were held."""
         self.texts.clear()
         self._n_characters = 0
         self._is_too_deep = False
@@ -346,10 +347,10 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.block.clear()
         self._is_block_continued = False
 
-    def begin_histogram(self, key: str) -> LineKind | str:
+    def begin_histogram(self, key: str) -> Outcome:
         """Return the header of a distribution."""
         if self.layout.histogram is None:
-            return NO_STAT.format(tool=self.spec.tool)
+            return Rejected(NO_STAT.format(tool=self.spec.tool))
         self.flush_block()
         self._table = None
         self.bucket_key = key
@@ -357,21 +358,21 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.enter("histogram", key)
         return LineKind.HEADER
 
-    def add_bucket(self, label: str, count: str, offset: int) -> LineKind | str:
+    def add_bucket(self, label: str, count: str, offset: int) -> Outcome:
         """Return a bucket of the open distribution."""
         stat = self.layout.histogram
         if stat is None or self.bucket_key is None:
-            return "a bucket of no distribution"
+            return Rejected("a bucket outside a distribution")
         label = " ".join(label.split())
         low, high = bucket_bounds(label)
         words = [count, *(ABSENT if bound is None else f"{bound:.1f}" for bound in (low, high))]
         return self.add(stat, ["count", "low", "high"], words, instance=bucket_instance(self.bucket_key, label), offset=offset)
 
-    def add_stack(self, instance: str | None, words: Sequence[str], offset: int) -> LineKind | str:
+    def add_stack(self, instance: str | None, words: Sequence[str], offset: int) -> Outcome:
         """Return a counted stack; the instance is its folded key."""
         stat = self.layout.stacks
         if stat is None:
-            return NO_STAT.format(tool=self.spec.tool)
+            return Rejected(NO_STAT.format(tool=self.spec.tool))
         if instance is None:
             return TOO_DEEP
         self.flush_block()
@@ -380,7 +381,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         columns = [field.column for field in stat.fields][: len(words)]
         return self.add(stat, columns, words, instance=instance, offset=offset)
 
-    def add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> LineKind | str:
+    def add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> Outcome:
         """Add a sample; columns are the stat's fields whatever their case and blanks."""
         names, values = [], []
         for column, word in zip(columns, words, strict=True):
@@ -392,5 +393,5 @@ class TraceReader(LineReader[TraceLayoutT]):
 
 
 def count_reason(word: str) -> str:
-    """Why a word is no count."""
-    return f"column count: {shorten(word, 40)} is no number that it can hold"
+    """Return why a word is no count."""
+    return f"column count: {shorten(word, 40)} is not a number that it can hold"

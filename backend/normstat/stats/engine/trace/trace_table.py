@@ -13,8 +13,9 @@ from enum import StrEnum
 from typing import Final
 
 from normstat.stats.engine.header import slug
-from normstat.stats.engine.timestamps import Stamp
-from normstat.stats.engine.trace.column_names import Cell, Header, are_aligned, split_cells
+from normstat.stats.engine.outcome import Rejected
+from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.trace.column_names import Cell, TraceHeader, are_aligned, split_cells
 from normstat.stats.engine.trace.trace_lines import TIME_NAMES, find_stamp, is_number
 from normstat.stats.spec import Field, Stat
 
@@ -40,7 +41,7 @@ TEXTS: Final = BLANKED | {
 ABSENT: Final = "-"
 
 
-class Role(StrEnum):
+class TraceRole(StrEnum):
     """What a column is; one letter each, because the roles of a table are kept between pieces as a text."""
 
     VALUE = "v"
@@ -54,13 +55,13 @@ class Role(StrEnum):
     OPEN_BOTH = "o"
 
 
-NUMBERS: Final = frozenset({Role.VALUE, Role.BOTH, Role.NUMBER_KEY})
-KEYS: Final = frozenset({Role.KEY, Role.NUMBER_KEY, Role.BOTH})
+NUMBERS: Final = frozenset({TraceRole.VALUE, TraceRole.BOTH, TraceRole.NUMBER_KEY})
+KEYS: Final = frozenset({TraceRole.KEY, TraceRole.NUMBER_KEY, TraceRole.BOTH})
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table that is being read: `roles` has one letter for each column. Of its header: see Header.
+class TraceTable:
+    """A table that is being read: `roles` has one letter for each column. Of its header: see TraceHeader.
 
     `below` is where the cells of the last row stood that had one for each column: some tools print headers to the left and rows to
     the right.
@@ -75,19 +76,19 @@ class Table:
     below: tuple[tuple[int, int], ...] = ()
 
     def to_state(self) -> list[object]:
-        """As JSON values."""
+        """Return the state as JSON values."""
         columns = [[column.text, column.start, column.end] for column in self.columns]
         return [self.stat, self.title, columns, self.roles, self.is_strong, self.is_squeezed, [list(edges) for edges in self.below]]
 
     @staticmethod
-    def from_state(state: object) -> "Table | None":
+    def from_state(state: object) -> "TraceTable | None":
         """Return what to_state gave, None for anything else."""
         if not isinstance(state, list) or len(state) != 7:
             return None
         stat, title, names, roles, is_strong, is_squeezed, edges = state
         columns = tuple(Cell(str(name), int(start), int(end)) for name, start, end in names)
         below = tuple((int(start), int(end)) for start, end in edges)
-        return Table(str(stat), str(title), columns, str(roles), is_strong is True, is_squeezed is True, below)
+        return TraceTable(str(stat), str(title), columns, str(roles), is_strong is True, is_squeezed is True, below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +98,24 @@ class TableRow:
     key: str
     columns: tuple[str, ...]
     words: tuple[str, ...]
-    stamp: Stamp | None
-    table: Table
+    stamp: Timestamp | None
+    table: TraceTable
 
 
-def begin_table(stat: Stat, header: Header, title: str) -> Table:
+def begin_table(stat: Stat, header: TraceHeader, title: str) -> TraceTable:
     """Return a table with these columns, whose roles are guessed by their names and by the first rows."""
     known = {slug(column) for field in stat.fields for column in (field.column, *field.aliases)}
     roles = "".join(_role(header.names, at, known) for at in range(len(header.names)))
-    return Table(stat.name, title, header.cells, roles, header.is_strong, header.is_squeezed)
+    return TraceTable(stat.name, title, header.cells, roles, header.is_strong, header.is_squeezed)
 
 
-def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | str | None:
+def cut_row(table: TraceTable, text: str, *, is_exact: bool = False) -> TableRow | Rejected | None:
     """Return the row that the line is under the table's columns, with what it teaches about them; `is_exact`: no cell has a
     blank in it.
 
     Missing: None when the line is no row of the table; a reason when it has as many cells, but no numbers where numbers belong.
     """
-    stamp: Stamp | None = None
+    stamp: Timestamp | None = None
     start = 0
     columns, roles = table.columns, table.roles
     timed = find_stamp(text) if columns[0].text.upper() in TIME_NAMES else None
@@ -131,7 +132,7 @@ def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | st
     values = [
         (column.text, cell.text)
         for column, role, cell in zip(columns, learnt, found, strict=True)
-        if role in (Role.VALUE, Role.BOTH)
+        if role in (TraceRole.VALUE, TraceRole.BOTH)
     ]
     key = [" ".join(cell.text.split()) for role, cell in zip(learnt, found, strict=True) if role in KEYS]
     return TableRow(
@@ -141,7 +142,7 @@ def cut_row(table: Table, text: str, *, is_exact: bool = False) -> TableRow | st
         stamp=stamp,
         table=replace(
             table,
-            roles=learnt if stamp is None else Role.TIME + learnt,
+            roles=learnt if stamp is None else TraceRole.TIME + learnt,
             below=tuple((cell.start, cell.end) for cell in cells) if len(cells) == len(columns) else table.below,
         ),
     )
@@ -158,33 +159,33 @@ def stat_column(stat: Stat, name: str) -> Field | None:
     return None
 
 
-def _role(names: Sequence[str], at: int, known: set[str]) -> Role:
+def _role(names: Sequence[str], at: int, known: set[str]) -> TraceRole:
     name, upper = names[at], names[at].upper()
     if name in NAMING_TOO or (name in DEVICE_NUMBERS and DEVICE_NUMBERS.issubset(names)):
-        return Role.OPEN_BOTH
+        return TraceRole.OPEN_BOTH
     if slug(name) in known and name not in NUMBER_OR_NAME:
-        return Role.VALUE
+        return TraceRole.VALUE
     if upper in NAMING_NUMBERS:
-        return Role.NUMBER_KEY
-    return Role.KEY if upper in NAMING or upper in TEXTS or (upper == "CPU" and at < len(names) - 1) else Role.OPEN
+        return TraceRole.NUMBER_KEY
+    return TraceRole.KEY if upper in NAMING or upper in TEXTS or (upper == "CPU" and at < len(names) - 1) else TraceRole.OPEN
 
 
 def _learn(role: str, text: str) -> str:
-    if text == ABSENT or role not in (Role.OPEN, Role.OPEN_BOTH):
+    if text == ABSENT or role not in (TraceRole.OPEN, TraceRole.OPEN_BOTH):
         return role
     if not is_number(text):
-        return Role.KEY
-    return Role.VALUE if role == Role.OPEN else Role.BOTH
+        return TraceRole.KEY
+    return TraceRole.VALUE if role == TraceRole.OPEN else TraceRole.BOTH
 
 
-def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> str | None:
+def _disagreement(columns: Sequence[Cell], roles: str, texts: Sequence[str]) -> Rejected | None:
     for column, role, text in zip(columns, roles, texts, strict=True):
         if role in NUMBERS and text != ABSENT and not is_number(text):
-            return f"column {column.text}: {text[:40]!r} is no number"
+            return Rejected(f"column {column.text}: {text[:40]!r} is not a number")
     return None
 
 
-def _fit(table: Table, columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cell] | None:
+def _fit(table: TraceTable, columns: Sequence[Cell], roles: str, cells: Sequence[Cell]) -> list[Cell] | None:
     """Return one cell for each column, joined where a text holds blanks: all others must stand at the edges of their names, so
     that a word too many anywhere else is seen. Where blanks were squeezed, names that are known for such texts must do.
     """
@@ -213,7 +214,7 @@ def _fit(table: Table, columns: Sequence[Cell], roles: str, cells: Sequence[Cell
     return found[0][1] if len(found) == 1 else None
 
 
-def _off_edges(table: Table, columns: Sequence[Cell], cells: Sequence[Cell]) -> set[int]:
+def _off_edges(table: TraceTable, columns: Sequence[Cell], cells: Sequence[Cell]) -> set[int]:
     """Return the cells that begin and end neither where their names do nor where the cells of the row before did."""
     below = table.below if len(table.below) == len(columns) else [(column.start, column.end) for column in columns]
     places = enumerate(zip(columns, below, cells, strict=True))

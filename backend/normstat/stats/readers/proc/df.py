@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -70,7 +71,7 @@ class Reader(SnapshotReader[DfLayout]):
     """One call of the reader: `_header` are the columns between the device and the mount point, `_alone` a device on its own."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         header = own.get("header")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
@@ -83,12 +84,12 @@ class Reader(SnapshotReader[DfLayout]):
         return {**super().save(), "header": self._header, "stat": self._stat, "alone": self._alone}
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self._header, self._alone = [], False
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         header = self._split_header(text)
         if header is not None:
             self.end_report()
@@ -101,7 +102,7 @@ class Reader(SnapshotReader[DfLayout]):
         if short is not None:
             return self._take_short(line, short)
         if not self._header:
-            return None
+            return NOT_MINE
         return self._take_row(line, text.split())
 
     def _split_header(self, text: str) -> tuple[str, list[str]] | None:
@@ -132,7 +133,7 @@ class Reader(SnapshotReader[DfLayout]):
         found = next(filter(None, map(BLOCKS.fullmatch, header)), None)
         return found["unit"] if found is not None else ""
 
-    def _take_row(self, line: Line, words: Sequence[str]) -> LineKind | str:
+    def _take_row(self, line: Line, words: Sequence[str]) -> Outcome:
         header = self._header
         was_alone, self._alone = self._alone, False
         begin = self._find_numbers(words, least=0 if was_alone else 1)
@@ -141,7 +142,7 @@ class Reader(SnapshotReader[DfLayout]):
                 # The device filled the line, the numbers come in the next one.
                 self._alone = True
                 return LineKind.HEADER
-            return f"no {len(header)} columns with a mount point behind them"
+            return Rejected(f"not {len(header)} columns followed by a mount point")
         columns: list[str] = []
         numbers: list[str] = []
         for column, word in zip(header, words[begin : begin + len(header)], strict=True):
@@ -152,7 +153,7 @@ class Reader(SnapshotReader[DfLayout]):
         return self.put_row(self.stat(self._stat), columns, numbers, instance=instance, offset=line.offset)
 
     def _find_numbers(self, words: Sequence[str], *, least: int) -> int | None:
-        """Return where the columns begin: behind a device, which may have blanks, and before a mount point.
+        """Return where the columns begin: after a device, which may have blanks, and before a mount point.
 
         Missing: None when there is no such place.
         """
@@ -169,10 +170,10 @@ class Reader(SnapshotReader[DfLayout]):
                 return None
         return None
 
-    def _take_short(self, line: Line, found: re.Match[str]) -> LineKind | str:
+    def _take_short(self, line: Line, found: re.Match[str]) -> Outcome:
         stat = next((stat for stat in self.spec.stats if any(known.column == "blocks" for known in stat.fields)), None)
         if stat is None:
-            return "df without options is not of this system"
+            return Rejected("df without options is not from this system")
         words = [found["blocks"], found["files"]]
         return self.put_row(stat, ["blocks", "files"], words, instance=found["mount"], offset=line.offset)
 

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -61,7 +62,7 @@ class Reader(LineReader[FreeLayout]):
     """One call of the reader. `_header` are the columns of the present report."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         header = own.get("header")
         self._header = list(map(str, header)) if isinstance(header, list) else []
 
@@ -69,7 +70,7 @@ class Reader(LineReader[FreeLayout]):
         """Return the state for the next piece."""
         return {"header": self._header}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
@@ -85,7 +86,7 @@ class Reader(LineReader[FreeLayout]):
         row = ROW.fullmatch(text)
         if row is not None:
             return self._take_row(row["name"], row["words"].split(), line.offset)
-        return LineKind.TIMESTAMP if self.see_time_line(text) else "no line that free is known to print"
+        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a known line of free")
 
     def _is_header(self, text: str, words: Sequence[str]) -> bool:
         """Return whether the words are columns: English ones, or those of another language where the header stands."""
@@ -93,10 +94,10 @@ class Reader(LineReader[FreeLayout]):
             return False
         return text.startswith(INDENT) or words[:SHORT_ROW] == ["total", "used", "free"]
 
-    def _take_row(self, name: str, words: Sequence[str], offset: int) -> LineKind | str:
+    def _take_row(self, name: str, words: Sequence[str], offset: int) -> Outcome:
         header = self._header
         if not header:
-            return "a row before any header"
+            return Rejected("a row before any header")
         if name == BUFFERS:
             columns = header[1:SHORT_ROW]
         elif len(words) == SHORT_ROW:
@@ -104,19 +105,19 @@ class Reader(LineReader[FreeLayout]):
         else:
             columns = header
         if len(words) != len(columns):
-            return f"{len(words)} values for {len(columns)} columns"
+            return Rejected(f"{len(words)} values for {len(columns)} columns")
         return self._add(self.layout.rows, columns, words, name, offset)
 
-    def _take_pairs(self, text: str, pairs: Sequence[re.Match[str]], offset: int) -> LineKind | str:
+    def _take_pairs(self, text: str, pairs: Sequence[re.Match[str]], offset: int) -> Outcome:
         """Return the one line of free -L."""
         if PAIR.sub("", text).strip():
-            return "no line that free is known to print"
+            return Rejected("not a known line of free")
         self.begin_report()
         names = [pair["name"] for pair in pairs]
         if len(set(names)) != len(names):
-            return "a name stands twice in the line"
+            return Rejected("a name appears twice in the line")
         return self._add(self.layout.line, names, [pair["word"] for pair in pairs], "", offset)
 
-    def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], instance: str, offset: int) -> LineKind | str:
+    def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], instance: str, offset: int) -> Outcome:
         pairs = [(HUMAN if SIZED.fullmatch(word) else "", column) for column, word in zip(columns, words, strict=True)]
         return self.add_row(stat, pairs, words, instance=instance, offset=offset) or LineKind.SAMPLE

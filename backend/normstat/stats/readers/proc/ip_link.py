@@ -23,6 +23,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.number_formats import SUFFIXES
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -45,7 +46,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_columns` are those of the header before, `_index` is the number of the interface before."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         columns = own.get("columns")
         self._columns = [str(column) for column in columns] if isinstance(columns, list) else []
@@ -60,17 +61,17 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), **own}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._index = 0
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         interface = INTERFACE.fullmatch(text)
         if interface is not None:
             return self._take_interface(line, interface)
         if not self._name:
-            return None
+            return NOT_MINE
         header = HEADER.fullmatch(text)
         if header is not None:
             side = header["side"]
@@ -82,9 +83,9 @@ class Reader(SnapshotReader[OneStatLayout]):
         if function is not None:
             self._instance, self._columns = f"{self._name} vf {function['number']}", []
             return LineKind.HEADER
-        return LineKind.IGNORED if OTHER.fullmatch(text) is not None else None
+        return LineKind.IGNORED if OTHER.fullmatch(text) is not None else NOT_MINE
 
-    def _take_interface(self, line: Line, found: re.Match[str]) -> LineKind | str:
+    def _take_interface(self, line: Line, found: re.Match[str]) -> Outcome:
         # The kernel numbers its interfaces, and lists them in that order.
         index = int(found["index"])
         if index <= self._index:
@@ -100,13 +101,13 @@ class Reader(SnapshotReader[OneStatLayout]):
         refused = self.gather(stat, list(settings), list(settings.values()), instance=self._instance, offset=line.offset)
         return refused or LineKind.SAMPLE
 
-    def _take_numbers(self, line: Line, words: list[str]) -> LineKind | str:
+    def _take_numbers(self, line: Line, words: list[str]) -> Outcome:
         columns, self._columns = self._columns, []
         if len(words) != len(columns):
-            return f"{len(words)} numbers for {len(columns)} columns"
+            return Rejected(f"{len(words)} numbers for {len(columns)} columns")
         stat = self.spec.stats[0]
         if self.has_gathered(stat.name, self._instance, columns):
-            return f"the columns of {self._instance} come twice"
+            return Rejected(f"the columns of {self._instance} appear twice")
         # "-iec" prints powers of 1024; the field's suffixes are those of "-h", powers of 1000.
         numbers = [_binary(word) if word.endswith("i") else word for word in words]
         return self.gather(stat, columns, numbers, instance=self._instance, offset=line.offset) or LineKind.SAMPLE

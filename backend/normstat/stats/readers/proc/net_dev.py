@@ -16,6 +16,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -33,7 +34,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_columns` are (group, column) of the header."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         columns = own.get("columns")
         self._columns = [(str(group), str(name)) for group, name in columns] if isinstance(columns, list) else []
@@ -43,12 +44,12 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), "columns": [list(column) for column in self._columns]}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._columns = []
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         if TITLE.fullmatch(text) is not None:
             self.end_report()
             return LineKind.HEADER
@@ -58,10 +59,10 @@ class Reader(SnapshotReader[OneStatLayout]):
             return LineKind.HEADER
         row = ROW.fullmatch(text)
         if row is None or not self._columns:
-            return None
+            return NOT_MINE
         words = row["numbers"].split()
         if len(words) != len(self._columns) or max(map(len, words)) > MAX_DIGITS:
-            return f"{len(words)} numbers for {len(self._columns)} columns, or one of more than {MAX_DIGITS} digits"
+            return Rejected(f"{len(words)} numbers for {len(self._columns)} columns, or one of more than {MAX_DIGITS} digits")
         self.want_report()
         refused = self.add_row(self.spec.stats[0], self._columns, words, instance=row["name"].rstrip(), offset=line.offset)
         return refused or LineKind.SAMPLE

@@ -10,7 +10,7 @@
 
              12 VFS opens
 
-Titles hold blanks and are parted by more of them, or by tabs (1.2 and before). A number with a share behind it gives two values.
+Titles hold blanks and are parted by more of them, or by tabs (1.2 and before). A number with a share after it gives two values.
 The first report is about the time since the file system was mounted.
 
 Layout keys: `mount`, `operation` and `counts`, the stats of the three forms; [layout.lines]: a regular expression of each line of
@@ -30,6 +30,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -63,7 +64,7 @@ class Reader(LineReader[NfsiostatLayout]):
     """
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._mount = str(own.get("mount", ""))
         self._operation = str(own.get("operation", ""))
         titles, seen, counts = own.get("titles"), own.get("seen"), own.get("counts")
@@ -74,8 +75,8 @@ class Reader(LineReader[NfsiostatLayout]):
         self._counts_at = counts_at if isinstance(counts_at, int) else 0
         self._is_first = own.get("is_first", True) is True
 
-    def load_behind_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true behind a gap)
-        """The first report is over, or it is not known to be the present one."""
+    def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true after a gap)
+        """Forget everything after a gap; the next report is not taken for the first."""
         self.load({"is_first": False})
 
     def save(self) -> State:
@@ -91,17 +92,17 @@ class Reader(LineReader[NfsiostatLayout]):
         }
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         self._flush()
         self._seen.clear()
         self._is_first = True
         self._mount = ""
 
     def finish(self) -> None:
-        """The last counts are whole."""
+        """Complete the last counts."""
         self._flush()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
@@ -113,7 +114,7 @@ class Reader(LineReader[NfsiostatLayout]):
         operation = OPERATION.fullmatch(text)
         if operation is not None or HEAD.fullmatch(text):
             if not self._mount:
-                return "a header of no file system"
+                return Rejected("a header without a file system")
             self._operation = operation["name"] if operation is not None else ""
             self._titles = [title for title in TITLES.split(operation["titles"] if operation is not None else text) if title]
             return LineKind.HEADER
@@ -123,7 +124,7 @@ class Reader(LineReader[NfsiostatLayout]):
             found = pattern.fullmatch(text)
             if found is not None and self._mount:
                 return self._take_counts(dict(zip(columns, found.groups(), strict=False)), line.offset)
-        return LineKind.TIMESTAMP if self.see_time_line(text) else "no line that nfsiostat is known to print"
+        return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a known line of nfsiostat")
 
     def _begin_mount(self, mount: str) -> None:
         self._flush()
@@ -135,7 +136,7 @@ class Reader(LineReader[NfsiostatLayout]):
         self._seen.add(mount)
         self._mount, self._titles, self._operation = mount, [], ""
 
-    def _take_row(self, text: str, offset: int) -> LineKind | str:
+    def _take_row(self, text: str, offset: int) -> Outcome:
         titles, self._titles = self._titles, []
         cells = CELL.findall(text)
         columns, words = [], []
@@ -148,18 +149,18 @@ class Reader(LineReader[NfsiostatLayout]):
                 columns.append(f"{title}%")
                 words.append(cells.pop(0).strip("()").strip())
         if cells or len([column for column in columns if column in titles]) != len(titles):
-            return f"the numbers do not fit the {len(titles)} titles"
+            return Rejected(f"the numbers do not fit the {len(titles)} titles")
         stat = self.layout.operation if self._operation else self.layout.mount
         instance = f"{self._mount} {self._operation}".strip()
         reason = self.add_row(stat, columns, words, instance=instance, offset=offset, is_since_boot=self._is_first)
         return reason or (LineKind.SINCE_BOOT if self._is_first else LineKind.SAMPLE)
 
-    def _take_counts(self, counts: dict[str, str], offset: int) -> LineKind | str:
+    def _take_counts(self, counts: dict[str, str], offset: int) -> Outcome:
         """Return a line of counts: those of a file system are one row."""
         fields = {field.column: field for field in self.layout.counts.fields}
         for column, word in counts.items():
             if column in fields and read_number(word, fields[column]) is None:
-                return f"{word}: no number that {column} can hold"
+                return Rejected(f"{word}: not a number that {column} can hold")
         if not self._counts:
             self._counts_at = offset
         self._counts |= counts

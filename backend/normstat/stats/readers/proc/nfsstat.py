@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -63,7 +64,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
     """One call of the reader: `_names` are those of the line before, "" sections are none."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         names, seen = own.get("names"), own.get("seen")
         self._names = [str(name) for name in names] if isinstance(names, list) else []
@@ -76,10 +77,10 @@ class Reader(SnapshotReader[NfsstatLayout]):
         own = {"names": self._names, "seen": sorted(self._seen), "section": self._section, "part": self._part}
         return {**super().save(), **own}
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         found = self._take_heading(line, text)
-        if found is not None:
+        if found:
             return found
         listed = LISTED.fullmatch(text)
         if listed is not None:
@@ -92,9 +93,9 @@ class Reader(SnapshotReader[NfsstatLayout]):
         if self._section and NAMES.fullmatch(text) is not None and len(words) <= MAX_NAMES:
             self._names = words
             return LineKind.HEADER
-        return None
+        return NOT_MINE
 
-    def _take_heading(self, line: Line, text: str) -> LineKind | str | None:
+    def _take_heading(self, line: Line, text: str) -> Claim:
         found = SECTION.fullmatch(text)
         if found is not None:
             self._begin_section(section_name(found["side"], found["what"]), "")
@@ -105,7 +106,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
             return LineKind.HEADER
         found = VERSION.fullmatch(text)
         if found is None or not self._section:
-            return None
+            return NOT_MINE
         self._begin_section(self._section, f"v{found['version']}")
         if found["what"] == "calls" and self._section.endswith(f" {self._part}"):
             # Solaris 11 has the same number in a line of its own.
@@ -115,7 +116,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return refused or LineKind.SAMPLE
 
     def _begin_section(self, section: str, part: str) -> None:
-        """A section that comes again begins the next report; "Version 4" comes twice, once with calls and once with operations."""
+        """Start the next report when a section repeats; "Version 4" comes twice, once with calls and once with operations."""
         self.flush()
         name = f"{section}/{part}"
         if not re.fullmatch(r"v\d+", part):
@@ -127,20 +128,20 @@ class Reader(SnapshotReader[NfsstatLayout]):
     def _instance(self) -> str:
         return self._section if self._section.endswith(f" {self._part}") else f"{self._section} {self._part}".rstrip()
 
-    def _take_numbers(self, line: Line, words: list[str]) -> LineKind | str:
+    def _take_numbers(self, line: Line, words: list[str]) -> Outcome:
         names, self._names = self._names, []
         if not names:
-            return "numbers without a line of names before them"
+            return Rejected("numbers without a line of names before them")
         pairs = split_pairs(words)
         if pairs is None:
             if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
-                return f"{len(words)} numbers for {len(names)} names"
+                return Rejected(f"{len(words)} numbers for {len(names)} names")
             if len(set(names)) != len(names):
-                return "a name stands twice in the line"
+                return Rejected("a name appears twice in the line")
             refused = self.gather(self.spec.stats[0], names, words, instance=self._instance(), offset=line.offset)
             return refused or LineKind.SAMPLE
         if len(pairs) != len(names):
-            return f"{len(pairs)} counts with their shares for {len(names)} names"
+            return Rejected(f"{len(pairs)} counts with their shares for {len(names)} names")
         self.flush()
         self.want_report()
         for name, pair in zip(names, pairs, strict=True):
@@ -152,7 +153,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         name = self._instance().removesuffix(" operations")
         return name.replace("client nfs v", "client v").replace("server nfs v", "server v")
 
-    def _take_listed(self, line: Line, found: re.Match[str]) -> LineKind | str:
+    def _take_listed(self, line: Line, found: re.Match[str]) -> Outcome:
         name = f"{found['side']} {found['version']}"
         stat = self.spec.stats[0 if found["name"] == "total" else 1]
         if found["name"] == "total":
@@ -163,7 +164,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return self.add_row(stat, [column], [found["number"]], instance=instance, offset=line.offset) or LineKind.SAMPLE
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -46,7 +47,7 @@ class Reader(SnapshotReader[ProtocolLayout]):
     """One call of the reader: `_names` are those of the line before, of the protocol `_protocol`."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         names = own.get("names")
         self._names = [str(name) for name in names] if isinstance(names, list) else []
@@ -56,24 +57,24 @@ class Reader(SnapshotReader[ProtocolLayout]):
         """Return the state for the next piece."""
         return {**super().save(), "names": self._names, "protocol": self._protocol}
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         found = LINE.fullmatch(text)
         if found is None:
-            return None
+            return NOT_MINE
         words = found["words"].split()
         if len(words) > MAX_NAMES:
-            return f"more than {MAX_NAMES} words"
+            return Rejected(f"more than {MAX_NAMES} words")
         if NAME.fullmatch(words[0]) is not None:
             if not all(map(NAME.fullmatch, words)) or len(set(words)) != len(words):
-                return "not a list of different names"
+                return Rejected("not a list of different names")
             self._names, self._protocol = words, found["protocol"]
             return LineKind.HEADER
         names, self._names = self._names, []
         if not names or found["protocol"] != self._protocol:
-            return "numbers without a line of their names before them"
+            return Rejected("numbers without a line of names before them")
         if len(words) != len(names) or not all(map(NUMBER.fullmatch, words)):
-            return f"{len(words)} words for {len(names)} names"
+            return Rejected(f"{len(words)} words for {len(names)} names")
         columns = [self._protocol + name for name in names]
         stat = self.layout.others.get(self._protocol, self.spec.stats[0])
         return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE

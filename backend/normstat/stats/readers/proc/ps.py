@@ -29,8 +29,9 @@ from typing import Final
 
 from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.engine.timestamps import parse_timestamp, split_words
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 
@@ -67,7 +68,7 @@ class Reader(SnapshotReader[PsLayout]):
     """One call of the reader: `_header` are the columns."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         header = own.get("header")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
@@ -77,19 +78,19 @@ class Reader(SnapshotReader[PsLayout]):
         return {**super().save(), "header": self._header}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._header = []
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         words = text.split(None, MAX_COLUMNS)
         if self.is_header(words):
             self.end_report()
             self._header = words
             return LineKind.HEADER
         # A date could pass for a process whose number is the day.
-        return self._take_row(line, text) if self._header and parse_stamp(text) is None else None
+        return self._take_row(line, text) if self._header and parse_timestamp(text) is None else NOT_MINE
 
     def is_header(self, words: Sequence[str]) -> bool:
         """Return whether these are the columns of a table of processes."""
@@ -101,9 +102,9 @@ class Reader(SnapshotReader[PsLayout]):
             and all(map(HEADER_WORD.fullmatch, words))
         )
 
-    def _take_row(self, line: Line, text: str) -> LineKind | str | None:
+    def _take_row(self, line: Line, text: str) -> Claim:
         cells = self._split_row(text)
-        if isinstance(cells, str):
+        if isinstance(cells, Rejected):
             # Command lines with newlines go on in lines of their own; they look like anything.
             return cells
         named = dict(zip(self._header, cells, strict=True))
@@ -111,7 +112,7 @@ class Reader(SnapshotReader[PsLayout]):
             # ps -m prints the threads below their process, without a number.
             return LineKind.IGNORED
         if not named[PID].isdigit():
-            return f"column PID: {named[PID][:40]!r} is no number"
+            return Rejected(f"column PID: {named[PID][:40]!r} is not a number")
         columns: list[str] = []
         words: list[str] = []
         for column, word in zip(self._header[:-1], cells, strict=False):
@@ -119,14 +120,14 @@ class Reader(SnapshotReader[PsLayout]):
                 continue
             number = self._number(column, word)
             if number is None:
-                return f"column {column}: {word[:40]!r} is no number"
+                return Rejected(f"column {column}: {word[:40]!r} is not a number")
             columns.append(column)
             words.append(number)
         threads = [named[column] for column in self._header if column in self.layout.threads]
         instance = "/".join([named[PID], *threads, command_name(cells[-1])])
         return self.put_row(self.spec.stats[0], columns, words, instance=instance, offset=line.offset)
 
-    def _split_row(self, text: str) -> list[str] | str:
+    def _split_row(self, text: str) -> list[str] | Rejected:
         """Return the cells of a row, or why they cannot be told apart."""
         cells: list[str] = []
         rest = text
@@ -142,7 +143,7 @@ class Reader(SnapshotReader[PsLayout]):
                 continue
             word, *more = split_words(rest, 1) if rest else [""]
             if not more:
-                return f"{len(cells) + 1} cells for {len(self._header)} columns"
+                return Rejected(f"{len(cells) + 1} cells for {len(self._header)} columns")
             cells.append(word)
             rest = more[0]
         if self._header[-2] == STATE:

@@ -18,6 +18,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -40,7 +41,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader. A report ends where an instance comes again."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         seen = own.get("seen")
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
@@ -49,19 +50,19 @@ class Reader(SnapshotReader[OneStatLayout]):
         """Return the state for the next piece."""
         return {**super().save(), "seen": sorted(self._seen)}
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         found = LINE.fullmatch(text)
         if found is None:
             named = NAME.fullmatch(text)
             if named is None:
-                return None
+                return NOT_MINE
             self.file = named["file"]
             return LineKind.HEADER
         pairs = [pair.partition("=") for pair in found["pairs"].split()]
         columns, words = [name for name, _, _ in pairs], [word for _, _, word in pairs]
         if len(set(columns)) != len(columns):
-            return "a name stands twice in the line"
+            return Rejected("a name appears twice in the line")
         stat = self.spec.stats[0]
         name = resource_of(found["file"] or self.file)
         instance = f"{name}.{found['level']}" if name else found["level"]
@@ -71,12 +72,12 @@ class Reader(SnapshotReader[OneStatLayout]):
         return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self.file = ""
 

@@ -44,9 +44,10 @@ from typing import Annotated, Final
 from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of, split_items
 from normstat.stats.engine.lines import ABSENT, Line
 from normstat.stats.engine.number_formats import SUFFIXES
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReader
 from normstat.stats.engine.timeline import MICRO, SET_BACK_LIMIT_S
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, split_words, take_clock
 from normstat.stats.layout import ASCII, JOINED, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
@@ -96,7 +97,7 @@ class Reader(SnapshotReader[TopLayout]):
     """One call of the reader: `_header` are the columns of the processes, `_clock` the clock of the report before."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         header, clock, clock_us = own.get("header"), own.get("clock"), own.get("clock_us")
         self._header = [str(word) for word in header] if isinstance(header, list) else []
@@ -108,24 +109,24 @@ class Reader(SnapshotReader[TopLayout]):
         return {**super().save(), "header": self._header, "clock": self._clock, "clock_us": self._clock_us}
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self._clock = None
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._header = []
 
     def take_blank(self) -> None:
-        """The lines above the processes are over."""
+        """End the lines above the processes."""
         self.flush()
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         if self._header:
             found = self._take_process(line, text)
-            if found is not None:
+            if found:
                 return found
         layout = self.layout
         head = layout.head.fullmatch(text)
@@ -141,9 +142,9 @@ class Reader(SnapshotReader[TopLayout]):
             self.flush()
             self._header = words
             return LineKind.HEADER
-        return None
+        return NOT_MINE
 
-    def _take_head(self, line: Line, head: re.Match[str]) -> LineKind | str:
+    def _take_head(self, line: Line, head: re.Match[str]) -> Outcome:
         found = {key: value for key, value in head.groupdict().items() if value is not None}
         clock_text = found.pop("clock", None)
         clock = take_clock(clock_text.split()) if clock_text is not None else None
@@ -154,7 +155,7 @@ class Reader(SnapshotReader[TopLayout]):
         return self.gather(stat, columns, words, offset=line.offset) or LineKind.SAMPLE
 
     def _see_clock(self, seconds: float) -> None:
-        """The report is of this time of the day. A time from elsewhere for the first report of a call holds, and the clock then
+        """Date the report with this time of day. A time from elsewhere for the first report of a call wins, and the clock then
         tells how much later the others are: the two may be of different zones.
         """
         if self._clock is None and self.stamped_us != NO_TIME:
@@ -164,11 +165,11 @@ class Reader(SnapshotReader[TopLayout]):
             self._clock_us += round((step if step < SECONDS_A_DAY - SET_BACK_LIMIT_S else step - SECONDS_A_DAY) * MICRO)
             self.see_instant(self._clock_us)
         else:
-            self.see_stamp(Stamp(seconds, is_clock_only=True, offset_s=None))
+            self.see_stamp(Timestamp(seconds, is_clock_only=True, offset_s=None))
             self._clock_us = self.stamped_us
         self._clock = seconds
 
-    def _take_summary(self, line: Line, text: str, summary: SummaryLine) -> LineKind | str:
+    def _take_summary(self, line: Line, text: str, summary: SummaryLine) -> Outcome:
         marks = list(summary.pattern.finditer(text)) if summary.is_several else [summary.pattern.match(text)]
         rows: list[tuple[str, list[str], list[str]]] = []
         for number, mark in enumerate(marks):
@@ -176,7 +177,7 @@ class Reader(SnapshotReader[TopLayout]):
             following = marks[number + 1] if number + 1 < len(marks) else None
             items = split_items(text[mark.end() : following.start() if following is not None else len(text)])
             if items is None:
-                return "not a list of numbers with their names"
+                return Rejected("not a list of numbers with their names")
             groups = mark.groupdict()
             columns = []
             for item in items:
@@ -185,7 +186,7 @@ class Reader(SnapshotReader[TopLayout]):
                 name = label if label.startswith("{unit}") else summary.prefix + label
                 columns.append(name.replace("{unit}", unit).strip())
             if len(set(columns)) != len(columns):
-                return "a name stands twice in the line"
+                return Rejected("a name appears twice in the line")
             rows.append((groups.get("instance") or "", columns, [_with_unit(item.number, item.unit, summary) for item in items]))
         stat = self.stat(summary.stat)
         for _, columns, words in rows:
@@ -204,18 +205,18 @@ class Reader(SnapshotReader[TopLayout]):
                 self.gather(stat, columns, words, offset=line.offset)
         return LineKind.SAMPLE
 
-    def _take_process(self, line: Line, text: str) -> LineKind | str | None:
+    def _take_process(self, line: Line, text: str) -> Claim:
         header = self._header
         if STATE in header:
             # Busybox has a place each for state, swapped out and nice; a large share touches the size before it.
             text = PARTED_STATE.sub(r"\1\2 ", GLUED_SHARE.sub(r"\1 \2", text, count=1), count=1)
         words = split_words(text, len(header) - 1)
         if len(words) != len(header):
-            return None
+            return NOT_MINE
         layout = self.layout
         at = header.index(PID)
         if not words[at].isdigit():
-            return None
+            return NOT_MINE
         columns: list[str] = []
         numbers: list[str] = []
         for column, word in zip(header, words, strict=True):
@@ -223,7 +224,7 @@ class Reader(SnapshotReader[TopLayout]):
                 continue
             number = self._number(column, word)
             if number is None:
-                return f"column {column}: {word[:40]!r} is no number"
+                return Rejected(f"column {column}: {word[:40]!r} is not a number")
             columns.append(column)
             numbers.append(number)
         self.want_report()
@@ -235,7 +236,7 @@ class Reader(SnapshotReader[TopLayout]):
             self._add(line, [columns[number] for number in kept], [numbers[number] for number in kept], instance, is_old=False)
         return refused or LineKind.SAMPLE
 
-    def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> str | None:
+    def _add(self, line: Line, columns: Sequence[str], words: Sequence[str], instance: str, *, is_old: bool) -> Rejected | None:
         if not columns:
             return NO_VALUES
         stat = self.stat(self.layout.process)

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -33,7 +34,7 @@ HEADER: Final = re.compile(r"\s*[kK]B\s+reclen(?:\s+(?:f?re)?(?:write|read)|\s+(
 ALL_PREFIXES: Final = ("random", "random", "bkwd", "record", "stride")
 # What follows each word of the upper line.
 FOLLOWS: Final = {"random": ("read", "write"), "bkwd": ("read",), "record": ("rewrite",), "stride": ("read",)}
-# The columns of each test by its number behind -i.
+# The columns of each test by its number after -i.
 TESTS: Final = (
     ("write", "rewrite"),
     ("read", "reread"),
@@ -96,7 +97,7 @@ class Reader(LineReader[IozoneLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Columns and their ends, the tests that were asked for, the unit, the sample of the children."""
+        """Restore columns and their ends, the tests that were asked for, the unit, and the sample of the children."""
 
         def texts(key: str) -> list[str]:
             found = own.get(key)
@@ -114,7 +115,7 @@ class Reader(LineReader[IozoneLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "prefixes": self._prefixes,
             "columns": self._columns,
@@ -131,35 +132,31 @@ class Reader(LineReader[IozoneLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next run begins."""
+        """Start a new run."""
         self._close_children()
         self._prefixes, self._columns, self._lengths, self._tests = [], [], [], []
         self._mode = self._report = ""
         self._is_open = False
 
     def finish(self) -> None:
-        """The sample of the children is whole."""
+        """Complete the sample of the children."""
         self._close_children()
 
     def is_whole(self, line: Line) -> bool:
-        """Return a unit stands behind the number."""
+        """Return whether a unit follows the last number."""
         return SEEN_BY.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a row of one of the tables, a line of the children, or what IOzone says of itself."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of IOzone"
+            return Rejected("longer than any line of IOzone")
         taken = self._take_header(text)
-        if taken is None and self._columns and NUMBERS.fullmatch(text) is not None:
+        if not taken and self._columns and NUMBERS.fullmatch(text) is not None:
             taken = self._take_row(line)
-        if taken is None:
-            taken = self._take_children(line)
-        if taken is None:
-            taken = self._take_report(line)
-        return self._take_setting(text) if taken is None else taken
+        return taken or self._take_children(line) or self._take_report(line) or self._take_setting(text)
 
     def _open_run(self) -> None:
         if not self._is_open:
@@ -169,13 +166,13 @@ class Reader(LineReader[IozoneLayout]):
 
     # Settings.
 
-    def _take_setting(self, text: str) -> LineKind | str:
+    def _take_setting(self, text: str) -> Outcome:
         if BANNER.fullmatch(text) is not None:
             self.begin_call()
             self._in_banner = True
             return LineKind.IGNORED
         found = BEGAN.fullmatch(text)
-        stamp = parse_stamp(found["time"] if found is not None else text)
+        stamp = parse_timestamp(found["time"] if found is not None else text)
         if stamp is not None:
             self._close_children()
             self._is_open = False
@@ -188,21 +185,21 @@ class Reader(LineReader[IozoneLayout]):
             self._tests = [int(test) for test in re.findall(r"(?:^|\s)-i\s*(\d{1,2})(?=\s|$)", found["command"])][:32]
             return LineKind.IGNORED
         if OUTPUT.fullmatch(text) is not None:
-            # The names of the contributors are behind us.
+            # The names of the contributors are after us.
             self._in_banner = False
             return LineKind.IGNORED
         if self._in_banner or SETTING.fullmatch(text.strip()) is not None or text.strip() in ("[...]", "..."):
             return LineKind.IGNORED
-        return "not a line of IOzone"
+        return Rejected("not a line of IOzone")
 
     # The table.
 
-    def _take_header(self, text: str) -> LineKind | str | None:
+    def _take_header(self, text: str) -> Claim:
         if PREFIXES.fullmatch(text) is not None:
             self._prefixes, self._in_banner = text.split(), False
             return LineKind.HEADER
         if HEADER.fullmatch(text) is None:
-            return None
+            return NOT_MINE
         self._close_children()
         self._in_banner = False
         found = list(WORD.finditer(text))
@@ -214,22 +211,22 @@ class Reader(LineReader[IozoneLayout]):
         for number, prefix in enumerate(prefixes):
             if first < 2 or words[first + number] not in FOLLOWS[prefix]:
                 self._columns = []
-                return "a header whose two lines do not fit"
+                return Rejected("a header whose two lines do not fit")
             words[first + number] = f"{prefix} {words[first + number]}"
         self._prefixes = []
         if len(set(words)) != len(words):
             self._columns = []
-            return "a header without its first line"
+            return Rejected("a header without its first line")
         self._columns, self._ends = words[2:], [word.end() for word in found]
         self._open_run()
         return LineKind.HEADER
 
-    def _take_row(self, line: Line) -> LineKind | str:
+    def _take_row(self, line: Line) -> Outcome:
         found = list(WORD.finditer(line.text))
         size, length, *values = [word[0] for word in found]
         columns = self._place(values, [word.end() for word in found])
         if columns is None:
-            return f"{len(values)} numbers under a header of {len(self._columns)} tests, and no telling which of them ran"
+            return Rejected(f"{len(values)} numbers under a header of {len(self._columns)} tests; it is unknown which of them ran")
         layout = self.layout
         stat = {"OPS": layout.table_ops, "Microseconds/op": layout.table_us}.get(self._mode, layout.table)
         name = self._repeats.name(f"{size} kB reclen {length}")
@@ -256,7 +253,7 @@ class Reader(LineReader[IozoneLayout]):
 
     # Several processes.
 
-    def _take_children(self, line: Line) -> LineKind | str | None:
+    def _take_children(self, line: Line) -> Claim:
         if (found := SEEN_BY.fullmatch(line.text)) is not None:
             test, column = " ".join(found["test"].split()), f"{found['who']} throughput"
             if column in self._children or test != self._children.get("test", test):
@@ -268,10 +265,10 @@ class Reader(LineReader[IozoneLayout]):
             return LineKind.SAMPLE
         found = PER_CHILD.fullmatch(line.text)
         if found is None:
-            return None
+            return NOT_MINE
         column = f"{found['which']} {'xfer' if found['xfer'] else 'throughput per process'}"
         if not self._children or column in self._children:
-            return "a number of no test"
+            return Rejected("a number without a test")
         self._children[column] = found["value"]
         return LineKind.SAMPLE
 
@@ -286,7 +283,7 @@ class Reader(LineReader[IozoneLayout]):
 
     # Reports for spreadsheets.
 
-    def _take_report(self, line: Line) -> LineKind | str | None:
+    def _take_report(self, line: Line) -> Claim:
         text = line.text
         if (found := REPORT.fullmatch(text)) is not None:
             self._report, self._lengths = found["test"], []
@@ -301,10 +298,10 @@ class Reader(LineReader[IozoneLayout]):
         elif (found := TEST_ROW.fullmatch(text)) is not None:
             names = [found["test"]] * len(found["values"].split())
         if found is None or not names:
-            return None
+            return NOT_MINE
         values = found["values"].split()
         if len(values) > len(names):
-            return f"{len(values)} numbers under {len(names)} record lengths"
+            return Rejected(f"{len(values)} numbers under {len(names)} record lengths")
         self._close_children()
         self._open_run()
         stat = self.layout.report

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -63,7 +64,7 @@ class Reader(LineReader[McelogLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """What is known of the present event or memory module, and where its first line stands."""
+        """Restore what is known of the present event or memory module, and where its first line stands."""
         self._events, self._memory = self.layout.events, self.layout.memory
 
         def texts(key: str) -> dict[str, str]:
@@ -76,7 +77,7 @@ class Reader(LineReader[McelogLayout]):
         self._is_open = own.get("is_open") is True
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "event": dict(self._event),
             "module": dict(self._module),
@@ -86,21 +87,21 @@ class Reader(LineReader[McelogLayout]):
         }
 
     def begin_call(self) -> None:
-        """The event is whole, and counters that come are of a new report."""
+        """Complete the event; the next counters belong to a new report."""
         self._close()
         self._is_open = False
 
     def finish(self) -> None:
-        """The event is whole."""
+        """Complete the event."""
         self._close()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a line of an event or of a module's counters."""
         text = line.text.strip()
         if not text or text == "Memory errors":
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of mcelog"
+            return Rejected("longer than any line of mcelog")
         if BEGIN.fullmatch(text) is not None:
             if "place" in self._event or self._module:
                 self._close()
@@ -117,7 +118,7 @@ class Reader(LineReader[McelogLayout]):
         if self.see_time_line(text):
             self.begin_call()
             return LineKind.TIMESTAMP
-        return "not a line of mcelog"
+        return Rejected("not a line of mcelog")
 
     def _take_event(self, text: str) -> LineKind | None:
         event = self._event

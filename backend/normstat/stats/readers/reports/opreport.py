@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats, spell_out, ungroup
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -76,7 +77,7 @@ class Reader(LineReader[OpreportLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns, the indent of the header, the row that indented ones belong to, callers whose callee comes yet."""
+        """Restore the columns, the header's indent, the row that indented ones belong to, and callers without their callee."""
         layout = self.layout
         self._symbols, self._details, self._arcs, self._images = layout.symbols, layout.details, layout.arcs, layout.images
         columns, callers = own.get("columns"), own.get("callers")
@@ -90,7 +91,7 @@ class Reader(LineReader[OpreportLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "indent": self._indent,
@@ -103,7 +104,7 @@ class Reader(LineReader[OpreportLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._close_arcs("")
         self._columns, self._owner, self._is_graph, self._is_open, self._end = [], "", False, False, 0
 
@@ -111,13 +112,13 @@ class Reader(LineReader[OpreportLayout]):
         """Callers whose callee was cut off."""
         self._close_arcs("")
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a row, or what OProfile says of the profile."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of opreport"
+            return Rejected("longer than any line of opreport")
         if RULE.fullmatch(text) is not None:
             self._close_arcs("")
             if self._columns:
@@ -126,7 +127,7 @@ class Reader(LineReader[OpreportLayout]):
         if self._take_header(text):
             return LineKind.HEADER
         taken = self._take_row(line) if self._columns else self._take_summary(line)
-        if taken is not None:
+        if taken:
             return taken
         if MESSAGE.fullmatch(text.strip()) is not None:
             if text.lstrip().startswith("CPU: "):
@@ -135,7 +136,7 @@ class Reader(LineReader[OpreportLayout]):
         if self.see_time_line(text):
             self.begin_call()
             return LineKind.TIMESTAMP
-        return "not a line of opreport"
+        return Rejected("not a line of opreport")
 
     def _open_report(self) -> None:
         if not self._is_open:
@@ -164,14 +165,14 @@ class Reader(LineReader[OpreportLayout]):
 
     # Summaries by image.
 
-    def _take_summary(self, line: Line) -> LineKind | str | None:
+    def _take_summary(self, line: Line) -> Claim:
         words = line.text.split()
         at = 0
         while at + 1 < len(words) and words[at].isdecimal() and SHARE.fullmatch(words[at + 1]) is not None:
             at += 2
         name = " ".join(words[at:])
         if not at or not name:
-            return None
+            return NOT_MINE
         numbers = [spell_out(word) for word in words[:at]]
         # The numbers of programs end at one place, those of the images that they used farther right.
         text = line.text.expandtabs()
@@ -188,37 +189,37 @@ class Reader(LineReader[OpreportLayout]):
 
     # Rows under a header.
 
-    def _take_row(self, line: Line) -> LineKind | str | None:
+    def _take_row(self, line: Line) -> Claim:
         columns = [column for column in self._columns if column in NUMBERS]
         has_vma = self._columns[0] == VMA
         words = line.text.split(maxsplit=len(columns) + has_vma)
         vma = words.pop(0) if has_vma and words else ""
         numbers = [spell_out(ungroup(word)) for word in words[: len(columns)]]
         if not numbers or not numbers[0].isdecimal() or (has_vma and HEX.fullmatch(vma) is None):
-            return None
+            return NOT_MINE
         if len(numbers) < len(columns):
-            return f"{len(numbers)} numbers under a header of {len(columns)}"
+            return Rejected(f"{len(numbers)} numbers under a header of {len(columns)}")
         name = " ".join(" ".join(words[len(columns) :]).split())
         is_indented = len(line.text) - len(line.text.lstrip()) > self._indent
         if is_indented and has_vma:
             parts = [self._owner, vma, name]
             return self._add(self._details, columns, numbers, ": ".join(filter(None, parts)), line.offset)
         if not name:
-            return "no name"
+            return Rejected("no name")
         if is_indented and self._is_graph:
             return self._take_arc(Arc(numbers, name, line.offset))
         self._owner = name
         self._close_arcs(name)
         return self._add(self._symbols, columns, numbers, name, line.offset)
 
-    def _add(self, stat: Stat, columns: list[str], numbers: list[str], name: str, offset: int) -> LineKind | str:
+    def _add(self, stat: Stat, columns: list[str], numbers: list[str], name: str, offset: int) -> Outcome:
         return self.add_row(stat, columns, numbers, instance=self._repeats.name(name), offset=offset) or LineKind.SAMPLE
 
-    def _take_arc(self, arc: Arc) -> LineKind | str:
+    def _take_arc(self, arc: Arc) -> Outcome:
         if self._owner:
             self._add_arc(arc, f"{self._owner} -> {arc.name}")
         elif len(self._callers) >= MAX_ARCS:
-            return f"more than {MAX_ARCS} callers"
+            return Rejected(f"more than {MAX_ARCS} callers")
         else:
             self._callers.append(arc)
         return LineKind.SAMPLE

@@ -22,6 +22,7 @@ from decimal import Decimal
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -30,7 +31,7 @@ COUNTS: Final = ("acquired", "contended")
 COLUMN: Final = r"(?:acquired|contended|(?:total|max|min|avg) wait(?: \(ns\))?)"
 COLUMNS: Final = re.compile(COLUMN)
 REPORT_HEADER: Final = re.compile(rf"\s*Name((?:\s+{COLUMN})+)\s*")
-# Behind the numbers stands what a row of contention is about.
+# After the numbers stands what a row of contention is about.
 CONTENTION_HEADER: Final = re.compile(
     rf"\s*({COLUMN}(?:\s+{COLUMN})*)\s+(type\s+caller|pid\s+comm|pid\s+owner|address\s+symbol|cgroup)\s*"
 )
@@ -69,7 +70,7 @@ class Reader(LineReader[PerfLockLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns, what a row is about ("" for a report), the separator, the names that came up."""
+        """Restore the columns, what a row is about ("" for a report), the separator and the names seen."""
         self._report, self._contention = self.layout.report, self.layout.contention
         columns = own.get("columns")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
@@ -78,7 +79,7 @@ class Reader(LineReader[PerfLockLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "subject": self._subject,
@@ -87,28 +88,28 @@ class Reader(LineReader[PerfLockLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._columns = []
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a row, or what perf says besides."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of perf lock"
+            return Rejected("longer than any line of perf lock")
         if self._take_header(text):
             return LineKind.HEADER
         if MESSAGE.fullmatch(text.strip()) is not None or (self._subject and FRAME.fullmatch(text) is not None):
             return LineKind.IGNORED
         if self._columns:
             taken = self._take_separated(line) if self._separator else self._take_row(line)
-            if taken is not None:
+            if taken:
                 return taken
         if self.see_time_line(text):
             self.begin_call()
             return LineKind.TIMESTAMP
-        return "not a line of perf lock"
+        return Rejected("not a line of perf lock")
 
     def _take_header(self, text: str) -> bool:
         separator = subject = ""
@@ -132,7 +133,7 @@ class Reader(LineReader[PerfLockLayout]):
         self._repeats.clear()
         return True
 
-    def _take_row(self, line: Line) -> LineKind | str | None:
+    def _take_row(self, line: Line) -> Claim:
         words = line.text.split()
         numbers: list[str] = []
         if self._subject:
@@ -151,16 +152,16 @@ class Reader(LineReader[PerfLockLayout]):
                 numbers.insert(0, word)
                 rest = rest[: len(rest) - n_words]
         if not all(numbers):
-            return None if not any(numbers) else f"not {len(self._columns)} numbers as in the header"
+            return NOT_MINE if not any(numbers) else Rejected(f"not {len(self._columns)} numbers as in the header")
         return self._add(numbers, rest, line.offset)
 
-    def _take_separated(self, line: Line) -> LineKind | str | None:
+    def _take_separated(self, line: Line) -> Claim:
         parts = [part.strip() for part in line.text.split(self._separator)]
         numbers = [_number(column, [part])[0] for column, part in zip(self._columns, parts, strict=False)]
         if not any(numbers):
-            return None
+            return NOT_MINE
         if not all(numbers) or len(numbers) < len(self._columns):
-            return f"not {len(self._columns)} numbers as in the header"
+            return Rejected(f"not {len(self._columns)} numbers as in the header")
         rest = parts[len(numbers) :]
         if self._subject.startswith("address symbol type") and len(rest) == 3:
             rest[2] = f"({rest[2]})"
@@ -168,9 +169,9 @@ class Reader(LineReader[PerfLockLayout]):
         n_parts = 3 if self._subject.startswith("address") else 2
         return self._add(numbers, " ".join(rest[:n_parts]).split(), line.offset)
 
-    def _add(self, numbers: list[str], rest: list[str], offset: int) -> LineKind | str:
+    def _add(self, numbers: list[str], rest: list[str], offset: int) -> Outcome:
         if not rest:
-            return "no name"
+            return Rejected("no name")
         if self._subject.startswith("type") and len(rest) > 1:
             rest = [*rest[1:], f"({rest[0]})"]
         stat = self._contention if self._subject else self._report

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats, ungroup
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -36,7 +37,7 @@ NUMBERS: Final = (*SHARES, "Samples", "Period")
 NUMBER: Final = "|".join(sorted(NUMBERS, key=len, reverse=True))
 NUMBER_NAMES: Final = re.compile(NUMBER)
 GAP: Final = r"(?:\s*[;,|]\s*|\s+)"
-# Behind the columns of numbers come those that name a row, whatever perf was told to sort by.
+# After the columns of numbers come those that name a row, whatever perf was told to sort by.
 HEADER: Final = re.compile(rf"#\s*(?P<numbers>(?:{NUMBER})(?:{GAP}(?:{NUMBER}))*){GAP}[A-Z\[].*")
 # perf top and the browser print no #.
 BARE_HEADER: Final = re.compile(
@@ -69,7 +70,7 @@ class Reader(LineReader[PerfReportLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns of numbers, the separator, the event and those before it in this report, the names that came up."""
+        """Restore the columns of numbers, the separator, the event and those before it in this report, and the names seen."""
         self._rows, self._events = self.layout.rows, self.layout.events
         columns, events = own.get("columns"), own.get("events")
         self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
@@ -83,7 +84,7 @@ class Reader(LineReader[PerfReportLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "events": self._seen,
@@ -95,7 +96,7 @@ class Reader(LineReader[PerfReportLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._add_event("")
         self._columns, self._seen, self._event, self._is_open = [], [], "", False
 
@@ -103,13 +104,13 @@ class Reader(LineReader[PerfReportLayout]):
         """No number of events comes any more."""
         self._add_event("")
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a row, one of the lines with #, or a line of a call graph."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of perf report"
+            return Rejected("longer than any line of perf report")
         if text.lstrip().startswith("#"):
             return self._take_comment(line)
         if (found := BARE_HEADER.fullmatch(text.strip())) is not None:
@@ -125,7 +126,7 @@ class Reader(LineReader[PerfReportLayout]):
         if self.see_time_line(text):
             self.begin_call()
             return LineKind.TIMESTAMP
-        return "not a line of perf report"
+        return Rejected("not a line of perf report")
 
     def _open_report(self) -> None:
         if not self._is_open:
@@ -133,7 +134,7 @@ class Reader(LineReader[PerfReportLayout]):
             self._is_open = True
             self._repeats.clear()
 
-    def _take_comment(self, line: Line) -> LineKind | str:
+    def _take_comment(self, line: Line) -> Outcome:
         text = line.text.strip()
         if (found := HEADER.fullmatch(text)) is not None:
             return self._take_header(found["numbers"], text)
@@ -150,22 +151,22 @@ class Reader(LineReader[PerfReportLayout]):
             self._add_event(ungroup(found["n"]))
             return LineKind.SAMPLE
         if (found := CAPTURED.fullmatch(text)) is not None:
-            stamp = parse_stamp(found["time"])
+            stamp = parse_timestamp(found["time"])
             if stamp is not None:
                 self.begin_call()
                 self.see_stamp(stamp)
                 return LineKind.TIMESTAMP
         if not {"Overhead", "Children"}.isdisjoint(text.split()):
             self._columns = []
-            return "a header whose columns are not known, or not in an order that can be read"
+            return Rejected("a header whose columns are not known, or not in an order that can be read")
         return LineKind.IGNORED
 
-    def _take_header(self, names: str, text: str) -> LineKind | str:
+    def _take_header(self, names: str, text: str) -> Outcome:
         self._add_event("")
         numbers = NUMBER_NAMES.findall(names)
         if len(set(numbers)) != len(numbers):
             self._columns = []
-            return "a column of numbers twice"
+            return Rejected("a column of numbers twice")
         self._open_report()
         found = SEPARATOR.search(text)
         self._columns, self._separator = numbers, found[0] if found is not None else ""
@@ -178,7 +179,7 @@ class Reader(LineReader[PerfReportLayout]):
             columns = ("samples", "event count")
             self.add_row(self._events, columns, [n_samples, n_events], instance=self._event, offset=offset)
 
-    def _take_row(self, text: str, offset: int) -> LineKind | str:
+    def _take_row(self, text: str, offset: int) -> Outcome:
         n_numbers = len(self._columns)
         parts = text.split(self._separator) if self._separator else text.split(maxsplit=n_numbers)
         words = [part.strip() for part in parts]
@@ -186,9 +187,9 @@ class Reader(LineReader[PerfReportLayout]):
         numbers = [value[1] for value in found if value is not None]
         rest = " ".join(" ".join(words[n_numbers:]).split())
         if len(numbers) < n_numbers or not rest:
-            return f"not {n_numbers} numbers and a name"
+            return Rejected(f"not {n_numbers} numbers and a name")
         if VALUE.fullmatch(rest.split()[0]) is not None and rest.split()[0].endswith("%"):
-            return "more percentages than columns (a group of events)"
+            return Rejected("more percentages than columns (a group of events)")
         if len(self._seen) > 1:
             rest = f"{rest} ({self._event})"
         name = self._repeats.name(rest)

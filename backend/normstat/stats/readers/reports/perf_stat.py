@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
 from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -54,7 +55,7 @@ MESSAGE: Final = re.compile(
     r"|echo [01] > /proc/.*|perf: .*|Error:.*|#\s*|# Table of individual measurements:|# Final result:)"
 )
 LEFT_OUT: Final = re.compile(r"\s*\[?\.\.\.\]?\s*")
-NOT_OURS: Final = "not a line of perf stat"
+NOT_OURS: Final = Rejected("not a line of perf stat")
 # JSON is long; a table for people is not.
 MAX_LINE: Final = 4096
 MAX_TEXT: Final = 500
@@ -78,7 +79,7 @@ class Reader(LineReader[PerfStatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Whether a title came, the separator, the present interval, the event before, the names that came up."""
+        """Restore whether a title came, the separator, the present interval, the last event and the names seen."""
         self._counters, self._metrics, self._times = self.layout.counters, self.layout.metrics, self.layout.times
         self._is_titled = own.get("is_titled") is True
         self._separator = str(own.get("separator", ""))
@@ -89,7 +90,7 @@ class Reader(LineReader[PerfStatLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "is_titled": self._is_titled,
             "separator": self._separator,
@@ -101,7 +102,7 @@ class Reader(LineReader[PerfStatLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next run begins."""
+        """Start a new run."""
         self._is_titled = self._is_open = self._is_lost = False
         self._interval = self._event = ""
         self._repeats.clear()
@@ -114,7 +115,7 @@ class Reader(LineReader[PerfStatLayout]):
         """Return the brackets at the end are there."""
         return line.text.rstrip().endswith((")", "}")) or SECONDS.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is in its form."""
         text = line.text
         if self._is_titled and text.endswith("#") and (found := RUN.fullmatch(text)) is not None:
@@ -141,9 +142,9 @@ class Reader(LineReader[PerfStatLayout]):
         counter = self._parse(text)
         return self._take_other(text) if counter is None else self._take_counter(counter, line.offset)
 
-    def _take_other(self, text: str) -> LineKind | str:
+    def _take_other(self, text: str) -> Outcome:
         found = STARTED.fullmatch(text)
-        stamp = parse_stamp(found["time"] if found is not None else text)
+        stamp = parse_timestamp(found["time"] if found is not None else text)
         if stamp is not None:
             self.begin_call()
             self.see_stamp(stamp)
@@ -173,8 +174,8 @@ class Reader(LineReader[PerfStatLayout]):
                 return counter
         return None
 
-    def _take_seconds(self, found: re.Match[str], offset: int) -> LineKind | str:
-        # No counters come behind the times.
+    def _take_seconds(self, found: re.Match[str], offset: int) -> Outcome:
+        # No counters come after the times.
         self._is_titled = False
         words = {"seconds": found["seconds"]}
         if found["deviation"]:
@@ -186,18 +187,18 @@ class Reader(LineReader[PerfStatLayout]):
         )
         return reason or LineKind.SAMPLE
 
-    def _take_counter(self, counter: Counter, offset: int) -> LineKind | str:
+    def _take_counter(self, counter: Counter, offset: int) -> Outcome:
         if counter.time is not None and counter.time != self._interval:
             self._begin_interval(counter.time)
         if not counter.event:
             if counter.is_group:
                 self._event = counter.place
             if not self._event:
-                return "a metric of no event"
+                return Rejected("a metric without an event")
             return self._add_metric(counter, self._event, offset)
         place = counter.place
         if self._interval and counter.time is None and not place.startswith(SUMMARY):
-            # The sums of the whole run, behind its intervals.
+            # The sums of the whole run, after its intervals.
             place = f"{SUMMARY} {place}".rstrip()
         name = f"{place} {counter.event}" if place else counter.event
         name = self._repeats.name(name)
@@ -225,7 +226,7 @@ class Reader(LineReader[PerfStatLayout]):
             self._add_metric(counter, name, offset)
         return LineKind.SAMPLE
 
-    def _add_metric(self, counter: Counter, name: str, offset: int) -> LineKind | str:
+    def _add_metric(self, counter: Counter, name: str, offset: int) -> Outcome:
         assert counter.metric is not None
         word, unit = counter.metric
         reason = self.add_row(

@@ -20,6 +20,7 @@ from decimal import Decimal
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -98,7 +99,7 @@ class Reader(LineReader[RunTimesLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """What is known of the present run, and where its first line stands."""
+        """Restore what is known of the present run, and where its first line stands."""
         self._runs = self.layout.runs
         words = own.get("words")
         self._words = {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
@@ -106,25 +107,25 @@ class Reader(LineReader[RunTimesLayout]):
         self._at = int(str(own.get("at", 0)))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {"words": dict(self._words), "command": self._run_command, "at": self._at}
 
     def begin_call(self) -> None:
-        """The run is whole."""
+        """Complete the run."""
         self._close()
 
     def finish(self) -> None:
-        """The run is whole."""
+        """Complete the run."""
         self._close()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return one of a run's lines, or all of a run."""
         text = line.text
         if not text.strip():
             # ptime -m has blank lines between its groups; the next run says real once more.
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any line of time"
+            return Rejected("longer than any line of time")
         words = self._parse(text)
         if words is not None:
             return self._gather(words, line.offset)
@@ -135,7 +136,7 @@ class Reader(LineReader[RunTimesLayout]):
         self._close()
         if self.see_time_line(text):
             return LineKind.TIMESTAMP
-        return LineKind.IGNORED if MESSAGE.fullmatch(text.strip()) is not None else "not a line of time"
+        return LineKind.IGNORED if MESSAGE.fullmatch(text.strip()) is not None else Rejected("not a line of time")
 
     def _parse(self, text: str) -> dict[str, str] | None:
         if (found := LINE.fullmatch(text)) is not None:
@@ -151,10 +152,10 @@ class Reader(LineReader[RunTimesLayout]):
         name, _, word = text.strip().rpartition(": ")
         return {VERBOSE_COLUMNS[name]: word} if name in VERBOSE_COLUMNS else None
 
-    def _gather(self, words: dict[str, str], offset: int) -> LineKind | str:
+    def _gather(self, words: dict[str, str], offset: int) -> Outcome:
         for name, word in words.items():
             if name in TIMES and PARTS.fullmatch(word.replace(",", ".")) is None:
-                return f"{word[:40]!r} is no time"
+                return Rejected(f"{word[:40]!r} is not a time")
         if not self._words.keys().isdisjoint(words):
             self._close()
         if not self._words:

@@ -1,4 +1,4 @@
 """Readers of Solaris tools with layouts of their own: prstat, kstat, lockstat, truss, iostat -E, nicstat.
 
-Never: what readers share (`stats.engine`). Entry point: each module is a reader, registered in `stats.readers`.
+Never: what readers share (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
 """

@@ -18,6 +18,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -35,7 +36,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_device` is the one that lines are about, `_first` the one that the report began with."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._device = str(own.get("device", ""))
         self._first = str(own.get("first", ""))
@@ -49,7 +50,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         super().end_report()
         self._device = self._first = ""
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return a device, its size, or more of its errors."""
         device = DEVICE.fullmatch(text)
         if device is not None and (pairs := _pairs(device["pairs"])):
@@ -63,10 +64,10 @@ class Reader(SnapshotReader[OneStatLayout]):
         size = SIZE.fullmatch(text)
         pairs = {"Size": size["bytes"]} if size is not None else _pairs(text[:400])
         if not pairs:
-            return None
-        return self._gather(pairs, line) if self._device else "of no device that was named"
+            return NOT_MINE
+        return self._gather(pairs, line) if self._device else Rejected("no device was named before it")
 
-    def _gather(self, pairs: dict[str, str], line: Line) -> LineKind | str:
+    def _gather(self, pairs: dict[str, str], line: Line) -> Outcome:
         reason = self.gather(self.spec.stats[0], list(pairs), list(pairs.values()), offset=line.offset, instance=self._device)
         return reason or LineKind.SAMPLE
 

@@ -22,6 +22,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_numbers import spell_out
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -42,27 +43,27 @@ class Reader(LineReader[OneStatLayout]):
     """One call of the reader: `_first` is the name that began the report, `_group` the one that statistics stand under."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._first = str(own.get("first", ""))
         self._module = str(own.get("module", ""))
         self._group = str(own.get("group", ""))
 
-    def load_behind_gap(self, own: State) -> None:
-        """The first name is still true; the group that lines belong to is not."""
+    def load_after_gap(self, own: State) -> None:
+        """Keep the first name; the group that lines belong to is lost."""
         self.load({"first": own.get("first", "")})
 
     def save(self) -> State:
         """Return what `load` takes."""
         return {"first": self._first, "module": self._module, "group": self._group}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a statistic, the beginning of a group, or a time."""
         text = line.text.strip(" \t")
         if not text:
             self._group = ""
             return LineKind.IGNORED
         if len(text) > MAX_LINE_LENGTH:
-            return "no line that kstat is known to print"
+            return Rejected("not a known line of kstat")
         if self.see_time_line(text):
             self._first = ""
             return LineKind.TIMESTAMP
@@ -76,10 +77,10 @@ class Reader(LineReader[OneStatLayout]):
         if self._group and value and line.text[:1] in " \t":
             return self._add_statistic(f"{self._group}:{name}", value, line.offset)
         if NAME.fullmatch(name) is None:
-            return "no line that kstat is known to print"
+            return Rejected("not a known line of kstat")
         return self._add_statistic(name, value, line.offset)
 
-    def _add_statistic(self, name: str, value: str, offset: int) -> LineKind | str:
+    def _add_statistic(self, name: str, value: str, offset: int) -> Outcome:
         if EXPONENT.fullmatch(value):
             value = spell_out(value)
         if NUMBER.fullmatch(value) is None:
@@ -92,7 +93,7 @@ class Reader(LineReader[OneStatLayout]):
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Name and value: parted by a tab, by several blanks, or by the only blank that there is.
+    """Return name and value, separated by a tab, by several blanks, or by the only blank.
 
     >>> _split("sderr:0:sd0,err:Soft Errors\\t0"), _split("a:0:b:c 7"), _split("a:0:b:Product ST 18"), _split("a:0:b:c d    1 2")
     (('sderr:0:sd0,err:Soft Errors', '0'), ('a:0:b:c', '7'), ('a:0:b:Product ST 18', ''), ('a:0:b:c d', '1 2'))

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.layout import Shaped
@@ -68,7 +69,7 @@ SHARE: Final = re.compile(r"([0-9]{1,18})%")
 NUMBER: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,6})?")
 NO_SHARE: Final = "----"
 BUCKET_COLUMNS: Final = ("count", "low", "high")
-NOT_OURS: Final = "not a line of this tool"
+NOT_OURS: Final = Rejected("not a line of this tool")
 # No line of a table is longer, but a report that was squeezed into one may be.
 MAX_LINE: Final = 1000
 MAX_REPORT: Final = 65_536
@@ -107,7 +108,7 @@ class Reader(LineReader[LockstatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Section, columns, the record whose stack is not whole yet, names that came up."""
+        """Restore the section, the columns, the record whose stack is open, and the names seen."""
         layout = self.layout
         self._messages, self._sections = layout.messages, layout.sections
         self._rows, self._histogram, self._stacks = layout.rows, layout.histogram, layout.stacks
@@ -125,7 +126,7 @@ class Reader(LineReader[LockstatLayout]):
         self._record = LockRecord(*record) if isinstance(record, list) else None
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         record = self._record
         return {
             "section": self._section,
@@ -142,19 +143,19 @@ class Reader(LineReader[LockstatLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._close_record()
         self._is_open = False
 
     def finish(self) -> None:
-        """The last stack is whole."""
+        """Complete the last stack."""
         self._close_record()
 
     def is_whole(self, line: Line) -> bool:
         """Return a rule has no numbers to lose."""
         return RULE.fullmatch(line.text) is not None or LEFT_OUT.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is in its section."""
         text = line.text
         if len(text) > MAX_LINE:
@@ -171,7 +172,7 @@ class Reader(LineReader[LockstatLayout]):
             return LineKind.IGNORED
         return self._take_words(line)
 
-    def _take_words(self, line: Line) -> LineKind | str:
+    def _take_words(self, line: Line) -> Outcome:
         text = line.text
         if (found := HEADER.fullmatch(text)) is not None:
             return self._take_header(found)
@@ -180,12 +181,12 @@ class Reader(LineReader[LockstatLayout]):
         if DISTRIBUTION.fullmatch(text) is not None:
             self._in_distribution = True
             return LineKind.HEADER
-        taken = self._take_bucket(line) if self._in_distribution else None
-        if taken is None and self._columns and text.split(maxsplit=1)[0].isdecimal():
+        taken = self._take_bucket(line) if self._in_distribution else NOT_MINE
+        if not taken and self._columns and text.split(maxsplit=1)[0].isdecimal():
             taken = self._take_row(line)
-        return self._take_other(line) if taken is None else taken
+        return taken or self._take_other(line)
 
-    def _take_other(self, line: Line) -> LineKind | str:
+    def _take_other(self, line: Line) -> Outcome:
         text = line.text
         if TITLE_ONLY.fullmatch(text.strip()) is not None:
             self._begin_section(text.strip())
@@ -222,7 +223,7 @@ class Reader(LineReader[LockstatLayout]):
         self._titles.append(title)
         self._section, self._columns = title, []
 
-    def _take_title(self, found: re.Match[str], offset: int) -> LineKind | str:
+    def _take_title(self, found: re.Match[str], offset: int) -> Outcome:
         self._begin_section(found["title"])
         if self._sections is None:
             return LineKind.HEADER
@@ -246,7 +247,7 @@ class Reader(LineReader[LockstatLayout]):
 
     # Rows.
 
-    def _take_row(self, line: Line) -> LineKind | str:
+    def _take_row(self, line: Line) -> Outcome:
         self._close_record()
         n_values = len(self._columns)
         words = line.text.split()
@@ -259,20 +260,20 @@ class Reader(LineReader[LockstatLayout]):
             found = TOTAL_ONLY.fullmatch(line.text)
             if found is not None and self._sections is not None:
                 return self._take_title(found, line.offset)
-            return f"{len(words)} words under a header of {n_values + 2} columns"
+            return Rejected(f"{len(words)} words under a header of {n_values + 2} columns")
         return self._add(words, line.offset)
 
-    def _add(self, words: list[str], offset: int) -> LineKind | str:
+    def _add(self, words: list[str], offset: int) -> Outcome:
         *numbers, lock, caller = words
         for at, column in enumerate(self._columns):
             if column in ("indv", "genr", "cuml"):
                 share = SHARE.fullmatch(numbers[at])
                 if share is None and numbers[at] != NO_SHARE:
-                    return f"column {column}: {numbers[at][:40]!r} is no percentage"
+                    return Rejected(f"column {column}: {numbers[at][:40]!r} is not a percentage")
                 numbers[at] = share[1] if share is not None else NO_SHARE
         name = f"{self._section}: {lock} {caller}" if self._section else f"{lock} {caller}"
         if self._columns.count("(N/A)"):
-            return "times without a unit"
+            return Rejected("times without a unit")
         instance = self._repeats.name(name)
         missing = frozenset({NO_SHARE})
         reason = self.add_row(self._rows, self._columns, numbers, instance=instance, offset=offset, missing=missing)
@@ -284,16 +285,16 @@ class Reader(LineReader[LockstatLayout]):
 
     # What follows a row.
 
-    def _take_bucket(self, line: Line) -> LineKind | str | None:
+    def _take_bucket(self, line: Line) -> Claim:
         found = BUCKET.fullmatch(line.text)
         record = self._record
         if found is None:
             found = FRAME.fullmatch(line.text)
             if found is None:
-                return None
-            return "a frame of no row's stack" if record is None else self._add_frame(record, found["frame"])
+                return NOT_MINE
+            return Rejected("a frame outside a row's stack") if record is None else self._add_frame(record, found["frame"])
         if record is None:
-            return "a bucket of no row's distribution"
+            return Rejected("a bucket outside a row's distribution")
         high = int(found["low"])
         # The tool labels a bucket with its upper end: what lasted 1024 ns is counted under 2048.
         words = [found["count"], f"{high // 2}.0", f"{high}.0"]
@@ -305,14 +306,14 @@ class Reader(LineReader[LockstatLayout]):
             return self._add_frame(record, found["frame"])
         return LineKind.SAMPLE
 
-    def _add_frame(self, record: LockRecord, frame: str) -> LineKind | str:
+    def _add_frame(self, record: LockRecord, frame: str) -> Outcome:
         if len(record.frames) >= MAX_FRAMES:
-            return f"a stack of more than {MAX_FRAMES} frames"
+            return Rejected(f"a stack of more than {MAX_FRAMES} frames")
         record.frames.append(frame)
         return LineKind.SAMPLE
 
     def _close_record(self) -> None:
-        """The row's stack, if it has one, is whole: root first, the lock last."""
+        """Complete the row's stack, if it has one: root first, the lock last."""
         record, self._record, self._in_distribution = self._record, None, False
         if record is None or not record.frames:
             return

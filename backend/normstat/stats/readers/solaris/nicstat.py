@@ -27,11 +27,12 @@ from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.lines import Line, LineReader
-from normstat.stats.engine.timestamps import EPOCH, Stamp, parse_clock
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.timestamps import EPOCH, Timestamp, parse_clock
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 
-# The protocols, whose rows bear their name.
+# The protocols, whose rows have their name.
 PROTOCOLS: Final = ("TCP", "UDP")
 TCP: Final = ("InKB", "OutKB", "InSeg", "OutSeg", "Reset", "AttF", "%ReTX", "InConn", "OutCon", "Drops")
 UDP: Final = ("InDG", "OutDG", "InErr", "OutErr")
@@ -52,7 +53,7 @@ class Reader(LineReader[ColumnLayout]):
     """One call of the reader. `_first` is the clock of the first report, `_clock` that of the present header."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         header = own.get("header")
         self._header = tuple(map(str, header)) if isinstance(header, list) else ()
         self._clock = str(own.get("clock", ""))
@@ -60,8 +61,8 @@ class Reader(LineReader[ColumnLayout]):
         self._is_first = own.get("is_first", True) is True
         self._time: tuple[str, int] | None = None
 
-    def load_behind_gap(self, own: State) -> None:
-        """The header is still known, its clock is not."""
+    def load_after_gap(self, own: State) -> None:
+        """Keep the header without its clock."""
         self.load(own | {"clock": "", "is_first": False})
 
     def save(self) -> State:
@@ -69,10 +70,10 @@ class Reader(LineReader[ColumnLayout]):
         return {"header": list(self._header), "clock": self._clock, "first": self._first, "is_first": self._is_first}
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         self._first, self._is_first = "", True
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         words = line.text.split()
         if not words:
@@ -81,7 +82,7 @@ class Reader(LineReader[ColumnLayout]):
             return self._take_parseable(words, line.offset)
         if self._is_header(words):
             if len(words) > MAX_COLUMNS:
-                return "too many columns"
+                return Rejected("too many columns")
             has_clock = parse_clock(words[0]) is not None
             self._clock = words[0] if has_clock else ""
             self._header = tuple(words[1:] if has_clock else words)
@@ -90,7 +91,7 @@ class Reader(LineReader[ColumnLayout]):
             return self._take_row(words, line.offset)
         if self.see_time_line(line.text):
             return LineKind.TIMESTAMP
-        return "a line before any header"
+        return Rejected("a line before any header")
 
     def _is_header(self, words: Sequence[str]) -> bool:
         return self._stat_of(words) is not None and (words[0] in ("Time", "Int") or parse_clock(words[0]) is not None)
@@ -100,41 +101,41 @@ class Reader(LineReader[ColumnLayout]):
         table = next((table for table in self.layout.tables if all(needed & present for needed in table.header)), None)
         return self.stat(table.stat) if table is not None else None
 
-    def _take_row(self, words: list[str], offset: int) -> LineKind | str:
+    def _take_row(self, words: list[str], offset: int) -> Outcome:
         header, clock = self._header, self._clock
         stat = self._stat_of(header)
         if stat is None:
-            return "a row under no header that is known"
+            return Rejected("a row without a known header")
         if header[0] == "Time":
             clock, words, columns = words[0], words[1:], header[2:]
             if parse_clock(clock) is None:
-                return f"no line that {self.spec.tool} is known to print"
+                return Rejected(f"not a known line of {self.spec.tool}")
         elif header[: len(LINK)] == LINK:
             return self._take_link(stat, header, words, offset)
         else:
             columns = header
             if (words[0] in PROTOCOLS) != (columns in (TCP, UDP)):
-                return "the name of the row does not fit its header"
+                return Rejected("the name of the row does not fit its header")
         if len(words) != len(columns) + 1:
-            return f"{len(words)} values for {len(columns) + 1} columns"
+            return Rejected(f"{len(words)} values for {len(columns) + 1} columns")
         return self._add(stat, columns, words, clock, offset)
 
-    def _take_link(self, stat: Stat, header: Sequence[str], words: Sequence[str], offset: int) -> LineKind | str:
+    def _take_link(self, stat: Stat, header: Sequence[str], words: Sequence[str], offset: int) -> Outcome:
         """Return a row of -l: the speed is its only number."""
         if len(words) < len(header):
-            return f"{len(words)} values for {len(header)} columns"
+            return Rejected(f"{len(words)} values for {len(header)} columns")
         return self.add_row(stat, ["Mbit/s"], [words[2]], instance=words[0], offset=offset) or LineKind.SAMPLE
 
-    def _take_parseable(self, words: Sequence[str], offset: int) -> LineKind | str:
+    def _take_parseable(self, words: Sequence[str], offset: int) -> Outcome:
         cells = words[0].split(":")
         name, n_values = cells[1], len(cells) - 2
         columns = {"TCP": TCP, "UDP": UDP}.get(name) or INTERFACE.get(n_values, ())
         stat = self._stat_of(columns) if columns else None
         if stat is None or len(words) > 1 or n_values != len(columns) or EPOCH.fullmatch(cells[0]) is None:
-            return f"no line that {self.spec.tool} is known to print"
+            return Rejected(f"not a known line of {self.spec.tool}")
         return self._add(stat, columns, cells[1:], cells[0], offset)
 
-    def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], clock: str, offset: int) -> LineKind | str:
+    def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], clock: str, offset: int) -> Outcome:
         """Add a row; the name is its first word."""
         is_first = self._is_first and clock == (self._first or clock)
         reason = self.add_row(
@@ -155,7 +156,7 @@ class Reader(LineReader[ColumnLayout]):
         """Return the instant of a row. Missing: None, the time of the report, where the header's clock is lost."""
         if self._time is None or self._time[0] != clock:
             if EPOCH.fullmatch(clock) is not None:
-                time_us = self.timeline.stamp_us(Stamp(float(clock), is_clock_only=False, offset_s=0))
+                time_us = self.timeline.stamp_us(Timestamp(float(clock), is_clock_only=False, offset_s=0))
             else:
                 seconds = parse_clock(clock)
                 if seconds is None:

@@ -9,7 +9,7 @@ Keys of `[layout]`: `total` is the stat of the line of totals. Keys of `[[layout
     header       columns that must be there; "SIZE|SWAP" are alternatives
     instance     columns that name what a row is about, in the order of the name; the last column of a table of processes holds
                  NAME/NUMBER, of which the name counts
-    number       the column that the number behind the name is; in the instance when it is among its columns
+    number       the column that the number after the name is; in the instance when it is among its columns
     labels       columns of text
     counts, sizes, times   columns by the way their numbers are printed: what is left of one that was cut off is no value
     rows         regular expression of a row (its words joined by single blanks) that cannot be anything else, even when no header
@@ -34,7 +34,8 @@ from typing import Annotated, Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.report_order import Reports, reports_after_gap
 from normstat.stats.engine.timestamps import split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives, StatName, toml_key
 from normstat.stats.records import LineKind, State
@@ -49,7 +50,7 @@ TOTAL: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 WAIT: Final = re.compile(r"\s*Please wait\.*\s*")
-# The name of a process may hold blanks and slashes; with -L the name of the thread stands behind it (illumos).
+# The name of a process may hold blanks and slashes; with -L the name of the thread stands after it (illumos).
 PROCESS: Final = re.compile(r"(?P<name>[^\[]*[^\[\s])/(?P<number>\d{1,9})(?P<thread> \[.*)?")
 NUMBER_LIKE: Final = re.compile(r"[-+]?[.,]?\d[\d.,]*[KMGTP%]?|-", re.ASCII)
 # What is left of a number that was too long for its column: ".10M" as ".10", "10240G" as "10240", "1000:00:00" as "1000:00:0".
@@ -59,7 +60,7 @@ CUT: Final = {
     "times": re.compile(r"\d+:(?!\d\d[:.]\d\d$)[\d:.]*", re.ASCII),
 }
 TOTAL_COLUMNS: Final = ("processes", "lwps", "load 1", "load 5", "load 15")
-# The name of a process, without the number behind it.
+# The name of a process, without the number after it.
 NAME: Final = "PROCESS"
 MAX_COLUMNS: Final = 64
 MAX_NAME_LENGTH: Final = 1000
@@ -102,17 +103,17 @@ class Reader(LineReader[PrstatLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The present header and report."""
+        """Restore the present header and report."""
         self._tables, self._total = self.layout.tables, self.layout.total
         self._reports = Reports(own.get("reports"))
         self._table: PrstatTable | None = None
         self._header: list[str] = []
         self._find_header(split_words(str(own.get("header", ""))))
 
-    def load_behind_gap(self, own: State) -> None:
-        """The header is still true; the first report is over."""
+    def load_after_gap(self, own: State) -> None:
+        """Keep the header; the first report is over."""
         self.load(own)
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -123,10 +124,10 @@ class Reader(LineReader[PrstatLayout]):
         return text if TERMINAL.search(text) is None else ESCAPE.sub("", text)
 
     def is_whole(self, line: Line) -> bool:
-        """Load averages have two decimals; every other line may go on."""
+        """Return whether the line is that of load averages, which have two decimals; any other line may go on."""
         return TOTAL.fullmatch(line.text) is not None
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a time, the totals or a row."""
         if not line.text.strip(" \t") or WAIT.fullmatch(line.text):
             return LineKind.IGNORED
@@ -158,50 +159,50 @@ class Reader(LineReader[PrstatLayout]):
                 return True
         return False
 
-    def _take_total(self, total: re.Match[str], offset: int) -> LineKind | str:
+    def _take_total(self, total: re.Match[str], offset: int) -> Outcome:
         self._see("total")
         reason = self.add_row(self._total, TOTAL_COLUMNS, [word or ABSENT for word in total.groups()], offset=offset)
         self._reports.close()
         return reason or LineKind.SAMPLE
 
-    def _take_stray(self, words: list[str], line: Line) -> LineKind | str:
+    def _take_stray(self, words: list[str], line: Line) -> Outcome:
         """Return a line before any header: a row only if it can be nothing else."""
         joined = " ".join(words) if len(words) <= MAX_COLUMNS else ""
         for table in self._tables:
             if table.rows is None or table.rows.fullmatch(joined) is None:
                 continue
             header = [min(needed) for needed in table.header]
-            # Whether the numbers behind the names are those of threads, or how many there are, only the header says. The same
+            # Whether the numbers after the names are those of threads, or how many there are, only the header says. The same
             # name with another number would be a second thread.
             instance, _, number = f"{words[0]} {words[-1]}".rpartition("/")
             if f"stray {instance}" in self._reports.seen and f"{instance}/{number}" not in self._reports.seen:
-                return "the process was there already, and no header says that these are threads"
+                return Rejected("the process is already in the report, and no header says that these are threads")
             self._see(f"{instance}/{number}")
             self._reports.seen.add(f"stray {instance}")
             return self._take_row(table, header, words, line)
-        return "a line before any header, and no row that could be nothing else"
+        return Rejected("a line before any header that could be something else than a row")
 
-    def _take_row(self, table: PrstatTable, header: list[str], words: list[str], line: Line) -> LineKind | str:
+    def _take_row(self, table: PrstatTable, header: list[str], words: list[str], line: Line) -> Outcome:
         n_columns = len(header)
         columns = [column for column in header if column not in table.labels]
         by_column = dict(zip(header, words, strict=False))
         if table.number:
             tail = " ".join(words[n_columns - 1 :])
             if len(words) < n_columns or (len(words) > n_columns and NUMBER_LIKE.fullmatch(words[n_columns - 1])):
-                return f"{len(words)} values for {n_columns} columns"
+                return Rejected(f"{len(words)} values for {n_columns} columns")
             process = PROCESS.fullmatch(tail)
             if process is None:
-                return f"{shorten(tail, 40)} is no name with a number behind it"
+                return Rejected(f"{shorten(tail, 40)} is not a name followed by a number")
             by_column[NAME], by_column[table.number] = process["name"], process["number"]
             columns[-1] = table.number
         elif len(words) != n_columns:
-            return f"{len(words)} values for {n_columns} columns"
+            return Rejected(f"{len(words)} values for {n_columns} columns")
         values = [by_column[column] for column in columns]
         patterns = [table.cut.get(column) for column in columns]
         cut = {word for word, pattern in zip(values, patterns, strict=True) if pattern is not None and pattern.fullmatch(word)}
         instance = "/".join(by_column[column] for column in table.instance)
         if len(instance) > MAX_NAME_LENGTH:
-            return f"a name of {len(instance)} characters"
+            return Rejected(f"a name of {len(instance)} characters")
         if self._header:
             self._see(f"{table.stat} {instance}")
         is_since_start = table.is_since_start and self._reports.is_first

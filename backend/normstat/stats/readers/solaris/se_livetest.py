@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -75,7 +76,7 @@ class Reader(LineReader[LiveTestLayout]):
     """One call of the reader: `_subsystem` is the one that devices stand under, "" before the first of a report."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._part = self.layout.part
         self._is_in_report = own.get("in_report") is True
         self._subsystem = str(own.get("subsystem", ""))
@@ -84,15 +85,15 @@ class Reader(LineReader[LiveTestLayout]):
         """Return what `load` takes."""
         return {"in_report": self._is_in_report, "subsystem": self._subsystem}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return the parts of a line, one after another."""
         if not line.text.strip(" \t"):
             return LineKind.IGNORED
         parts = list(self._part.finditer(line.text))
         if LEFT_OVER.search(self._part.sub(" ", line.text)) is not None:
-            return "a state whose subsystem is not known"
+            return Rejected("a state of an unknown subsystem")
         if not self._is_in_report and (not parts or parts[0]["overall"] is None):
-            return "a line before any report"
+            return Rejected("a line before any report")
         if not parts:
             # The explanation of a state.
             return LineKind.IGNORED
@@ -107,7 +108,7 @@ class Reader(LineReader[LiveTestLayout]):
             self.add_row(mutex, ("smtx", "state"), (part["smtx"], _code(part["cpu_state"])), instance=part["cpu"], offset=offset)
             return LineKind.SAMPLE
         if part["overall"] is not None:
-            stamp = parse_stamp(part["date"])
+            stamp = parse_timestamp(part["date"])
             if stamp is not None:
                 self.see_stamp(stamp)
             self.begin_report()

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -49,7 +50,7 @@ MESSAGE: Final = re.compile(r"(?:truss: .*|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?truss 
 LEFT_OUT: Final = re.compile(r"\s*\[?\.\.\.\]?\s*")
 LIBRARY: Final = "library"
 COLUMNS: Final = ("seconds", "calls", "errors")
-NOT_OURS: Final = "not a line of truss -c"
+NOT_OURS: Final = Rejected("not a line of truss -c")
 MAX_LINE: Final = 1000
 MAX_REPORT: Final = 65_536
 
@@ -71,7 +72,7 @@ class Reader(LineReader[TrussLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The section, whether a report has begun, the names that came up in it."""
+        """Restore the section, whether a report is open, and the names seen in it."""
         layout = self.layout
         self._syscalls, self._totals, self._events, self._functions = (
             layout.syscalls,
@@ -84,18 +85,18 @@ class Reader(LineReader[TrussLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {"section": self._section, "is_open": self._is_open, "repeats": self._repeats.to_state()}
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._section, self._is_open = "", False
 
     def clean(self, text: str) -> str:
         """Return the line without the ^C that a terminal shows."""
         return text.lstrip().removeprefix(INTERRUPT) if INTERRUPT in text[:40] else text
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is in its section."""
         text = line.text
         if len(text) > MAX_LINE:
@@ -108,8 +109,8 @@ class Reader(LineReader[TrussLayout]):
             return self._begin(found["section"])
         if LIBRARY_HEADER.fullmatch(text) is not None:
             return self._begin(LIBRARY)
-        taken = self._take_row(line) if self._section else None
-        return self._take_other(line) if taken is None else taken
+        taken = self._take_row(line) if self._section else NOT_MINE
+        return taken or self._take_other(line)
 
     def _begin(self, section: str) -> LineKind:
         if not self._is_open or section == self._section == "syscalls":
@@ -119,15 +120,17 @@ class Reader(LineReader[TrussLayout]):
         self._section = section
         return LineKind.HEADER
 
-    def _take_row(self, line: Line) -> LineKind | str | None:
+    def _take_row(self, line: Line) -> Claim:
         text, offset = line.text, line.offset
         if self._section == LIBRARY:
             found = LIBRARY_ROW.fullmatch(text)
-            return None if found is None else self._add_count(f"{found['library']} {found['name']}", found["count"], offset)
+            return NOT_MINE if found is None else self._add_count(f"{found['library']} {found['name']}", found["count"], offset)
         if self._section != "syscalls":
             found = COUNT.fullmatch(text)
             return (
-                None if found is None else self._add_count(f"{self._section} {found['name'].rstrip(':')}", found["count"], offset)
+                NOT_MINE
+                if found is None
+                else self._add_count(f"{self._section} {found['name'].rstrip(':')}", found["count"], offset)
             )
         if (found := TOTALS.fullmatch(text)) is not None:
             return self._add_total(found["name"], COLUMNS, found, offset)
@@ -140,25 +143,25 @@ class Reader(LineReader[TrussLayout]):
             return self._add_total("total", COLUMNS, found, offset)
         found = ROW.fullmatch(text)
         if found is None:
-            return None
+            return NOT_MINE
         return self._add_syscall(found["name"], found["seconds"], found["calls"], found["errors"] or "", offset)
 
-    def _add_syscall(self, name: str, seconds: str, calls: str, errors: str, offset: int) -> LineKind | str:
+    def _add_syscall(self, name: str, seconds: str, calls: str, errors: str, offset: int) -> Outcome:
         reason = self.add_row(self._syscalls, COLUMNS, [seconds, calls, errors], instance=self._repeats.name(name), offset=offset)
         return reason or LineKind.SAMPLE
 
-    def _add_total(self, name: str, columns: tuple[str, ...], found: re.Match[str], offset: int) -> LineKind | str:
+    def _add_total(self, name: str, columns: tuple[str, ...], found: re.Match[str], offset: int) -> Outcome:
         words = [found[column] for column in columns]
         return self.add_row(self._totals, columns, words, instance=name, offset=offset) or LineKind.SAMPLE
 
-    def _add_count(self, name: str, count: str, offset: int) -> LineKind | str:
+    def _add_count(self, name: str, count: str, offset: int) -> Outcome:
         if self._section == LIBRARY:
             reason = self.add_row(self._functions, ("calls",), [count], instance=self._repeats.name(name), offset=offset)
         else:
             reason = self.add_row(self._events, ("count",), [count], instance=self._repeats.name(name), offset=offset)
         return reason or LineKind.SAMPLE
 
-    def _take_other(self, line: Line) -> LineKind | str:
+    def _take_other(self, line: Line) -> Outcome:
         if self.see_time_line(line.text):
             self.begin_call()
             return LineKind.TIMESTAMP

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
-from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.report_order import Reports, reports_after_gap
+from normstat.stats.engine.timestamps import parse_timestamp, split_words
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
@@ -72,7 +73,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
     """One call of the reader: `_columns` of the present table, and its rows so far as [label, words]."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         words = self.command.split()[1:]
         self._omits = any(word.startswith("-") and not word.startswith("--") and OMIT_OPTION in word for word in words)
         self._reports = Reports(own.get("reports"))
@@ -85,10 +86,10 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         rows = own.get("rows")
         self._rows = [texts_of(row) for row in rows] if isinstance(rows, list) else []
 
-    def load_behind_gap(self, own: State) -> None:
-        """The present table lacks rows."""
+    def load_after_gap(self, own: State) -> None:
+        """Drop the present table, which lacks rows."""
         self.load({})
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -103,10 +104,10 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         }
 
     def finish(self) -> None:
-        """The last table is over."""
+        """Complete the last table."""
         self._flush()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a line of groups, of columns, a rule, a time or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -115,7 +116,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
             return LineKind.HEADER
         words = split_words(text) if len(text) < MAX_NAME_LENGTH else []
         if not 0 < len(words) <= MAX_WORDS:
-            return "no line that zpool is known to print"
+            return Rejected("not a known line of zpool")
         if words[0] in self.layout.stats and self._take_columns(words[1:]):
             self._title = words[0]
             return LineKind.HEADER
@@ -125,7 +126,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
             self._name, self._groups, self._columns = " ".join(words[:begin]), words[begin:], []
             self._offset_of = line.offset
             return LineKind.HEADER
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             self._flush()
             self.see_stamp(stamp)
@@ -148,15 +149,15 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         self._columns = columns + rest
         return True
 
-    def _take_row(self, words: list[str]) -> LineKind | str:
+    def _take_row(self, words: list[str]) -> Outcome:
         if not self._columns:
-            return "a line before any header"
+            return Rejected("a line before any header")
         if len(words) != len(self._columns) + 1:
-            return f"{len(words) - 1} values for {len(self._columns)} columns"
+            return Rejected(f"{len(words) - 1} values for {len(self._columns)} columns")
         if LABEL.fullmatch(words[0]) is None or not all(COUNT.fullmatch(word) for word in words[1:]):
-            return "no bucket with counts"
+            return Rejected("not a bucket with counts")
         if len(self._rows) >= MAX_ROWS:
-            return "more buckets than zpool has"
+            return Rejected("more buckets than zpool has")
         self._rows.append(words)
         return self._kind()
 
@@ -170,7 +171,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         return not self._reports.is_open or f"{self._title} {self._name}" in self._reports.seen
 
     def _flush(self) -> None:
-        """The table is over: each of its columns is a distribution."""
+        """Add the table's samples: each of its columns is a distribution."""
         if not self._rows:
             return
         if self._reports.see(f"{self._title} {self._name}"):
@@ -186,7 +187,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
 
 
 def _bounds(label: str) -> tuple[str, str]:
-    """Low and high end of a bucket: a time is the end of its bucket, a size the beginning.
+    """Return low and high end of a bucket: a time is the end of its bucket, a size the beginning.
 
     >>> _bounds("1us"), _bounds("512"), _bounds("4K")
     (('-', '1us'), ('512', '-'), ('4K', '-'))

@@ -25,8 +25,9 @@ from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import ABSENT, join_instance
-from normstat.stats.engine.timestamps import ClockWords, parse_stamp
+from normstat.stats.engine.timestamps import ClockWords, parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Spec, Stat
 
@@ -76,7 +77,7 @@ class Reader(LineReader[ColumnLayout]):
         return frozenset(name for one in stat.fields for name in (one.column, *one.aliases)) | self._texts
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._columns: tuple[str, ...] = ()
         self._header: Header | None = None
         self._item: SadfItem | None = None
@@ -95,7 +96,7 @@ class Reader(LineReader[ColumnLayout]):
             own["item"] = [list(item.key), item.offset, item.time_us, list(item.values.items())]
         return own
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
@@ -114,38 +115,40 @@ class Reader(LineReader[ColumnLayout]):
             return self._take_row(cells, line.offset)
         if len(cells) == N_LEAD + 3:
             return self._take_value(cells, line.offset)
-        return "no line that sadf is known to print"
+        return Rejected("not a known line of sadf")
 
     def finish(self) -> None:
-        """The last item is whole."""
+        """Complete the last item."""
         self._flush()
 
-    def _take_header(self, text: str) -> LineKind | str:
+    def _take_header(self, text: str) -> Outcome:
         if len(text) > MAX_HEADER or REPEATED in text:
             self._set_header(())
             return (
-                "a header of sadf -h, which repeats columns by a number that it does not tell" if REPEATED in text else "too long"
+                Rejected("a header of sadf -h, which repeats columns an unknown number of times")
+                if REPEATED in text
+                else Rejected("too long")
             )
         self._set_header(tuple(text.split(";")[N_LEAD:]))
-        return LineKind.HEADER if self._header is not None else "a header without a column that sadf is known to print"
+        return LineKind.HEADER if self._header is not None else Rejected("a header without a known column of sadf")
 
     def _set_header(self, columns: tuple[str, ...]) -> None:
         self._columns = columns
-        # The tables are laid out like those of sar, whose headers bear a clock.
+        # The tables are laid out like those of sar, whose headers have a clock.
         order = ROW_ORDER.get(columns[0], columns) if columns else ()
         self._header = find_header(self.spec, self.layout, HeaderLine(order, NO_CLOCK, has_clock=True)) if order else None
 
-    def _take_row(self, cells: list[str], offset: int) -> LineKind | str:
+    def _take_row(self, cells: list[str], offset: int) -> Outcome:
         header = self._header
         if header is None or header.stat is None:
-            return "a row under no header that is known"
+            return Rejected("a row without a known header")
         names = self._row_names(header, len(cells) - N_LEAD)
         if len(cells) - N_LEAD != len(names):
-            return f"{len(cells) - N_LEAD} values for {len(names)} columns"
+            return Rejected(f"{len(cells) - N_LEAD} values for {len(names)} columns")
         words = cells[N_LEAD:]
         places = range(header.value_at[0], len(names)) if len(names) != len(header.words) else header.value_at
         if any(" " in words[at] for at in places):
-            return "a blank in a number"
+            return Rejected("a blank in a number")
         time_us = self._time_us(cells[2])
         reason = self.add_row(
             header.stat,
@@ -164,7 +167,7 @@ class Reader(LineReader[ColumnLayout]):
             names = [*names[:-1], *(f"CPU*{number}" for number in range(n_cells - len(names) + 1))]
         return names
 
-    def _take_value(self, cells: list[str], offset: int) -> LineKind | str:
+    def _take_value(self, cells: list[str], offset: int) -> Outcome:
         """Return a line of sadf -p: one value of an item."""
         *key, name, word = cells
         item = self._item
@@ -175,7 +178,7 @@ class Reader(LineReader[ColumnLayout]):
             item, names = None, []
         stat = self._stat_of(key[N_LEAD], [*names, name])
         if stat is None or len(names) >= MAX_VALUES:
-            return f"{shorten(name, 40)}: no value that sadf is known to print"
+            return Rejected(f"{shorten(name, 40)}: not a known value of sadf")
         if item is None:
             item = self._item = SadfItem(tuple(key), offset, self._time_us(key[2]))
         if name in self._texts:
@@ -183,7 +186,7 @@ class Reader(LineReader[ColumnLayout]):
             return LineKind.SAMPLE
         known = next((one for one in stat.fields if name == one.column or name in one.aliases), None)
         if (known is not None and read_number(word, known) is None) or " " in word or not word:
-            return f"{name}: {shorten(word, 40)} is no number that it can hold"
+            return Rejected(f"{name}: {shorten(word, 40)} is not a number that it can hold")
         item.values[name] = word
         return LineKind.SAMPLE
 
@@ -197,7 +200,7 @@ class Reader(LineReader[ColumnLayout]):
         return None
 
     def _flush(self) -> None:
-        """The item that sadf -p told of is whole."""
+        """Add the item that lines of sadf -p were about."""
         item, self._item = self._item, None
         stat = self._stat_of(item.key[N_LEAD], list(item.values)) if item is not None else None
         if item is None or stat is None:
@@ -218,7 +221,7 @@ class Reader(LineReader[ColumnLayout]):
         """Return the instant of a timestamp. Missing: NO_TIME for one in a zone whose name has several meanings, unless one is
         known.
         """
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is None and self.has_zone:
-            stamp = parse_stamp(" ".join(text.split()[:2]))
+            stamp = parse_timestamp(" ".join(text.split()[:2]))
         return self.timeline.stamp_us(stamp) if stamp is not None else NO_TIME

@@ -35,8 +35,9 @@ from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.json_stream import Broken, JsonStream, Node, to_node
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
-from normstat.stats.engine.timestamps import Stamp, parse_stamp, take_clock
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp, take_clock
 from normstat.stats.layout import Alternatives, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Layout, Spec, Stat
@@ -53,7 +54,7 @@ ANEW: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
 IN_ORDER: Final = (LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 # Rows that wait for the time of their report; more of them have none.
 MAX_WAITING: Final = 2000
-LOST: Final = "behind a place where the JSON is broken; the next report is read again"
+LOST: Final = Rejected("after broken JSON; reading resumes at the next report")
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         LineReader.__init__(self, spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         nodes, waiting = own.get("nodes"), own.get("waiting")
         self.nodes = [to_node(item) for item in nodes] if isinstance(nodes, list) else []
         self._waiting = [to_node(item) for item in waiting] if isinstance(waiting, list) else []
@@ -110,10 +111,10 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._has_time = own.get("has_time") is True
         self._is_lost = own.get("lost") is True
         self._kinds: set[LineKind] = set()
-        self._reason = ""
+        self._refused: Rejected | None = None
 
-    def load_behind_gap(self, own: State) -> None:
-        """What was open is not known any more; the next report can be read."""
+    def load_after_gap(self, own: State) -> None:
+        """Forget what was open; the next report can be read."""
         self.load({"lost": True, "reports": own.get("reports")})
 
     def save(self) -> State:
@@ -128,10 +129,10 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         }
 
     def is_whole(self, line: Line) -> bool:
-        """Return a bracket ends a number."""
+        """Return whether a bracket ends the last number."""
         return line.text.rstrip()[-1:] in ("}", "]")
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
@@ -140,21 +141,24 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             return LineKind.TIMESTAMP
         if self._is_lost and not self._find_way(text):
             return LOST
-        self._kinds, self._reason = set(), ""
+        self._begin_line()
         try:
             self.feed(text, line.offset)
         except Broken as trouble:
             self._add_waiting()
             self.nodes, self._is_lost = [], True
-            return str(trouble)
-        return self._reason or next((kind for kind in IN_ORDER if kind in self._kinds), LineKind.HEADER)
+            return Rejected(str(trouble))
+        return self._refused or next((kind for kind in IN_ORDER if kind in self._kinds), LineKind.HEADER)
+
+    def _begin_line(self) -> None:
+        self._kinds, self._refused = set(), None
 
     def finish(self) -> None:
-        """Rows whose report never told its time."""
+        """Add the rows whose report never gave its time."""
         self._add_waiting()
 
     def _find_way(self, text: str) -> bool:
-        """Behind a broken place: a document, or a report that begins with its time, can be read again."""
+        """After a broken place: a document, or a report that begins with its time, can be read again."""
         if not text.startswith(ANEW):
             return False
         self._is_lost = False
@@ -168,7 +172,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
     # What the JSON tells.
 
     def opened(self, node: Node) -> None:
-        """A document begins, or a report."""
+        """Start a document or a report."""
         if len(self.nodes) == 1 and node.name == "":
             self._n_reports = 0
         if node.name == REPORTS and not node.is_list:
@@ -178,7 +182,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             self.begin_report()
 
     def told(self, node: Node, key: str) -> None:
-        """The day of the document, the time of a report, a number of a row."""
+        """Take the day of the document, the time of a report, or a number of a row."""
         if self._row_node() is not None:
             self._kinds.add(self._row_kind)
         elif key == TIME and node.name == REPORTS and key in node.texts:
@@ -189,7 +193,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
                 self.timeline.start_day(day)
 
     def closed(self, node: Node) -> None:
-        """A row is whole, or a report, or what belongs to a row."""
+        """Complete a row, a report, or an object that belongs to a row."""
         if node.is_list:
             return
         if node.name == REPORTS:
@@ -206,18 +210,18 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             if self.layout.unknown:
                 self._take_row(node)
             else:
-                self._reason = f"{shorten(node.name, 40)}: no table that {self.spec.tool} is known to print"
+                self._refused = Rejected(f"{shorten(node.name, 40)}: not a known table of {self.spec.tool}")
 
     def _row_node(self) -> Node | None:
         """Return the innermost open object that is a row."""
         return next((node for node in reversed(self.nodes) if not node.is_list and self.layout.find(node.name) is not None), None)
 
     def _see_time(self, text: str) -> None:
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is None:
             clock = take_clock(text.split())
             if clock is not None and not clock.is_epoch:
-                stamp = Stamp(clock.seconds, is_clock_only=True, offset_s=None)
+                stamp = Timestamp(clock.seconds, is_clock_only=True, offset_s=None)
         self._time_us = self.timeline.stamp_us(stamp) if stamp is not None else NO_TIME
         self._has_time = True
         self._kinds.add(LineKind.TIMESTAMP)
@@ -229,10 +233,10 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         with_zone = f"{text} {zone}".strip()
         # A zone whose name has several meanings tells no time, unless the zone is known from elsewhere. Epochs need none.
         is_plain = self.has_zone or text.isdigit()
-        self._see_time(text if parse_stamp(with_zone) is None and is_plain else with_zone)
+        self._see_time(text if parse_timestamp(with_zone) is None and is_plain else with_zone)
 
     def _join(self, node: Node, row: Node) -> None:
-        """What an object inside a row holds is the row's."""
+        """Add the numbers of an object inside a row to the row."""
         table = self.layout.find(row.name)
         if table is not None and table.pairs and table.pairs[0] in node.texts and table.pairs[1] in node.numbers:
             row.numbers[node.texts[table.pairs[0]]] = node.numbers[table.pairs[1]]
@@ -251,14 +255,14 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._kinds.add(self._row_kind)
         refused = next((reason for stat, numbers in self._parts(node) if (reason := _refusal(stat, numbers))), None)
         if refused is not None:
-            self._reason = refused
+            self._refused = refused
         elif self._has_time or len(self._waiting) >= MAX_WAITING:
             self._add(node)
         else:
             self._waiting.append(node)
 
     def _add_waiting(self) -> None:
-        """Rows that came before the time of their report have it now."""
+        """Add the rows that waited for the time of their report."""
         waiting, self._waiting = self._waiting, []
         for node in waiting:
             self._add(node)
@@ -308,10 +312,10 @@ def _knows(stat: Stat, key: str) -> bool:
     )
 
 
-def _refusal(stat: Stat, numbers: Mapping[str, str]) -> str | None:
-    """Why a row cannot be read, if it cannot."""
+def _refusal(stat: Stat, numbers: Mapping[str, str]) -> Rejected | None:
+    """Return why a row cannot be read. Missing: None when it can."""
     for key, word in numbers.items():
         known = next((one for one in stat.fields if key == one.column or key in one.aliases), None)
         if known is not None and word and read_number(word, known) is None:
-            return f"column {key}: {shorten(word, 40)} is no number that it can hold"
+            return Rejected(f"column {key}: {shorten(word, 40)} is not a number that it can hold")
     return None

@@ -14,7 +14,7 @@
 With several options the headers follow each other, and so do the rows: one for each header, and as many as there are devices for
 one that begins with a name. Of a file it prints table after table, each from the beginning. Where nothing was counted, old releases
 print nothing in the columns of -q: such a row is read by the places of its numbers, if they all end where a header's word does. A
-row that does not fit its header ends the report: those behind it may belong to any header.
+row that does not fit its header ends the report: those after it may belong to any header.
 
 Layout keys: those of the reader `columns`, of which `banner`, `ignored`, `messages` and `tables` are used; `optional` names the
 columns that may be blank.
@@ -36,9 +36,10 @@ from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import instance_of
 from normstat.stats.engine.row_times import Sections
-from normstat.stats.engine.timestamps import ClockWords, Stamp, take_clock
+from normstat.stats.engine.timestamps import ClockWords, Timestamp, take_clock
 from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
 
@@ -51,7 +52,7 @@ NUMBER: Final = re.compile(r"[-+]?\d[\d.,/%]*")
 AVERAGE: Final = re.compile(r"\s*Average\b")
 MAX_STACK: Final = 40
 MAX_HEADER: Final = 400
-UNFIT: Final = "behind a row that does not fit its header: it may belong to any"
+UNFIT: Final = Rejected("after a row that does not fit its header: this one may belong to any header")
 
 
 LAYOUT: Final = ColumnLayout
@@ -69,7 +70,7 @@ class Reader(LineReader[ColumnLayout]):
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         texts = own.get("texts")
         self._texts = list(map(str, texts)) if isinstance(texts, list) else []
         self._headers = [header for text in self._texts if (header := self._find(text)) is not None]
@@ -80,8 +81,8 @@ class Reader(LineReader[ColumnLayout]):
         self._is_average = own.get("average") is True
         self._sections = Sections(own.get("sections"))
 
-    def load_behind_gap(self, own: State) -> None:
-        """The headers are still known, unless others may have come; rows wait for the next clock."""
+    def load_after_gap(self, own: State) -> None:
+        """Keep the headers, unless others may have come; rows wait for the next clock."""
         texts = own.get("texts") if Sections(own.get("sections")).is_single else []
         self.load(own | {"texts": texts, "at": None, "time": None, "heading": False, "average": False})
 
@@ -96,7 +97,7 @@ class Reader(LineReader[ColumnLayout]):
             "sections": self._sections.to_state(),
         }
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read."""
         text = line.text
         if not text.strip():
@@ -109,7 +110,7 @@ class Reader(LineReader[ColumnLayout]):
         clock = take_clock(words[:3])
         n_lead = clock.n_words if clock is not None else 0
         if len(words) == n_lead:
-            return f"no line that {self.spec.tool} is known to print"
+            return Rejected(f"not a known line of {self.spec.tool}")
         if NUMBER.fullmatch(words[-1]) is None and self._take_header(text, clock):
             return LineKind.HEADER
         self._is_heading = False
@@ -120,7 +121,7 @@ class Reader(LineReader[ColumnLayout]):
 
     def _clock_us(self, clock: ClockWords) -> int:
         if clock.is_epoch:
-            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+            return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         return self.timeline.clock_us(clock.seconds)
 
     def _take_known(self, text: str) -> LineKind | None:
@@ -173,23 +174,23 @@ class Reader(LineReader[ColumnLayout]):
             )
         return self._found[text]
 
-    def _take_row(self, words: Sequence[str], text: str, offset: int) -> LineKind | str:
+    def _take_row(self, words: Sequence[str], text: str, offset: int) -> Outcome:
         """Return a row: of the present header when that has names, else of the next one that it fits."""
         if self._is_average:
             return LineKind.IGNORED
         if self._at is None or self._time_us is None:
-            return UNFIT if self._headers and self._time_us is not None else "a row without a clock, or under no header"
+            return UNFIT if self._headers and self._time_us is not None else Rejected("a row without a clock or without a header")
         at = max(self._at, 0)
         if self._at >= 0 and not self._headers[at].instance_at:
             at += 1
-        reason = f"{len(words)} values, and no header is left for them"
+        reason = Rejected(f"{len(words)} values, and no header left for them")
         while at < len(self._headers):
             header = self._headers[at]
             cells = self._cells(header, words, self._texts[at], text)
             if isinstance(cells, list):
-                reason = self._add(header, cells, offset) or ""
-                self._at = None if reason else at
-                return reason or LineKind.SAMPLE
+                refused = self._add(header, cells, offset)
+                self._at = None if refused else at
+                return refused or LineKind.SAMPLE
             reason = cells
             if not header.instance_at:
                 break
@@ -197,7 +198,7 @@ class Reader(LineReader[ColumnLayout]):
         self._at = None
         return reason
 
-    def _cells(self, header: Header, words: Sequence[str], head: str, text: str) -> list[str] | str:
+    def _cells(self, header: Header, words: Sequence[str], head: str, text: str) -> list[str] | Rejected:
         """Return the cells of the row, one for each of the header's words, or why it is no row of that header."""
         n_columns = len(header.words)
         cells: list[str] = []
@@ -215,12 +216,12 @@ class Reader(LineReader[ColumnLayout]):
             blank = {column for column, cell in zip(header.words, placed, strict=False) if not cell}
             cells = placed if blank <= header.table.optional else cells
         if len(cells) != n_columns:
-            return f"{len(words)} values for {n_columns} columns"
+            return Rejected(f"{len(words)} values for {n_columns} columns")
         if header.instance_at and NUMBER.fullmatch(cells[0]) and "." in cells[0]:
-            return f"{cells[0]}: no name of a device or a CPU"
+            return Rejected(f"{cells[0]}: not the name of a device or a CPU")
         return cells
 
-    def _add(self, header: Header, cells: Sequence[str], offset: int) -> str | None:
+    def _add(self, header: Header, cells: Sequence[str], offset: int) -> Rejected | None:
         assert header.stat is not None
         fields = header.fields
         columns = [(field.group, field.column) for field in fields] if header.table.groups else [field.column for field in fields]

@@ -27,10 +27,11 @@ from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeSty
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import CONTROL, Heading, known_headers
 from normstat.stats.engine.ledger import Ledger
-from normstat.stats.engine.reader_state import LATER, Memory, omits_since_boot
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.reader_state import LATER, ReaderState, omits_since_boot
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
-from normstat.stats.engine.row_times import Instants
-from normstat.stats.engine.timestamps import PREFIX, ClockWords, is_recorder_line, parse_stamp, split_words, take_clock
+from normstat.stats.engine.row_times import RowTimes
+from normstat.stats.engine.timestamps import PREFIX, ClockWords, is_recorder_line, parse_timestamp, split_words, take_clock
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, SampleBlock, State, Timing
 from normstat.stats.spec import Field, Spec
 
@@ -43,8 +44,8 @@ BULK_HEADERS: Final = 12
 # Colours, which sysstat prints when told to.
 COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 TOO_LONG: Final = "line longer than 1 MiB"
-CONTROLLED: Final = "control characters: not the text of a tool"
-CUT_OFF: Final = "cut off: the last line has no newline and may lack its end"
+CONTROLLED: Final = "control characters: not the output of a tool"
+CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
 
 
 LAYOUT: Final = ColumnLayout
@@ -57,16 +58,16 @@ class Reader:
         self._spec = spec
         known = known_headers(spec)
         self._layout = known.layout
-        self._memory = Memory(state, len(self._layout.tables), timing, omits_since_boot=omits_since_boot(self._layout, command))
-        self._ledger = Ledger(self._memory.line_no)
+        self._state = ReaderState(state, len(self._layout.tables), timing, omits_since_boot=omits_since_boot(self._layout, command))
+        self._ledger = Ledger(self._state.line_no)
         self._offset = offset
-        self._instants = Instants(state, timing)
+        self._row_times = RowTimes(state, timing)
         # Keyed by the identity of the fields, which the heading keeps the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
-        self._heading = Heading(known, self._memory)
+        self._heading = Heading(known, self._state)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, list[tuple[int, int, list[int]]]] = {}
-        self._is_behind_blank = False
+        self._is_after_blank = False
 
     def read(self, data: bytes, *, is_final: bool) -> ReadResult:
         """Read all whole lines of the data, and the last one if it is final."""
@@ -74,8 +75,8 @@ class Reader:
 
     def _result(self, n_taken: int) -> ReadResult:
         """Return everything gathered."""
-        self._memory.line_no = self._ledger.line_no
-        state = self._memory.to_state() | self._instants.to_state()
+        self._state.line_no = self._ledger.line_no
+        state = self._state.to_state() | self._row_times.to_state()
         blocks: list[SampleBlock] = []
         since_boot: list[SampleBlock] = []
         for (is_since_boot, _), builder in self._builders.items():
@@ -92,7 +93,7 @@ class Reader:
     def _take_all(self, data: bytes, *, is_final: bool) -> int:
         """Read all whole lines of the data; give the number of bytes that are accounted for."""
         begin = 0
-        if self._memory.is_in_long_line:
+        if self._state.is_in_long_line:
             begin = self._skip_long_line(data)
         end = data.rfind(b"\n", begin) + 1
         if end > begin:
@@ -100,7 +101,7 @@ class Reader:
             begin = end
         if len(data) - begin > LINE_LIMIT:
             self._ledger.reject(data[begin : begin + LINE_LIMIT], self._offset + begin, len(data) - begin, TOO_LONG)
-            self._memory.is_in_long_line = not is_final
+            self._state.is_in_long_line = not is_final
             return len(data)
         if is_final and begin < len(data):
             self._take_last(data[begin:], begin)
@@ -138,11 +139,11 @@ class Reader:
         newline = data.find(b"\n")
         n_bytes = len(data) if newline < 0 else newline + 1
         self._ledger.book_rest(n_bytes)
-        self._memory.is_in_long_line = newline < 0
+        self._state.is_in_long_line = newline < 0
         return n_bytes
 
     def _take_last(self, line: bytes, at: int) -> None:
-        """A last line without a newline: taken only where nothing can be missing from its end."""
+        """Take a last line without a newline, if nothing can be missing from its end."""
         header = self._heading.header
         is_blank = not COLOUR.sub(b"", line).strip(b" \t\r")
         is_whole = (
@@ -151,7 +152,7 @@ class Reader:
             or (
                 not header.has_last_text
                 and header.value_at[-1:] == (len(header.words) - 1,)
-                and len(line) >= len(self._memory.header_line.rstrip())
+                and len(line) >= len(self._state.header_line.rstrip())
             )
         )
         if is_whole:
@@ -160,7 +161,7 @@ class Reader:
             self._ledger.reject(line, self._offset + at, len(line), CUT_OFF)
 
     def _take_line(self, line: bytes, at: int, n_bytes: int) -> None:
-        """Find out what one line is, and books it."""
+        """Classify one line and book it."""
         if n_bytes > LINE_LIMIT:
             self._ledger.reject(line, self._offset + at, n_bytes, TOO_LONG)
             return
@@ -168,9 +169,9 @@ class Reader:
             line = line[:-1]
         if b"\x1b" in line:
             line = COLOUR.sub(b"", line)
-        self._is_behind_blank = self._memory.is_behind_blank
-        self._memory.is_behind_blank = not line.strip(b" \t")
-        if self._memory.is_behind_blank:
+        self._is_after_blank = self._state.is_after_blank
+        self._state.is_after_blank = not line.strip(b" \t")
+        if self._state.is_after_blank:
             self._ledger.book(self._take_blank(), n_bytes)
             return
         again = self._heading.take_again(line)
@@ -178,57 +179,59 @@ class Reader:
             self._see_header(again.clock)
             self._ledger.book(LineKind.HEADER, n_bytes)
             return
-        found = CONTROLLED if CONTROL.search(line) is not None else self._take_text(line, self._offset + at)
+        found = Rejected(CONTROLLED) if CONTROL.search(line) is not None else self._take_text(line, self._offset + at)
         if isinstance(found, LineKind):
             self._ledger.book(found, n_bytes)
         else:
-            self._memory.n_header_rows += 1
-            self._ledger.reject(line, self._offset + at, n_bytes, found)
+            self._state.n_header_rows += 1
+            self._ledger.reject(line, self._offset + at, n_bytes, found.reason)
 
-    def _take_text(self, line: bytes, offset: int) -> LineKind | str:
+    def _take_text(self, line: bytes, offset: int) -> Outcome:
         """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
         text = line.decode("utf-8", "backslashreplace")
-        self._instants.prefix_us = NO_TIME
+        self._row_times.prefix_us = NO_TIME
         prefix = PREFIX.match(text) if text[4:5] == "-" else None
         if prefix is not None:
             text = text[prefix.end() :]
-            self._instants.take_prefix(prefix)
+            self._row_times.take_prefix(prefix)
         header = self._heading.header
-        kind, reason = self._take_row(header, text, offset) if header is not None else (None, None)
-        kind = kind or self._take_other(text)
-        if kind is not None:
-            return kind
-        return reason or ("a line before any header" if header is None else f"no line that {self._spec.tool} is known to print")
+        row = self._take_row(header, text, offset) if header is not None else NOT_MINE
+        if isinstance(row, LineKind):
+            return row
+        other = self._take_other(text)
+        if other is not None:
+            return other
+        return row or Rejected("a line before any header" if header is None else f"not a known line of {self._spec.tool}")
 
-    def _take_row(self, header: Header, text: str, offset: int) -> tuple[LineKind | None, str | None]:
-        """Read a row; give its kind, or None and perhaps a reason."""
-        memory = self._memory
-        name, memory.name_line = memory.name_line, ""
-        words = split_row(header, f"{name} {text}", memory.header_line) if name else None
+    def _take_row(self, header: Header, text: str, offset: int) -> Claim:
+        """Read a row: return what it is; another kind of line may be rejected as a row, or none at all."""
+        state = self._state
+        name, state.name_line = state.name_line, ""
+        words = split_row(header, f"{name} {text}", state.header_line) if name else None
         if not isinstance(words, Words):
             # What stood on a line of its own was no name.
-            words = split_row(header, text, memory.header_line)
+            words = split_row(header, text, state.header_line)
         if not isinstance(words, Words):
-            return None, words
+            return words
         if header.stat is None:
-            return LineKind.IGNORED, None
+            return LineKind.IGNORED
         if not self._heading.knows_decimals():
             self._heading.learn_decimals(words)
         fields: Sequence[Field] | None = self._heading.fields
         row = read_row(header, self._heading.fields, words.words)
-        if isinstance(row, str):
-            fields = self._heading.sized_fields(words)
+        if isinstance(row, Rejected):
+            fields = self._heading.suffixed_fields(words)
             row = read_row(header, fields, words.words) if fields is not None else row
-        if isinstance(row, str) or fields is None:
-            return None, str(row)
+        if isinstance(row, Rejected) or fields is None:
+            return row if isinstance(row, Rejected) else NOT_MINE
         if row.missing and row.printed is not None and self._is_known_line(text):
-            return None, None
+            return NOT_MINE
         instance = instance_of(header, words.words)
         if header.table.time is not TimeStyle.LEADING:
-            memory.see_row(self._heading.table, header, instance)
-        is_since_boot = memory.is_since_boot(self._layout, self._heading.table, header, words.clock)
+            state.see_row(self._heading.table, header, instance)
+        is_since_boot = state.is_since_boot(self._layout, self._heading.table, header, words.clock)
         self._builder(header, fields, is_since_boot=is_since_boot).add(row, self._row_us(words), instance, offset)
-        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE, None
+        return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _is_known_line(self, text: str) -> bool:
         """Return whether the layout knows the line for something that is no row, however many words it has."""
@@ -240,11 +243,11 @@ class Reader:
         header = self._heading.header
         if header is None or header.stat is None:
             return None
-        memory = self._memory
-        if not memory.omits_since_boot and not header.table.has_counters:
-            if self._layout.since_boot is SinceBoot.FIRST and memory.n_reports[self._heading.table] != LATER:
+        state = self._state
+        if not state.omits_since_boot and not header.table.has_counters:
+            if self._layout.since_boot is SinceBoot.FIRST and state.n_reports[self._heading.table] != LATER:
                 return None
-            if self._layout.since_boot is SinceBoot.SAME_CLOCK and memory.is_single and memory.header_clock_s is not None:
+            if self._layout.since_boot is SinceBoot.SAME_CLOCK and state.is_single and state.header_clock_s is not None:
                 return None
         key = id(self._heading.fields)
         if key not in self._plain:
@@ -265,20 +268,20 @@ class Reader:
             time_us = NO_TIME
             for clock in rows.clocks[first : first + n_rows]:
                 if clock is not last:
-                    time_us = self._instants.clock_us(clock)
+                    time_us = self._row_times.clock_us(clock)
                     last = clock
                 times.append(time_us)
         elif header.table.time is TimeStyle.LEADING:
-            times = [self._memory.row_us(self._heading.table)] * n_rows
+            times = [self._state.row_us(self._heading.table)] * n_rows
         else:
-            stamps = self._memory.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
+            stamps = self._state.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
             if stamps is None:
                 return False
             times = stamps
             if rows.moments is not None:
-                times = self._instants.moments_us(header.zone_name, rows.moments[first : first + n_rows])
-        self._memory.is_behind_blank = False
-        self._memory.name_line = ""
+                times = self._row_times.moments_us(header.zone_name, rows.moments[first : first + n_rows])
+        self._state.is_after_blank = False
+        self._state.name_line = ""
         runs = self._runs.get(id(self._heading.fields))
         if runs is None:
             runs = self._runs[id(self._heading.fields)] = []
@@ -310,15 +313,15 @@ class Reader:
 
     def _row_us(self, words: Words) -> int:
         if words.clock is not None:
-            return self._instants.clock_us(words.clock)
+            return self._row_times.clock_us(words.clock)
         if words.moment is not None:
-            return self._instants.moment_us(words.zone_name, words.moment)
-        prefix_us = self._instants.prefix_us
-        return self._memory.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
+            return self._row_times.moment_us(words.zone_name, words.moment)
+        prefix_us = self._row_times.prefix_us
+        return self._state.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
 
     def _take_blank(self) -> LineKind:
         """Return a blank line, which in some tools ends a table."""
-        self._memory.name_line = ""
+        self._state.name_line = ""
         if self._layout.has_blank_end:
             self._heading.drop()
         return LineKind.IGNORED
@@ -327,7 +330,7 @@ class Reader:
         """Return what a line is that is no row."""
         layout = self._layout
         if layout.messages is not None and layout.messages.search(text):
-            self._memory.see_change()
+            self._state.see_change()
             self._see_restart(text)
             return LineKind.STATE_CHANGE
         if layout.ignored is not None and layout.ignored.search(text):
@@ -336,38 +339,38 @@ class Reader:
             self._begin_run(banner)
             return LineKind.HEADER
         if layout.group_line is not None and layout.group_line.search(text):
-            self._memory.group_line = text[-GROUP_LINE_LIMIT:]
+            self._state.group_line = text[-GROUP_LINE_LIMIT:]
             return LineKind.HEADER
-        line = self._heading.take(text, may_be_unknown=self._is_behind_blank)
+        line = self._heading.take(text, may_be_unknown=self._is_after_blank)
         if line is not None:
             self._see_header(line.clock)
             return LineKind.HEADER
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             if stamp.is_call:
                 # A new call of the tool: its first report is about the time since boot, and its header comes.
-                self._memory.begin_run()
+                self._state.begin_run()
                 self._heading.drop()
-                self._instants.begin_sections()
-            self._memory.see_stamp(self._instants.timeline.stamp_us(stamp))
+                self._row_times.begin_sections()
+            self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
         if is_recorder_line(text):
             return LineKind.IGNORED
         return LineKind.HEADER if self._heading.take_name(text) else None
 
     def _begin_run(self, banner: re.Match[str]) -> None:
-        self._memory.begin_run()
+        self._state.begin_run()
         self._heading.drop()
-        self._instants.see_banner(banner.groupdict().get("date") or "")
+        self._row_times.see_banner(banner.groupdict().get("date") or "")
 
     def _see_restart(self, text: str) -> None:
-        """The host was started again: the tables that come tell of the time since then."""
-        self._instants.begin_sections()
+        """Start another period after a restart of the host."""
+        self._row_times.begin_sections()
         clock = take_clock(split_words(text, 4))
         if self._layout.has_sections and clock is not None and not clock.is_epoch:
-            self._instants.timeline.see_clock(clock.seconds)
+            self._row_times.timeline.see_clock(clock.seconds)
 
     def _see_header(self, clock: ClockWords | None) -> None:
-        self._memory.see_header(self._layout, self._heading.table)
+        self._state.see_header(self._layout, self._heading.table)
         if clock is not None and not clock.is_epoch:
-            self._instants.see_header(clock, self._heading.section if self._layout.has_sections else None)
+            self._row_times.see_header(clock, self._heading.section if self._layout.has_sections else None)

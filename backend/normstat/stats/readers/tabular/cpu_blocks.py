@@ -27,8 +27,9 @@ from typing import Annotated, Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.report_order import Reports, reports_after_gap
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout
@@ -54,7 +55,7 @@ class PendingRow:
 
 
 def _columns(segments: list[str]) -> list[str]:
-    """Return the names of the columns behind the first bar."""
+    """Return the names of the columns after the first bar."""
     columns = []
     for segment in segments:
         name = WHOLE_ROW
@@ -88,7 +89,7 @@ class Reader(LineReader[CpuBlocksLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The present block, and the rows of the report that is not over."""
+        """Restore the present block and the rows of the open report."""
         self._reports = Reports(own.get("reports"))
         self._table: CpuBlockTable | None = None
         self._columns: list[str] = []
@@ -103,10 +104,10 @@ class Reader(LineReader[CpuBlocksLayout]):
             self._pending[name] = PendingRow(int(offset), dict(words))
             self._n_pending += _size(words)
 
-    def load_behind_gap(self, own: State) -> None:
-        """The header is still true; what was gathered lacks its end."""
+    def load_after_gap(self, own: State) -> None:
+        """Keep the header; drop what was gathered, which lacks its end."""
         self.load({**own, "pending": {}})
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -117,10 +118,10 @@ class Reader(LineReader[CpuBlocksLayout]):
         }
 
     def finish(self) -> None:
-        """The last report is over."""
+        """Complete the last report."""
         self._flush()
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a rule, a time or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -133,13 +134,13 @@ class Reader(LineReader[CpuBlocksLayout]):
             if self._take_header(name, rest):
                 return LineKind.HEADER
             return self._take_row(name, rest, line.offset)
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             self._flush()
             self._reports.close()
             self.see_stamp(stamp)
             return LineKind.TIMESTAMP
-        return f"no line that {self.spec.tool} is known to print"
+        return Rejected(f"not a known line of {self.spec.tool}")
 
     def _take_header(self, left: str, rest: str) -> bool:
         table = next((table for table in self.layout.tables if left == " ".join(table.left)), None)
@@ -158,32 +159,32 @@ class Reader(LineReader[CpuBlocksLayout]):
         self._table, self._columns = table, columns
         return True
 
-    def _take_row(self, name: str, rest: str, offset: int) -> LineKind | str:
+    def _take_row(self, name: str, rest: str, offset: int) -> Outcome:
         table, columns = self._table, self._columns
         if table is None:
-            return "a line before any header"
+            return Rejected("a line before any header")
         words = rest.replace(BAR, " ").split()
         if len(name) > MAX_NAME_LENGTH or not table.rows.fullmatch(name):
-            return f"{shorten(name, 40)} is not what a row of this table begins with"
+            return Rejected(f"{shorten(name, 40)} is not what a row of this table begins with")
         if len(words) != len(columns):
-            return f"{len(words)} values for {len(columns)} columns"
+            return Rejected(f"{len(words)} values for {len(columns)} columns")
         if table.is_gathered:
             return self._gather(name, dict(zip(columns, words, strict=True)), offset)
         if self._reports.see(name):
             self.begin_report()
         return self.add_row(self.stat(table.stat), columns, words, instance=name, offset=offset) or LineKind.SAMPLE
 
-    def _gather(self, name: str, words: dict[str, str], offset: int) -> LineKind | str:
+    def _gather(self, name: str, words: dict[str, str], offset: int) -> Outcome:
         for column, word in words.items():
             if (SHARE_WORD if column.endswith(SHARE) else COUNT_WORD).fullmatch(word) is None:
-                return f"column {column}: {shorten(word, 40)} is no number that it can hold"
+                return Rejected(f"column {column}: {shorten(word, 40)} is not a number that it can hold")
         row = self._pending.get(name)
         if row is not None and not row.words.keys().isdisjoint(words):
-            return "a row that the table has already"
+            return Rejected("a row that the table already has")
         self._n_pending += _size(words)
         if self._n_pending > MAX_PENDING:
             self._n_pending -= _size(words)
-            return "more rows than a report of this tool has"
+            return Rejected("more rows than a report of this tool has")
         if row is None:
             self._pending[name] = PendingRow(offset, words)
         else:
@@ -191,7 +192,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         return LineKind.SAMPLE
 
     def _flush(self) -> None:
-        """The report is over: its rows are samples now."""
+        """Add the rows of the report, which is over."""
         columns = list(dict.fromkeys(column for row in self._pending.values() for column in row.words))
         table = self._table
         for name, row in self._pending.items():

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -58,7 +59,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
     """One call of the reader: `_cpus` are the columns."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         cpus = own.get("cpus")
         self._cpus = [str(cpu) for cpu in cpus] if isinstance(cpus, list) else []
@@ -69,33 +70,33 @@ class Reader(SnapshotReader[CpuTableLayout]):
         return {**super().save(), "cpus": self._cpus}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._cpus = []
 
     def see_file(self, path: str) -> None:  # noqa: ARG002 (any other file ends this one)
-        """The lines that come are from this file."""
+        """Note the file that the next lines are from."""
         self._cpus = []
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
-            return f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}"
+            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: not a line of {self.spec.tool}")
         if HEADER.fullmatch(text) is not None:
             return self._take_header(text.split())
         row = ROW.fullmatch(text)
         if row is None or not self._cpus:
-            return None
+            return NOT_MINE
         cpus = self._cpus
         words = row["rest"].split(None, len(cpus))
         numbers = words[: len(cpus)]
         n_numbers = next((number for number, word in enumerate(numbers) if NUMBER.fullmatch(word) is None), len(numbers))
         if n_numbers == 0:
-            return "no number"
+            return Rejected("no number")
         name = row["name"]
         if n_numbers < len(cpus) or name in TOTALS:
             if n_numbers != 1 or len(words) != 1 or not self._has_total:
-                return f"{n_numbers} numbers for {len(cpus)} CPUs"
+                return Rejected(f"{n_numbers} numbers for {len(cpus)} CPUs")
             columns, instance = [TOTAL], name
         else:
             columns = cpus
@@ -103,16 +104,16 @@ class Reader(SnapshotReader[CpuTableLayout]):
             instance = f"{name} {devices}".rstrip()
         return self.put_row(self.spec.stats[0], columns, words[: len(columns)], instance=instance, offset=line.offset)
 
-    def _take_header(self, cpus: list[str]) -> LineKind | str:
+    def _take_header(self, cpus: list[str]) -> Outcome:
         if len(cpus) > MAX_CPUS or len(set(cpus)) != len(cpus):
-            return f"more than {MAX_CPUS} CPUs, or one twice"
+            return Rejected(f"more than {MAX_CPUS} CPUs, or one twice")
         self.end_report()
         self._cpus = cpus
         return LineKind.HEADER
 
 
 def devices_of(text: str) -> str:
-    """Return the devices of an interrupt; they stand last, behind the controller and the kind. "" when nobody uses it.
+    """Return the devices of an interrupt; they stand last, after the controller and the kind. "" when nobody uses it.
 
     >>> devices_of("IO-APIC   5-edge      ACPI:Ged"), devices_of("PCI-MSI 524288-edge      eth0-TxRx-0, eth1")
     ('ACPI:Ged', 'eth0-TxRx-0, eth1')

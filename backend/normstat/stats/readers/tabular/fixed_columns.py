@@ -53,8 +53,9 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
-from normstat.stats.engine.timestamps import parse_stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import parse_timestamp, split_words, take_clock
 from normstat.stats.layout import AnyPattern, Convert, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -130,7 +131,7 @@ class Reader(LineReader[FixedColumnsLayout]):
         """Return the instances of the present report."""
         return {"seen": sorted(self._seen)}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a time, a row, or nothing; in this order, since the word of a lone column may look like a time."""
         layout = self.layout
         text = line.text
@@ -146,7 +147,7 @@ class Reader(LineReader[FixedColumnsLayout]):
             return LineKind.SAMPLE
         return LineKind.IGNORED if len(text.strip()) < layout.shortest else refusal
 
-    def _take_row(self, layout: FixedColumnsLayout, line: Line) -> str | None:
+    def _take_row(self, layout: FixedColumnsLayout, line: Line) -> Rejected | None:
         """Add the row. Missing: None when it was added, else the reason why it was not."""
         words = split_words(line.text)
         n_columns = len(layout.columns)
@@ -156,13 +157,13 @@ class Reader(LineReader[FixedColumnsLayout]):
             least = 1 if layout.has_last_text else most
             found = next((n for n in range(most, least - 1, -1) if n > 0 and self._is_time(words[:n])), 0)
             if not found:
-                return f"no time before {n_columns} columns"
+                return Rejected(f"no time before {n_columns} columns")
             time_us = self._time_us(words[:found])
             words = split_words(line.text, found + n_columns - 1)[found:] if layout.has_last_text else words[found:]
         elif layout.has_last_text and len(words) > n_columns:
             words = split_words(line.text, n_columns - 1)
         if len(words) != n_columns:
-            return f"{len(words)} values for {n_columns} columns"
+            return Rejected(f"{len(words)} values for {n_columns} columns")
         instance = join_instance([words[at] for at in layout.instance_at])
         if time_us is None:
             time_us = self._next_us(layout, instance)
@@ -192,11 +193,11 @@ class Reader(LineReader[FixedColumnsLayout]):
         clock = take_clock(words)
         if clock is not None and clock.n_words == len(words):
             return True
-        stamp = parse_stamp(" ".join(words))
+        stamp = parse_timestamp(" ".join(words))
         return stamp is not None and not stamp.is_clock_only
 
     def _time_us(self, words: Sequence[str]) -> int:
-        stamp = parse_stamp(" ".join(words))
+        stamp = parse_timestamp(" ".join(words))
         if stamp is not None and not stamp.is_clock_only:
             return self.timeline.stamp_us(stamp)
         clock = take_clock(words)

@@ -27,6 +27,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Annotated, Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats, spell_out, ungroup
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.layout import Convert
@@ -69,7 +70,7 @@ def plain_header(text: str) -> str:
 
 
 def bucket_ends(label: str) -> tuple[Decimal | None, Decimal | None] | None:
-    """Low and high end of a bucket by its header; the low end of one that says but its high end is the high end before it.
+    """Return low and high end of a bucket by its header. Without a low end, it is the high end of the bucket before it.
 
     Units: seconds. Missing: None for a header that is no time, or an end that it does not say.
 
@@ -129,7 +130,7 @@ class Reader(LineReader[MarkdownLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The headers of the present table, the names that came up in it."""
+        """Restore the headers of the present table and the names seen in it."""
         headers = own.get("headers")
         self._headers: list[str] = []
         self._table: MarkdownTable | None = None
@@ -140,24 +141,24 @@ class Reader(LineReader[MarkdownLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {"headers": self._headers, "is_marked": self._is_marked, "repeats": self._repeats.to_state()}
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._headers, self._table = [], None
 
     def is_whole(self, line: Line) -> bool:
-        """Return the last cell is closed."""
+        """Return whether the last cell is closed."""
         return line.text.rstrip().endswith("|")
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, the rule below it, a row."""
         text = line.text.strip()
         if not text or ("--" in text and RULE.issuperset(text)) or MESSAGE.fullmatch(text) is not None:
             return LineKind.IGNORED
         if len(text) > MAX_LINE:
-            return "longer than any row of a table"
+            return Rejected("longer than any row of a table")
         is_marked = text.startswith("|")
         cells = _cells(text, is_marked=is_marked)
         table = self._find_table(cells)
@@ -172,10 +173,10 @@ class Reader(LineReader[MarkdownLayout]):
             if len(cells) == len(self._headers):
                 return self._take_row(self._table, cells, line.offset)
             if is_marked:
-                return f"{len(cells)} cells under a header of {len(self._headers)}"
+                return Rejected(f"{len(cells)} cells under a header of {len(self._headers)}")
         if self.see_time_line(text):
             return LineKind.TIMESTAMP
-        return "not a row of a table that is known"
+        return Rejected("not a row of a known table")
 
     # Headers.
 
@@ -211,13 +212,13 @@ class Reader(LineReader[MarkdownLayout]):
 
     # Rows.
 
-    def _take_row(self, table: MarkdownTable, cells: list[str], offset: int) -> LineKind | str:
+    def _take_row(self, table: MarkdownTable, cells: list[str], offset: int) -> Outcome:
         plain = [plain_header(header) for header in self._headers]
         places = [place for names in table.names if (place := _place(plain, names)) is not None]
         parts = [found["part"] for header in self._headers if table.inner and (found := table.inner.fullmatch(header.strip()))]
         parts += [cells[place] for place in places]
         if not any(parts):
-            return "a row without a name"
+            return Rejected("a row without a name")
         stat = table.stat
         if stat.shape is Shape.HISTOGRAM:
             return self._take_buckets(table, stat, cells, offset)
@@ -228,7 +229,7 @@ class Reader(LineReader[MarkdownLayout]):
             if plain[at] in table.clock:
                 clock = CLOCK.fullmatch(cell)
                 if clock is None:
-                    return f"{cell[:40]!r} is no time of the day"
+                    return Rejected(f"{cell[:40]!r} is not a time of day")
                 words[NS_OF_DAY], time_us = self._take_clock(clock)
             elif known is not None:
                 known_field, column = known
@@ -249,7 +250,7 @@ class Reader(LineReader[MarkdownLayout]):
         whole_us = self.timeline.clock_us(seconds)
         return str(seconds * NANO + int(fraction)), whole_us if whole_us == NO_TIME else whole_us + int(fraction) // 1000
 
-    def _take_buckets(self, table: MarkdownTable, stat: Stat, cells: list[str], offset: int) -> LineKind | str:
+    def _take_buckets(self, table: MarkdownTable, stat: Stat, cells: list[str], offset: int) -> Outcome:
         others = self._others(table, self._headers)
         names = [cell for header, cell in zip(self._headers, cells, strict=True) if header not in others]
         name = self._repeats.name(" ".join(names))
@@ -286,7 +287,7 @@ def _word(field: Field, cell: str) -> str:
 
 
 def _nanoseconds(word: str) -> str:
-    """Whole nanoseconds of seconds. Missing: "" for what is no number of whole nanoseconds."""
+    """Return seconds as whole nanoseconds. Missing: "" for what is no number of whole nanoseconds."""
     try:
         value = Decimal(word) * NANO
     except InvalidOperation:

@@ -29,8 +29,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import parse_stamp
+from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.layout import toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -41,7 +42,7 @@ DATE: Final = re.compile(r"[Dd]ate:\s*(?P<stamp>\S.{0,60})")
 NUMBER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
 MAX_PAIRS: Final = 8
 MAX_LINE_LENGTH: Final = 600
-UNKNOWN: Final = "of no section that is known"
+UNKNOWN: Final = Rejected("not in a known section")
 NOTHING: Final = ""
 
 
@@ -61,7 +62,7 @@ class Reader(SnapshotReader[NamedValuesLayout]):
     """One call of the reader: `_section` is the word that the present section began with."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._sections, self._counts = self.layout.sections, self.layout.counts
         self._section = str(own.get("section", NOTHING))
@@ -71,16 +72,16 @@ class Reader(SnapshotReader[NamedValuesLayout]):
         return {**super().save(), "section": self._section}
 
     def take_blank(self) -> None:
-        """A blank line may end a section."""
+        """End the section at a blank line, where the layout says so."""
         if self.layout.has_blank_ends:
             self._section = NOTHING
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return pairs, perhaps behind the name of their section, or a count."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return pairs, perhaps after the name of their section, or a count."""
         if len(text) > MAX_LINE_LENGTH:
-            return None
+            return NOT_MINE
         dated = DATE.fullmatch(text)
-        stamp = parse_stamp(dated["stamp"]) if dated is not None else None
+        stamp = parse_timestamp(dated["stamp"]) if dated is not None else None
         if stamp is not None:
             self.begin_call()
             self.see_stamp(stamp)
@@ -96,9 +97,9 @@ class Reader(SnapshotReader[NamedValuesLayout]):
         if counted is not None:
             return self._take_numbers({" ".join(counted["name"].split()): counted["number"]}, line)
         pairs = _pairs(text)
-        return self._take_numbers(pairs, line) if pairs else None
+        return self._take_numbers(pairs, line) if pairs else NOT_MINE
 
-    def _take_numbers(self, pairs: dict[str, str], line: Line) -> LineKind | str:
+    def _take_numbers(self, pairs: dict[str, str], line: Line) -> Outcome:
         stat = self._sections.get(self._section)
         if stat is None:
             return UNKNOWN

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import ASCII, NON_EMPTY
 from normstat.stats.records import LineKind
@@ -51,14 +52,14 @@ LAYOUT: Final = OneLineLayout
 class Reader(SnapshotReader[OneLineLayout]):
     """One call of the reader."""
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
+    def take_data(self, line: Line, text: str) -> Claim:
         """Return the line, if it is one of those that the layout knows."""
         if len(text) > MAX_LINE_LENGTH:
-            return None
+            return NOT_MINE
         for form in self.layout.lines:
             found = form.pattern.fullmatch(text)
             if found is not None:
                 parts = {column: word for column, word in found.groupdict().items() if word is not None}
                 reason = self.gather(form.stat, list(parts), list(parts.values()), offset=line.offset)
                 return reason or LineKind.SAMPLE
-        return None
+        return NOT_MINE

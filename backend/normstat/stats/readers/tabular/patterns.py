@@ -34,8 +34,9 @@ from typing import Annotated, Final
 
 from normstat.stats.engine.labelled_numbers import span_seconds
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
@@ -99,7 +100,7 @@ class Reader(SnapshotReader[PatternsLayout]):
     """One call of the reader. A report ends where a row of the same stat and instance comes again."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         seen = own.get("seen")
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
@@ -109,14 +110,14 @@ class Reader(SnapshotReader[PatternsLayout]):
         return {**super().save(), "seen": sorted(self._seen)}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
-            return f"longer than {MAX_LINE_LENGTH} characters: no line of {self.spec.tool}"
+            return Rejected(f"longer than {MAX_LINE_LENGTH} characters: not a line of {self.spec.tool}")
         for row in self.layout.rows:
             found = row.pattern.fullmatch(text)
             if found is not None:
@@ -125,12 +126,12 @@ class Reader(SnapshotReader[PatternsLayout]):
             return LineKind.HEADER
         if self.layout.ignored is not None and self.layout.ignored.fullmatch(text) is not None:
             return LineKind.IGNORED
-        return None
+        return NOT_MINE
 
-    def _take_row(self, line: Line, row: PatternRow, found: re.Match[str]) -> LineKind | str:
+    def _take_row(self, line: Line, row: PatternRow, found: re.Match[str]) -> Outcome:
         groups = {key: value for key, value in found.groupdict().items() if value is not None}
         cells = _cells(row, groups)
-        if isinstance(cells, str):
+        if isinstance(cells, Rejected):
             return cells
         columns, words = [column for column, _ in cells], [word for _, word in cells]
         stat = self.stat(row.stat)
@@ -146,35 +147,35 @@ class Reader(SnapshotReader[PatternsLayout]):
         return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
 
     def _see_clock(self, text: str) -> None:
-        """A clock in the line begins a report, and dates it unless a stamp before it does."""
+        """Start a report at a clock in the line, and date it unless a time before it does."""
         found = CLOCK.fullmatch(text)
         self.end_report()
         if found is not None and self.stamped_us == NO_TIME:
             hours = int(found["hours"]) % 12 + 12 * (found["half"] in "pP") if found["half"] else int(found["hours"])
             seconds = hours * 3600 + int(found["minutes"]) * 60 + int(found["seconds"] or 0)
-            self.see_stamp(Stamp(float(seconds), is_clock_only=True, offset_s=None))
+            self.see_stamp(Timestamp(float(seconds), is_clock_only=True, offset_s=None))
 
 
-def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | str:
+def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | Rejected:
     """Return the columns with their words, or why a word cannot be read."""
     cells: list[tuple[str, str]] = []
     for group, value in groups.items():
         if group == "numbers":
             words = value.split()
             if len(words) < row.least:
-                return f"{len(words)} numbers, at least {row.least} expected"
+                return Rejected(f"{len(words)} numbers, at least {row.least} expected")
             cells.extend(zip(_column_names(row.columns, len(words)), words, strict=True))
         elif group == "key":
             cells.append((value, groups["value"]))
         elif group not in row.silent:
             word = span_seconds(value) if group in row.seconds else value
             if word is None:
-                return f"{value[:40]!r} is no time"
+                return Rejected(f"{value[:40]!r} is not a time")
             cells.append((row.names.get(group, group), word))
     return cells
 
 
 @functools.cache
 def _column_names(columns: tuple[str, ...], n_numbers: int) -> tuple[str, ...]:
-    """Return the names of that many numbers; those behind the known ones are numbered, for a kernel that has more."""
+    """Return the names of that many numbers; those after the known ones are numbered, for a kernel that has more."""
     return (*columns[:n_numbers], *(f"column_{number + 1}" for number in range(len(columns), n_numbers)))

@@ -19,6 +19,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
@@ -39,7 +40,7 @@ class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader: `_section` and the `_part` of it that a line of its own named ("ICMP input histogram:")."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._section = str(own.get("section", ""))
         self._part = str(own.get("part", ""))
@@ -53,17 +54,17 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), **own}
 
     def end_report(self) -> None:
-        """The report is whole."""
+        """End the present report: its rows are complete."""
         super().end_report()
         self._seen.clear()
 
     def begin_call(self) -> None:
-        """The tool is called again."""
+        """Start a new call of the tool."""
         super().begin_call()
         self._section = self._part = ""
 
-    def take_data(self, line: Line, text: str) -> LineKind | str | None:
-        """Return what the line is to the tool."""
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return what the line is, after adding its row."""
         indent = len(line.text) - len(line.text.lstrip())
         section = SECTION.fullmatch(text) if indent == 0 else None
         if section is not None:
@@ -74,7 +75,7 @@ class Reader(SnapshotReader[OneStatLayout]):
             self._seen.add(self._section)
             return LineKind.HEADER
         if not self._section or indent == 0 or len(text) > MAX_LENGTH:
-            return None
+            return NOT_MINE
         if self._part and indent <= self._part_indent:
             self._part = ""
         named = NAMED.fullmatch(text)
@@ -90,10 +91,10 @@ class Reader(SnapshotReader[OneStatLayout]):
             return self._take_number(line, sentence, numbers[0])
         if STATE_WORD.fullmatch(text) is not None:
             return LineKind.IGNORED
-        return f"{len(numbers)} numbers in a sentence"
+        return Rejected(f"{len(numbers)} numbers in a sentence")
 
-    def _take_number(self, line: Line, sentence: str, number: str) -> LineKind | str:
+    def _take_number(self, line: Line, sentence: str, number: str) -> Outcome:
         name = ": ".join(part for part in (self._section, self._part, sentence) if part)
         if self.has_gathered(self.spec.stats[0].name, "", [name]):
-            return "the sentence comes twice"
+            return Rejected("the sentence appears twice")
         return self.gather(self.spec.stats[0], [name], [number], offset=line.offset) or LineKind.SAMPLE

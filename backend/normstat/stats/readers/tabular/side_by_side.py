@@ -1,4 +1,4 @@
-"""iostat of Solaris without -x: disks stand side by side, terminals before them, the CPU's shares behind them.
+"""iostat of Solaris without -x: disks stand side by side, terminals before them, the CPU's shares after them.
 
    tty        sd0           sd1           cpu
  tin tout kps tps serv  kps tps serv  us sy dt id
@@ -6,11 +6,11 @@
 
 Keys of `[layout]`:
     host, side   the stats of what is about the whole host, and of what stands side by side
-    lead, tail   the word above the columns before and behind ("tty", "cpu")
+    lead, tail   the word above the columns before and after ("tty", "cpu")
     before       the columns before ("tin", "tout")
-    behind       the columns behind ("us", "sy", "wt|dt|st" for either, "id")
+    behind       the columns after ("us", "sy", "wt|dt|st" for either, "id")
     sides        the columns of one side, one list for each form of call
-    messages     regular expression of lines that tell of a change; the report behind one is about the time since boot again
+    messages     regular expression of lines that tell of a change; the report after one is about the time since boot again
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.stats.engine.lines import Line, LineReader
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
-from normstat.stats.engine.timestamps import parse_stamp, split_words
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.report_order import Reports, reports_after_gap
+from normstat.stats.engine.timestamps import parse_timestamp, split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
@@ -55,7 +56,7 @@ class SideBySideLayout(Layout):
 
 @dataclass(frozen=True, slots=True)
 class RowColumns:
-    """Which columns the rows have: those before, those of each side, how many sides, those behind."""
+    """Which columns the rows have: those before, those of each side, how many sides, those after."""
 
     before: tuple[str, ...]
     side: tuple[str, ...]
@@ -73,7 +74,7 @@ class Reader(LineReader[SideBySideLayout]):
     """One call of the reader: `_names` are those of the line above the present header or the next one."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         self._messages = self.layout.messages
         self._reports = Reports(own.get("reports"))
         self._names = texts_of(own.get("names"))
@@ -81,16 +82,16 @@ class Reader(LineReader[SideBySideLayout]):
         self._header = texts_of(own.get("header"))
         self._shape = self._find_columns(self._header)
 
-    def load_behind_gap(self, own: State) -> None:
-        """The header is still true; the first report is over."""
+    def load_after_gap(self, own: State) -> None:
+        """Keep the header; the first report is over."""
         self.load(own)
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
         return {"reports": self._reports.to_state(), "names": self._names, "new": self._are_names_new, "header": self._header}
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return names, a header, a time, a message or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -100,7 +101,7 @@ class Reader(LineReader[SideBySideLayout]):
             return LineKind.STATE_CHANGE
         words = split_words(text)
         if len(words) > MAX_COLUMNS:
-            return f"{len(words)} values"
+            return Rejected(f"{len(words)} values")
         shape = self._find_columns(words)
         if shape is not None:
             self._shape, self._header = shape, words
@@ -111,7 +112,7 @@ class Reader(LineReader[SideBySideLayout]):
             return LineKind.HEADER
         if self._take_names(words):
             return LineKind.HEADER
-        stamp = parse_stamp(text)
+        stamp = parse_timestamp(text)
         if stamp is not None:
             self.see_stamp(stamp)
             self._reports.see_stamp(self.command)
@@ -142,15 +143,15 @@ class Reader(LineReader[SideBySideLayout]):
         self._names, self._are_names_new = names, True
         return True
 
-    def _take_row(self, words: list[str], offset: int) -> LineKind | str:
+    def _take_row(self, words: list[str], offset: int) -> Outcome:
         shape = self._shape
         if shape is None:
-            return "a line before any header"
+            return Rejected("a line before any header")
         if len(words) != len(shape):
-            return f"{len(words)} values for {len(shape)} columns"
+            return Rejected(f"{len(words)} values for {len(shape)} columns")
         wrong = next((word for word in words if NUMBER.fullmatch(word) is None), None)
         if wrong is not None:
-            return f"{wrong[:40]!r} is no number"
+            return Rejected(f"{wrong[:40]!r} is not a number")
         # One row is a whole report: a second one begins the next.
         if self._reports.see("row"):
             self.begin_report()

@@ -1,4 +1,4 @@
-"""Tables under a header of one or two lines, with names in front or behind, suffixed numbers, indented trees: fsstat, zpool iostat,
+"""Tables under a header of one or two lines, with names in front or after, suffixed numbers, indented trees: fsstat, zpool iostat,
 vfsstat, arcstat, netstat -i and their like. `stats/engine/wide_layout.py` explains the layout.
 
                 capacity     operations    bandwidth
@@ -23,9 +23,10 @@ from typing import Final
 from normstat.errors import shorten
 from normstat.stats.engine.indented_names import Tree
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
-from normstat.stats.engine.report_order import Reports, reports_behind_gap
+from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.report_order import Reports, reports_after_gap
 from normstat.stats.engine.timeline import MICRO
-from normstat.stats.engine.timestamps import Stamp, parse_stamp, split_words, take_clock
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp, split_words, take_clock
 from normstat.stats.engine.wide_layout import WideLayout, WideTable
 from normstat.stats.records import NO_TIME, LineKind, State
 
@@ -62,7 +63,7 @@ class Reader(LineReader[WideLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The present header, report and place in a tree."""
+        """Restore the present header, report and place in a tree."""
         letter = self.layout.omit_option
         words = self.command.split()[1:] if letter else []
         self._omits = any(word.startswith("-") and not word.startswith("--") and letter in word for word in words)
@@ -79,10 +80,10 @@ class Reader(LineReader[WideLayout]):
             self._take_header(str(header[0]))
         self._upper = tuple(split_words(str(own.get("upper", ""))))
 
-    def load_behind_gap(self, own: State) -> None:
+    def load_after_gap(self, own: State) -> None:
         """Headers are still true; the place in the tree is not known any more."""
         self.load({**own, "tree": None, "upper": "", "lost": True})
-        self._reports = reports_behind_gap(own.get("reports"))
+        self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
         """Return what `load` takes."""
@@ -95,7 +96,7 @@ class Reader(LineReader[WideLayout]):
             "upper": " ".join(self._upper),
         }
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a rule, a name, a time or a row."""
         text = line.text
         if not text.strip(" \t"):
@@ -116,12 +117,12 @@ class Reader(LineReader[WideLayout]):
             if layout.caption is not None and (caption := layout.caption.fullmatch(text)):
                 self._caption = caption["name"]
                 return LineKind.HEADER
-            if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_stamp(text)) is not None:
+            if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_timestamp(text)) is not None:
                 self.see_stamp(stamp)
                 self._reports.see_stamp(self.command)
                 return LineKind.TIMESTAMP
         if self._header is None:
-            return "a line before any header"
+            return Rejected("a line before any header")
         return self._take_row(self._header, line)
 
     def _see(self, name: str) -> None:
@@ -177,27 +178,27 @@ class Reader(LineReader[WideLayout]):
         value_at = tuple(at for at, column in enumerate(columns) if column not in text_columns)
         return WideHeader(table, columns, groups, names, indent, is_by_comma, value_at)
 
-    def _take_row(self, header: WideHeader, line: Line) -> LineKind | str:
+    def _take_row(self, header: WideHeader, line: Line) -> Outcome:
         table = header.table
         words = line.text.strip(" \t").split(COMMA) if header.is_by_comma else split_words(line.text)
         if table.sides:
             return self._take_sides(header, words, line)
         if table.clock and "#" in words:
-            # cpustat: the name of the set of counters stands behind them.
+            # cpustat: the name of the set of counters stands after them.
             words = words[: words.index("#")]
         found = _fit(header, words)
-        if isinstance(found, str):
+        if isinstance(found, Rejected):
             return found
         name, words = found
         time_us = None
         if table.clock in header.columns:
             time_us = self._clock_us(words[header.columns.index(table.clock)])
             if time_us is None:
-                return f"{shorten(words[0], 40)} is no time"
+                return Rejected(f"{shorten(words[0], 40)} is not a time")
         names = [words[at] for at, column in enumerate(header.columns) if column in table.instance]
         instance = "/".join([*(word for word in names if word != ABSENT), *name])
         if len(instance) > MAX_NAME_LENGTH:
-            return f"a name of {len(instance)} characters"
+            return Rejected(f"a name of {len(instance)} characters")
         values = [words[at] for at in header.value_at]
         if table.is_tree:
             return self._take_leaf(header, instance, values, line)
@@ -206,14 +207,14 @@ class Reader(LineReader[WideLayout]):
         self._see(f"{table.stat} {instance}")
         return self._add(header, values, instance + table.suffix, time_us, line.offset)
 
-    def _take_leaf(self, header: WideHeader, name: str, values: list[str], line: Line) -> LineKind | str:
+    def _take_leaf(self, header: WideHeader, name: str, values: list[str], line: Line) -> Outcome:
         """Return a row of a tree, or the name of a part of it."""
         indent = len(line.text) - len(line.text.lstrip(" "))
         if name in header.table.sections and all(word in header.table.missing for word in values):
             self._tree.open_section(name, indent)
             return LineKind.HEADER
         if self._is_lost and indent > header.indent:
-            return "what this belongs to was lost"
+            return Rejected("what this belongs to was lost")
         self._is_lost = False
         return self._add(header, values, self._place(name, indent), None, line.offset)
 
@@ -225,12 +226,12 @@ class Reader(LineReader[WideLayout]):
             self._see(f"leaf {name}")
         return self._tree.place(name, indent)
 
-    def _take_sides(self, header: WideHeader, words: Sequence[str], line: Line) -> LineKind | str:
+    def _take_sides(self, header: WideHeader, words: Sequence[str], line: Line) -> Outcome:
         n_columns = len(header.columns) // len(header.names)
         if len(words) != len(header.columns):
-            return f"{len(words)} values for {len(header.columns)} columns"
+            return Rejected(f"{len(words)} values for {len(header.columns)} columns")
         if not all(word.isascii() and word.isdigit() for word in words):
-            return "a word that is no number"
+            return Rejected("a word that is not a number")
         self._see(f"{header.table.stat} {header.names[0]}")
         for number, name in enumerate(header.names):
             some = words[number * n_columns : (number + 1) * n_columns]
@@ -243,7 +244,7 @@ class Reader(LineReader[WideLayout]):
         is_since_boot = not table.has_counters and self.layout.since_boot == "first" and self._reports.is_first and not self._omits
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
-    def _add(self, header: WideHeader, words: Sequence[str], instance: str, time_us: int | None, offset: int) -> LineKind | str:
+    def _add(self, header: WideHeader, words: Sequence[str], instance: str, time_us: int | None, offset: int) -> Outcome:
         table = header.table
         kind = self._kind(table)
         columns: Sequence[str] | Sequence[tuple[str, str]] = table.sides or [header.columns[at] for at in header.value_at]
@@ -267,7 +268,7 @@ class Reader(LineReader[WideLayout]):
         """
         clock = take_clock([word])
         if clock is not None and clock.is_epoch:
-            return self.timeline.stamp_us(Stamp(clock.seconds, is_clock_only=False, offset_s=0))
+            return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         if clock is not None:
             return self.timeline.clock_us(clock.seconds)
         number = word.replace(COMMA, ".")
@@ -277,7 +278,7 @@ class Reader(LineReader[WideLayout]):
         return NO_TIME if start_us is None else start_us + round(float(number) * MICRO)
 
 
-def _fit(header: WideHeader, words: list[str]) -> tuple[list[str], list[str]] | str:
+def _fit(header: WideHeader, words: list[str]) -> tuple[list[str], list[str]] | Rejected:
     """Return the name without a header, if there is one, and one word for each column; or the reason why the words do not fit."""
     table = header.table
     n_columns = len(header.columns)
@@ -287,7 +288,7 @@ def _fit(header: WideHeader, words: list[str]) -> tuple[list[str], list[str]] | 
     elif table.name == "last":
         name, words = [" ".join(words[n_columns:])], words[:n_columns]
         if not name[0] or NUMBER_LIKE.match(name[0]):
-            return f"{len(words) + len(name[0].split())} values for {n_columns} columns and a name"
+            return Rejected(f"{len(words) + len(name[0].split())} values for {n_columns} columns and a name")
     words = _join_texts(header, words)
     n_optional = 0
     while n_optional < n_columns and header.columns[-1 - n_optional] in table.optional:
@@ -295,7 +296,7 @@ def _fit(header: WideHeader, words: list[str]) -> tuple[list[str], list[str]] | 
     if n_optional and len(words) == n_columns - n_optional:
         words = [*words, *[""] * n_optional]
     if len(words) != n_columns:
-        return f"{len(words)} values for {n_columns} columns"
+        return Rejected(f"{len(words)} values for {n_columns} columns")
     return name, words
 
 

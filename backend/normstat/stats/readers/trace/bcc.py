@@ -29,7 +29,8 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.stacks import SEPARATOR, TOO_DEEP, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number, parse_pairs
@@ -59,7 +60,7 @@ class Reader(TraceReader[TraceLayout]):
     """One call of the reader. `_leak` holds the numbers of a stack of memleak, which stand above it, and where they stood."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         leak = own.get("leak")
         self._leak = (str(leak[0]), str(leak[1]), int(leak[2])) if isinstance(leak, list) else None
@@ -69,16 +70,16 @@ class Reader(TraceReader[TraceLayout]):
         return {**super().save(), "leak": None if self._leak is None else list(self._leak)}
 
     def see_blank(self) -> None:
-        """A blank line ends a stack of memleak."""
+        """End a stack of memleak at a blank line."""
         self._close_leak()
         super().see_blank()
 
     def finish(self) -> None:
-        """The last stack is whole."""
+        """Complete the last stack."""
         self._close_leak()
         super().finish()
 
-    def take(self, line: Line) -> LineKind | str:
+    def take(self, line: Line) -> Outcome:
         """Return what the line is, by its form and by what was held back."""
         if self._leak is not None and not line.text.startswith(DEEP):
             self._close_leak()
@@ -102,17 +103,17 @@ class Reader(TraceReader[TraceLayout]):
         )
         return kind or self.take_pairs(line) or self._take_folded(line) or self.take_title(line)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> LineKind | str | None:
+    def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:
         """Return a time and a title: `[11:16:33] Top 2 stacks with outstanding allocations:`."""
         if not rest.text.endswith(":"):
-            return None
+            return NOT_MINE
         self.mark_time(stamp)
         kind = self.hold_text(rest)
         return LineKind.TIMESTAMP if kind is LineKind.HEADER else kind
 
     # Distributions.
 
-    def _take_distribution(self, found: re.Match[str]) -> LineKind | str:
+    def _take_distribution(self, found: re.Match[str]) -> Outcome:
         if self.is_too_deep:
             return TOO_DEEP
         texts = self.take_texts() if not self.has_gap else []
@@ -122,11 +123,11 @@ class Reader(TraceReader[TraceLayout]):
         measured = " ".join(found[1].split()) if unit is None else unit[1]
         return self.begin_histogram(f"{section} {measured}".strip())
 
-    def _take_section(self, line: Line) -> LineKind | str | None:
-        """`pid = 5068`: what the next distribution is about."""
+    def _take_section(self, line: Line) -> Claim:
+        """Take `pid = 5068`, what the next distribution is about."""
         pairs = parse_pairs(line.text) if SECTION.fullmatch(line.text) is not None else None
         is_section = SECTION.fullmatch(line.text) is not None and (pairs is None or len(pairs.columns) == 1)
-        return self.hold_text(line) if is_section else None
+        return self.hold_text(line) if is_section else NOT_MINE
 
     # Stacks.
 
@@ -134,7 +135,7 @@ class Reader(TraceReader[TraceLayout]):
         """Return whether the line goes on with a stack: indented, and something waits that is indented as well."""
         return not self.has_gap and bool(self.texts) and line.text.startswith(INDENT) and self.texts[-1].text.startswith(INDENT)
 
-    def _take_frame(self, line: Line) -> LineKind | str | None:
+    def _take_frame(self, line: Line) -> Claim:
         if DELIMITER.fullmatch(line.text) is not None:
             return LineKind.HEADER
         found = LAST_LINE.fullmatch(line.text)
@@ -144,24 +145,24 @@ class Reader(TraceReader[TraceLayout]):
             return TOO_DEEP
         if line.text.startswith(INDENT) and is_frame(line.text):
             return self.hold_text(line)
-        return None
+        return NOT_MINE
 
-    def _take_count(self, line: Line) -> LineKind | str | None:
+    def _take_count(self, line: Line) -> Claim:
         """Return the count below a stack."""
         found = COUNT.fullmatch(line.text)
         if found is None or not is_integer(found[1]):
-            return None
+            return NOT_MINE
         if self.is_too_deep:
             self.forget_texts()
             return TOO_DEEP
         if not self._is_in_stack(line):
-            return None
+            return NOT_MINE
         texts = self.take_texts()
         lines = [text.text for text in texts if text.text.startswith(INDENT)]
         return self.add_stack(fold_stack([], lines), [found[1]], texts[0].offset)
 
     def _take_leak(self, line: Line) -> LineKind | None:
-        """memleak prints the numbers above their stack."""
+        """Take the numbers of memleak, which stand above their stack."""
         found = LEAK.fullmatch(line.text)
         if found is None or not is_integer(found[1]) or not is_integer(found[2]):
             return None
@@ -178,15 +179,15 @@ class Reader(TraceReader[TraceLayout]):
         instance = None if self.is_too_deep else fold_stack([], lines)
         self.add_stack(instance, [count, n_bytes], offset)
 
-    def _take_folded(self, line: Line) -> LineKind | str | None:
-        """`comm;root;leaf 12`: a stack that is folded already (options -f of profile, offcputime, stackcount)."""
+    def _take_folded(self, line: Line) -> Claim:
+        """Take `comm;root;leaf 12`, a stack that is folded already (option -f of profile, offcputime, stackcount)."""
         frames, _, count = line.text.rpartition(" ")
         if SEPARATOR not in frames or frames.startswith(" ") or not is_integer(count) or self.layout.stacks is None:
-            return None
+            return NOT_MINE
         return self.add_stack(fold_stack(frames.split(SEPARATOR), []), [count], line.offset)
 
-    def take_title(self, line: Line) -> LineKind | str:
-        """Frames may hold numbers, as in `waker:  vmstat 3212`."""
+    def take_title(self, line: Line) -> Outcome:
+        """Hold a frame or a title. Frames may contain numbers, as in `waker:  vmstat 3212`."""
         if self._is_in_stack(line) or (line.text.startswith(INDENT) and not any(map(is_number, line.text.split()))):
             return self.hold_text(line)
         return super().take_title(line)

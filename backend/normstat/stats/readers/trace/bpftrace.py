@@ -11,7 +11,7 @@ Attaching 3 probes...
     schedule+40
 , bash]: 12
 
-A map is the instance as printed, with its name: scripts give maps one name each. A stack is folded root first, behind the name of
+A map is the instance as printed, with its name: scripts give maps one name each. A stack is folded root first, after the name of
 its map (when it has one) and the other parts of its key.
 
 >>> from normstat.stats.catalogue import require_spec
@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.timestamps import Stamp
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, fold_stack
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import find_stamp, is_integer
@@ -40,7 +41,7 @@ KEY_END: Final = re.compile(r"\]:(?: |$)")
 BUCKET: Final = re.compile(r" *([\[(][^\])|]{1,80}[\])]) +(-?[0-9]{1,20}) +\|[@ ]*\|?")
 STATISTICS: Final = re.compile(r"count (-?[0-9]{1,19}), average (-?[0-9]{1,19}), total (-?[0-9]{1,19})")
 PRINTED_TITLE: Final = re.compile(r"([^@]{0,120}?:) *(@.*)")
-NO_VALUE: Final = "the value of a map is no number"
+NO_VALUE: Final = Rejected("the value of a map is not a number")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Reader(TraceReader[BpftraceLayout]):
     """One call of the reader. `_key` holds the map whose key, a stack, is being printed: its name, parts of the key, frames."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._statistics: Stat = next(stat for stat in self.spec.stats if stat.name.endswith("_statistics"))
         key = own.get("key")
@@ -72,7 +73,7 @@ class Reader(TraceReader[BpftraceLayout]):
         """Return the state for the next piece."""
         return {**super().save(), "key": [self._name, self._parts, self._frames, self._offset_of_key]}
 
-    def take(self, line: Line) -> LineKind | str:
+    def take(self, line: Line) -> Outcome:
         """Return what the line is: part of a key, a bucket, a map, or what scripts print."""
         if self._name and MAP.match(line.text) is None and find_stamp(line.text) is None:
             return self._take_key(line)
@@ -84,21 +85,21 @@ class Reader(TraceReader[BpftraceLayout]):
         kind = self._take_map(line) or self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line)
         return kind or self.take_pairs(line, least=2) or self.take_row(line) or self.take_pairs(line) or self.take_title(line)
 
-    def take_behind_stamp(self, stamp: Stamp, rest: Line) -> LineKind | str | None:
-        """`06:33:40 PIDs/sec: @: 2314`: a time, a title and a map; the title says what the map's name does not."""
+    def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:
+        """Take `06:33:40 PIDs/sec: @: 2314`: a time, a title and a map; the title says what the map's name does not."""
         found = PRINTED_TITLE.fullmatch(rest.text)
         if found is None and not rest.text.endswith(":"):
-            return None
+            return NOT_MINE
         self.forget_texts()
         self.mark_time(stamp)
         return LineKind.TIMESTAMP if found is None else self._take_map(Line(found[2], rest.offset))
 
     # Maps.
 
-    def _take_map(self, line: Line) -> LineKind | str | None:
+    def _take_map(self, line: Line) -> Claim:
         found = MAP.match(line.text)
         if found is None:
-            return None
+            return NOT_MINE
         self.forget_texts()
         self.bucket_key = None
         if found[2] != "[":
@@ -109,7 +110,7 @@ class Reader(TraceReader[BpftraceLayout]):
             return self._begin_key(found[1], rest, line.offset)
         return self._take_value(f"{found[1]}[{rest[: ends[-1].start()]}]", rest[ends[-1].end() :], line.offset)
 
-    def _take_value(self, key: str, value: str, offset: int) -> LineKind | str:
+    def _take_value(self, key: str, value: str, offset: int) -> Outcome:
         """Return the value of a map: nothing (a distribution follows), a number, or three."""
         value = value.strip()
         if not value:
@@ -125,14 +126,14 @@ class Reader(TraceReader[BpftraceLayout]):
 
     # Keys of several lines.
 
-    def _begin_key(self, name: str, rest: str, offset: int) -> LineKind | str:
+    def _begin_key(self, name: str, rest: str, offset: int) -> Outcome:
         self._name, self._offset_of_key = name, offset
         self._parts = _parts_of(rest)
         self._frames = []
         self._n_key = len(rest)
         return LineKind.HEADER
 
-    def _take_key(self, line: Line) -> LineKind | str:
+    def _take_key(self, line: Line) -> Outcome:
         text = line.text.lstrip()
         if text.startswith("]:"):
             return self._end_key(text[2:], line)
@@ -153,7 +154,7 @@ class Reader(TraceReader[BpftraceLayout]):
             return TOO_DEEP
         return self._end_key(value, line) if end else LineKind.HEADER
 
-    def _end_key(self, value: str, line: Line) -> LineKind | str:
+    def _end_key(self, value: str, line: Line) -> Outcome:
         name = self._name
         self._name = ""
         value = value.strip()

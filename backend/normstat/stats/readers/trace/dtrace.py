@@ -25,6 +25,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.trace.stacks import TOO_DEEP, fold_lines, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number
@@ -44,8 +45,8 @@ DIGITS: Final = re.compile(r"-?[0-9]{19,}")
 UNIT: Final = re.compile(r"(.*\S) +(-?\d{1,19}) ([KMG]B|[KMG]?bytes|Kb|Mb|pages|[mnu]s|secs?|ticks)")
 # dtrace prints at most so many numbers in a row without saying what they are; more are a table whose header was not seen.
 MAX_NUMBERS: Final = 8
-NO_HEADER: Final = "a row of numbers under no header that it fits"
-NO_DECIMALS: Final = "a number with decimals under no header: dtrace has none"
+NO_HEADER: Final = Rejected("a row of numbers that fits no header")
+NO_DECIMALS: Final = Rejected("a number with decimals under no header: dtrace has none")
 # So many numbers under so many words are a row under a header, and not a block under a title, which has a colon or an aside.
 MIN_ROW: Final = 3
 TITLE_ENDS: Final = ":,;)."
@@ -59,7 +60,7 @@ class Reader(TraceReader[TraceLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Take up the state of the piece before."""
+        """Restore the state of the previous piece."""
         super().load(own)
         self._has_probes = own.get("probes") is True
         self._is_by_name = own.get("by_name") is True
@@ -69,13 +70,13 @@ class Reader(TraceReader[TraceLayout]):
         return {**super().save(), "probes": self._has_probes, "by_name": self._is_by_name}
 
     def see_blank(self) -> None:
-        """A row that stands alone and has a colon in it may still be the key of a distribution below the blank line."""
+        """Keep a lone row with a colon at a blank line: it may be the key of the distribution below."""
         held = self.block.pop() if len(self.block) == 1 and re.search("[:=]", self.block[0].key) else None
         super().see_blank()
         if held is not None:
             self.block.append(held)
 
-    def take(self, line: Line) -> LineKind | str:
+    def take(self, line: Line) -> Outcome:
         """Return what the line is, by its form and by what was held back."""
         if DISTRIBUTION.fullmatch(line.text) is not None:
             return self._take_distribution(line)
@@ -84,7 +85,7 @@ class Reader(TraceReader[TraceLayout]):
             if found is not None:
                 return self._add_bucket(found, line.offset)
             if "|" in line.text:
-                return "a bucket that cannot be read"
+                return Rejected("a bucket that cannot be read")
             self.bucket_key = None
         if line.text.startswith(BY_DTRACE):
             return self.take_self_talk(line) or self._ignore()
@@ -101,7 +102,7 @@ class Reader(TraceReader[TraceLayout]):
 
     # Distributions.
 
-    def _take_distribution(self, line: Line) -> LineKind | str:
+    def _take_distribution(self, line: Line) -> Outcome:
         key = self._distribution_key()
         if key is None:
             return TOO_DEEP
@@ -120,37 +121,37 @@ class Reader(TraceReader[TraceLayout]):
             return fold_lines(texts)
         return " ".join(texts[-1].split()).rstrip(",") if texts else ""
 
-    def _add_bucket(self, found: re.Match[str], offset: int) -> LineKind | str:
+    def _add_bucket(self, found: re.Match[str], offset: int) -> Outcome:
         if not self._is_by_name:
             return self.add_bucket(found[1], found[2], offset)
         key = f"{self.bucket_key} {found[1]}".strip()
         stat = self.layout.keys
         if stat is None or not is_integer(found[2]):
-            return count_reason(found[2])
+            return Rejected(count_reason(found[2]))
         return self.add(stat, ["count"], [found[2]], instance=" ".join(key.split()), offset=offset)
 
     # Probes, rows and stacks.
 
-    def _take_probe(self, line: Line) -> LineKind | str | None:
+    def _take_probe(self, line: Line) -> Claim:
         if PROBES.fullmatch(line.text) is not None:
             self._has_probes = True
             self._ignore()
             return LineKind.HEADER
         found = PROBE.fullmatch(line.text) if self._has_probes else None
         if found is None:
-            return None
+            return NOT_MINE
         self._ignore()
         self.mark_report()
         rest = (found[1] or "").strip()
         if not rest:
             return LineKind.IGNORED
-        return self.take_stamp(Line(rest, line.offset)) or "what one probe printed is no aggregation"
+        return self.take_stamp(Line(rest, line.offset)) or Rejected("the output of a single probe, not an aggregation")
 
-    def _take_count(self, line: Line) -> LineKind | str | None:
+    def _take_count(self, line: Line) -> Claim:
         """Return a counted key, or the count below a stack."""
         words = line.text.split()
         if not is_integer(words[-1]):
-            return count_reason(words[-1]) if DIGITS.fullmatch(words[-1]) else self._take_unit(line)
+            return Rejected(count_reason(words[-1])) if DIGITS.fullmatch(words[-1]) else self._take_unit(line)
         if self.is_too_deep:
             self.forget_texts()
             return TOO_DEEP
@@ -159,10 +160,10 @@ class Reader(TraceReader[TraceLayout]):
         if self.has_gap and self.has_frames():
             self.forget_texts()
         if CALL.search(line.text) is not None:
-            return "a single call, no aggregation"
+            return Rejected("a single call, not an aggregation")
         return self._doubt(words) or self._hold_key(" ".join(words[:-1]), words[-1], line.offset)
 
-    def _doubt(self, words: list[str]) -> str | None:
+    def _doubt(self, words: list[str]) -> Rejected | None:
         """Why a row is none of dtrace, or one that lacks its header. Missing: None when nothing speaks against it."""
         numbers = [word for word in words if is_number(word)]
         if any(not is_integer(word) for word in numbers):
@@ -171,11 +172,11 @@ class Reader(TraceReader[TraceLayout]):
         is_row = is_under_text and min(len(numbers), len(self.texts[-1].text.split())) >= MIN_ROW
         return NO_HEADER if is_row or len(numbers) > MAX_NUMBERS else None
 
-    def _take_unit(self, line: Line) -> LineKind | str | None:
+    def _take_unit(self, line: Line) -> Claim:
         """`RAM  Kernel  112 MB`"""
         found = UNIT.fullmatch(line.text)
         if found is None or ":" in found[1] or not is_integer(found[2]):
-            return None
+            return NOT_MINE
         return self._hold_key(f"{' '.join(found[1].split())} {found[3]}", found[2], line.offset)
 
     def _hold_key(self, key: str, word: str, offset: int) -> LineKind:
@@ -189,7 +190,7 @@ class Reader(TraceReader[TraceLayout]):
             return False
         return len(self.texts) > 1 or self.texts[0].text.startswith(" " * FRAME_INDENT)
 
-    def _take_stack(self, words: list[str]) -> LineKind | str:
+    def _take_stack(self, words: list[str]) -> Outcome:
         texts = self.take_texts()
         lines = [text.text for text in texts]
         instance = fold_stack([" ".join(words[:-1])], lines) if len(words) > 1 else fold_lines(lines)

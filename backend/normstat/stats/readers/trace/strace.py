@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
@@ -48,7 +49,7 @@ TOTAL: Final = "total"
 NO_VALUE: Final = ""
 # Old releases divided 0 by 0.
 MISSING: Final = frozenset({NO_VALUE, "nan", "-nan"})
-NOT_OURS: Final = "not a line of this tool's table of calls"
+NOT_OURS: Final = Rejected("not a line of this tool's table of calls")
 MAX_LINE: Final = 1000
 MAX_COLUMNS: Final = 16
 
@@ -69,7 +70,7 @@ class Reader(LineReader[StraceLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """The columns and their right ends, sums of the rows so far, the names that came up."""
+        """Restore the columns and their right ends, sums of the rows so far, and the names seen."""
         self._name = self.layout.column
         self._calls, self._totals = self.layout.calls, self.layout.totals
         self._known = {field.column for field in self._calls.fields} | {self._name}
@@ -83,7 +84,7 @@ class Reader(LineReader[StraceLayout]):
         self._repeats = Repeats(own.get("repeats"))
 
     def save(self) -> State:
-        """Return the same as JSON values."""
+        """Return the state as JSON values."""
         return {
             "columns": self._columns,
             "spans": [list(span) for span in self._spans],
@@ -96,14 +97,14 @@ class Reader(LineReader[StraceLayout]):
         }
 
     def begin_call(self) -> None:
-        """The next report begins."""
+        """Start a new report."""
         self._columns, self._spans, self._is_titled = [], [], False
 
     def clean(self, text: str) -> str:
         """Return the line without the ^C that a terminal shows."""
         return text.lstrip().removeprefix(INTERRUPT) if INTERRUPT in text[:40] else text
 
-    def take_line(self, line: Line) -> LineKind | str:
+    def take_line(self, line: Line) -> Outcome:
         """Return a header, a rule, a row, or what the tool says besides."""
         text = line.text
         if len(text) > MAX_LINE:
@@ -117,10 +118,10 @@ class Reader(LineReader[StraceLayout]):
             return LineKind.IGNORED
         if self._take_header(text):
             return LineKind.HEADER
-        taken = self._take_row(line) if self._columns else None
-        return self._take_other(line) if taken is None else taken
+        taken = self._take_row(line) if self._columns else NOT_MINE
+        return taken or self._take_other(line)
 
-    def _take_other(self, line: Line) -> LineKind | str:
+    def _take_other(self, line: Line) -> Outcome:
         found = PERSONALITY.fullmatch(line.text)
         if found is not None:
             self._mode, self._is_titled = found["mode"], True
@@ -148,13 +149,13 @@ class Reader(LineReader[StraceLayout]):
         self._is_titled = False
         return True
 
-    def _take_row(self, line: Line) -> LineKind | str | None:
+    def _take_row(self, line: Line) -> Claim:
         words = line.text.split()
         is_total = TOTAL in words and self._n_rules != 1
         placed = self._place(words, line.text, is_total=is_total)
         if placed is None:
             is_number = bool(words) and words[0].replace(".", "", 1).isdecimal()
-            return f"{len(words)} words under a header of {len(self._columns)} columns" if is_number else None
+            return Rejected(f"{len(words)} words under a header of {len(self._columns)} columns") if is_number else NOT_MINE
         name = placed.pop(self._name)
         numbers = {column: placed.get(column, NO_VALUE) for column in self._columns if column != self._name}
         instance = self._repeats.name(f"{name} ({self._mode} mode)" if self._mode else name)

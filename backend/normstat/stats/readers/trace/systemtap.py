@@ -21,6 +21,7 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number
 from normstat.stats.engine.trace.trace_reader import HeldRow, TraceReader
@@ -38,7 +39,7 @@ LAYOUT: Final = TraceLayout
 class Reader(TraceReader[TraceLayout]):
     """One call of the reader."""
 
-    def take(self, line: Line) -> LineKind | str:
+    def take(self, line: Line) -> Outcome:
         """Return what the line is, by its form and by what was held back."""
         if DISTRIBUTION.fullmatch(line.text) is not None:
             return self._take_distribution()
@@ -53,16 +54,16 @@ class Reader(TraceReader[TraceLayout]):
         kind = self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line) or self.take_pairs(line, least=2)
         return kind or self.take_row(line) or self.take_pairs(line) or self._take_count(line) or self.take_title(line)
 
-    def _take_distribution(self) -> LineKind | str:
+    def _take_distribution(self) -> Outcome:
         """Return the key of a distribution is the text above it."""
         texts = self.take_texts()
         return self.begin_histogram(" ".join(texts[-1].text.split()).rstrip(" :,") if texts else "")
 
-    def _take_count(self, line: Line) -> LineKind | str | None:
+    def _take_count(self, line: Line) -> Claim:
         """Return a counted key under no header. Numbers in the key but the last are not told from values: such rows are not
         taken.
         """
         found = KEY_ROW.fullmatch(line.text)
         if found is None or not is_integer(found[2]) or any(map(is_number, found[1].split())):
-            return None
+            return NOT_MINE
         return self.hold_row(HeldRow(self.use_title(), " ".join(found[1].split()), found[2], line.offset))
