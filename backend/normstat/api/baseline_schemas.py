@@ -243,7 +243,7 @@ class HostGroupList(Body):
 
 
 class BandStep(Body):
-    """What is normal in [start, end), in the field's unit; `n`: samples that say so."""
+    """The band in [start, end), in the field's unit; `n`: samples."""
 
     start_ms: int
     end_ms: int
@@ -254,7 +254,7 @@ class BandStep(Body):
 
 
 class BandInfo(Body):
-    """Between what and what a series is normally, step by step; without any, `reason` says why."""
+    """The band of a series, step by step; without steps, `reason` says why."""
 
     baseline: int
     version: int

@@ -166,7 +166,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Band
-     * @description Read what a series is normally: p5, median and p95 in a baseline, hour by hour where the baseline has like hours.
+     * @description Read the band of a series: p5, median and p95 in a baseline, hour by hour where the baseline has seasonality.
      */
     get: operations["readBand"];
     put?: never;
@@ -1012,7 +1012,7 @@ export interface components {
     };
     /**
      * BandInfo
-     * @description Between what and what a series is normally, step by step; without any, `reason` says why.
+     * @description The band of a series, step by step; without steps, `reason` says why.
      */
     BandInfo: {
       /** Baseline */
@@ -1030,7 +1030,7 @@ export interface components {
     };
     /**
      * BandStep
-     * @description What is normal in [start, end), in the field's unit; `n`: samples that say so.
+     * @description The band in [start, end), in the field's unit; `n`: samples.
      */
     BandStep: {
       /** End Ms */
@@ -2410,7 +2410,7 @@ export interface components {
     MutedFinding: {
       /**
        * Change Ratio
-       * @description How many times its natural variability the series moved. Null in comparisons saved before 2026-11-22.
+       * @description How many times its natural variability the series moved. Null in a comparison that an earlier version saved.
        */
       change_ratio: number | null;
       /** Field */
@@ -3787,7 +3787,7 @@ export interface operations {
   readBand: {
     parameters: {
       query: {
-        /** @description number of the baseline */
+        /** @description id of the baseline */
         baseline: number;
         /** @description name of the host */
         host: string;
@@ -3797,7 +3797,7 @@ export interface operations {
         field: string;
         /** @description name of the instance; empty for stats without */
         instance?: string;
-        /** @description left out: the newest */
+        /** @description default: the newest */
         version?: number | null;
         /** @description first instant of the window */
         start: string | number;

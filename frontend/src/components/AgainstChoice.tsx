@@ -96,7 +96,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
       {against.kind === "host" && (
         <Select
           size="xs"
-          label="Host that is as it should be"
+          label="Reference host"
           searchable
           allowDeselect={false}
           data={[...otherHosts]}
