@@ -1,4 +1,4 @@
-"""What is normal, behind graphs."""
+"""The band behind graphs."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ US_PER_MS = 1000
 @router.get("/band", responses=guarded_answers(BadRequest, NotFound))
 async def read_band(
     *,
-    baseline: Annotated[int, Query(ge=1, le=2**63 - 1, description="number of the baseline")],
+    baseline: Annotated[int, Query(ge=1, le=2**63 - 1, description="id of the baseline")],
     host: HostQuery,
     stat: StatQuery,
     field: Annotated[str, Query(min_length=1, max_length=63, pattern=NO_NUL, description="key of the field")],
@@ -28,9 +28,9 @@ async def read_band(
     instance: Annotated[
         str, Query(max_length=100_000, pattern=NO_NUL, description="name of the instance; empty for stats without")
     ] = "",
-    version: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="left out: the newest")] = None,
+    version: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="default: the newest")] = None,
 ) -> BandInfo:
-    """Read what a series is normally: p5, median and p95 in a baseline, hour by hour where the baseline has like hours."""
+    """Read the band of a series: p5, median and p95 in a baseline, hour by hour where the baseline has seasonality."""
     wanted = band.BandRequest(baseline, version, host, stat, field, instance, window)
     found = await band.read_band(session, wanted)
     steps = [

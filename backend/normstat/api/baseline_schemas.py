@@ -172,7 +172,7 @@ class HostGroupList(Body):
 
 
 class BandStep(Body):
-    """The normal range in [start, end), in the field's unit; `n`: samples it is based on."""
+    """The band in [start, end), in the field's unit; `n`: samples."""
 
     start_ms: int
     end_ms: int
@@ -183,7 +183,7 @@ class BandStep(Body):
 
 
 class BandInfo(Body):
-    """The normal range of a series, step by step; if there is none, `reason` says why."""
+    """The band of a series, step by step; without steps, `reason` says why."""
 
     baseline: int
     version: int

@@ -1,4 +1,4 @@
-"""The load-normalised form: every series divided by one that counts the work done (per transaction, per system call)."""
+"""Normalise a comparison by load: divide every series by one that counts work (per transaction, per system call)."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from normstat.scoring.summary import FloatArray
 from normstat.stats.spec import Field, Kind
 from normstat.storage.lookup import StatRef, list_host_stats
 
-# A report is divided by the nearest value of the divisor, which may be so many of its intervals away.
+# A report is divided by the nearest value of the divisor, at most this many of its intervals away.
 MAX_INTERVALS: Final = 2.0
 MAX_DECIMALS: Final = 12
 
@@ -30,7 +30,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """The divisor on both sides. `name`: as it was asked for"""
+    """The divisor on both sides. `name`: as given"""
 
     name: str
     baseline: Rate
@@ -38,7 +38,7 @@ class Divisor:
 
 
 def parse_divisor(text: str) -> tuple[str, str, str | None]:
-    """Stat, field and instance (None: the sum over all) of `stat.field` or `stat.field@instance`.
+    """Return stat, field and instance (None: the sum over all) of `stat.field` or `stat.field@instance`.
 
     Raises: BadRequest
     """
@@ -52,7 +52,7 @@ def parse_divisor(text: str) -> tuple[str, str, str | None]:
 async def read_rate(session: AsyncSession, host_id: int, text: str, windows: Windows) -> Rate:
     """Return the divisor in a set of windows.
 
-    Raises: BadRequest for one that the host does not have
+    Raises: BadRequest when the host does not have the series
     """
     name, key, instance = parse_divisor(text)
     stats: Sequence[StatRef] = await list_host_stats(session, host_id)
@@ -65,7 +65,7 @@ async def read_rate(session: AsyncSession, host_id: int, text: str, windows: Win
 
 
 def divide(side: StatSide, rate: Rate) -> StatSide:
-    """Return all values by the divisor at that time. Missing: NaN where there is none near, or it is zero."""
+    """Return all values divided by the divisor at that time. Missing: NaN where it has no value near, or is zero."""
     if not len(rate.times_s) or not side.n_rows:
         return replace(side, values={key: np.full(side.n_rows, np.nan) for key in side.values})
     interval = float(np.median(np.diff(rate.times_s))) if len(rate.times_s) > 1 else np.inf
@@ -79,7 +79,7 @@ def divide(side: StatSide, rate: Rate) -> StatSide:
 
 
 def divide_field(field: Field, divisor: Divisor) -> Field:
-    """Return the column of the quotients: its unit says so, its digits are finer by the divisor's size, and it is no percentage."""
+    """Return the field of the quotients: a gauge with its own unit, and more decimals for a large divisor."""
     sizes = np.abs(divisor.baseline.values[divisor.baseline.values != 0])
     finer = max(0, math.ceil(math.log10(float(np.median(sizes))))) if len(sizes) else 0
     return replace(

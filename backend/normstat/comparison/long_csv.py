@@ -20,7 +20,7 @@ from normstat.errors import BadRequest, shorten
 
 COLUMNS: Final = ("time", "metric", "value")
 MISSING_VALUES: Final = ("", "nan", "null", "none", "na", "n/a", "-")
-# The size of a number tells its unit: seconds until the year 5138, then milliseconds, and so on.
+# The magnitude of a number gives its unit: seconds until the year 5138, then milliseconds, and so on.
 EPOCH_UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 MAX_SHOWN: Final = 5
 MAX_VALUE: Final = 1e30
@@ -109,7 +109,7 @@ def _read_text(path: Path) -> tuple[pa.Table, list[str]]:
 
 
 def _read_values(texts: pa.StringArray) -> tuple[FloatArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Return numbers, and which lines have one or say that there is none."""
+    """Return numbers, and which lines have a number or an explicit missing value."""
     is_missing = np.asarray(pc.is_in(pc.utf8_lower(texts), pa.array(MISSING_VALUES)))
     try:
         numbers = np.asarray(pc.cast(pc.if_else(pa.array(is_missing), "nan", texts), pa.float64()), np.float64)
@@ -117,7 +117,7 @@ def _read_values(texts: pa.StringArray) -> tuple[FloatArray, np.ndarray[tuple[in
     except pa.ArrowInvalid:
         numbers = np.array([_to_float(text) for text in texts.to_pylist()])
         is_good = ~np.isnan(numbers) | is_missing
-    # Infinity, and what is nearly that, is no sample: nothing can be said of how far it is from anything.
+    # Infinite and nearly infinite values are no samples.
     is_endless = np.abs(numbers) > MAX_VALUE
     return np.where(is_endless, np.nan, numbers), is_good & ~is_endless
 
@@ -159,7 +159,7 @@ def _to_instant(text: str) -> float:
 
 
 def _in_order(table: LongTable) -> LongTable:
-    """By metric and time; of several values of one metric at one instant the last one in the file counts."""
+    """Return the samples by metric and time; of several values at one instant the last in the file counts."""
     order = np.lexsort((table.times, table.codes))
     codes, times, values = table.codes[order], table.times[order], table.values[order]
     is_last = np.ones(len(codes), np.bool_)
@@ -170,5 +170,5 @@ def _in_order(table: LongTable) -> LongTable:
 
 
 def names_of(tables: Sequence[LongTable]) -> list[str]:
-    """Return all metrics, in the order in which they come first."""
+    """Return all metrics, in order of first occurrence."""
     return list(dict.fromkeys(name for table in tables for name in table.names))

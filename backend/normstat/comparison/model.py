@@ -222,7 +222,7 @@ class MutedFinding(_Documented):
     instance: str
     """Name of the instance; empty for stats without instances."""
     change_ratio: float | None
-    """How many times its natural variability the series moved. Null in comparisons saved before 2026-11-22."""
+    """How many times its natural variability the series moved. Null in a comparison that an earlier version saved."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
 

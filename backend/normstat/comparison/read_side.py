@@ -1,4 +1,4 @@
-"""Reads the samples of one side of a comparison, stat by stat, as a matrix of series and reports."""
+"""Read the samples of one side of a comparison, stat by stat, as a matrix of series and reports."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -19,11 +19,11 @@ from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, read_instance_names
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
 
-# Where there is too much to read, this many pieces stand for the whole.
+# Above the row limit, this many evenly spaced pieces are read.
 N_PIECES: Final = 120
-# Of pieces with few samples most distances may be those between pieces.
+# In pieces with few samples most distances can be those between pieces.
 PIECE_QUANTILE: Final = 0.1
-# What one page foretells may be wrong by so much before it is counted exactly.
+# Tolerance of the row estimate from the first page.
 ROUGHLY: Final = 1.2
 
 
@@ -50,35 +50,33 @@ class StatSide:
 
     @property
     def covered_s(self) -> float:
-        """Seconds with samples: each report covers the time to the next one, or the usual time where that is far away."""
+        """Seconds with samples: each report covers the time to the next one, after a gap the median interval."""
         distances = np.diff(self.times_s)
         if len(distances) == 0:
             return 0.0
         if self.n_rows_skipped:
-            # Evenly spaced pieces stand for the rest; between them the distances are large.
+            # Evenly spaced pieces were read: between them the distances are large.
             interval = float(np.quantile(distances, PIECE_QUANTILE))
             return interval * len(self.times_s) * (self.n_rows + self.n_rows_skipped) / self.n_rows
         return coverage_of(self.times_s)[0]
 
     def counts(self) -> IntArray:
-        """Return samples of each instance. Shape: (n_instances,)"""
+        """Return the number of samples of each instance. Shape: (n_instances,)"""
         return np.bincount(self.instance, minlength=len(self.names)).astype(np.int64)
 
     def grid(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
-        """Series, a pair of instance and field each, by report. Missing: NaN. Shape: -> (n_series, n_reports)"""
+        """Return the series (pairs of instance and field) by report. Missing: NaN. Shape: -> (n_series, n_reports)"""
         return self._spread(rows, self.report, len(self.times_s))
 
     def packed(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the same without the reports that lack an instance: its samples side by side. Shape: -> (n_series, most
-        samples)
-        """
+        """Return the series without the reports that lack their instance. Shape: -> (n_series, most samples of one)"""
         begins = np.searchsorted(self.instance, np.arange(len(self.names)))
         place = np.arange(len(self.instance)) - begins[self.instance]
         counts = dict(zip(self.names, self.counts().tolist(), strict=True))
         return self._spread(rows, place, max((counts.get(name, 0) for name, _ in rows), default=0))
 
     def span(self, instance: str) -> slice | None:
-        """Return where the rows of an instance are. Missing: None for one that has none."""
+        """Return the rows of an instance. Missing: None without rows."""
         if instance not in self.names:
             return None
         number = list(self.names).index(instance)
@@ -88,7 +86,7 @@ class StatSide:
     def _spread(self, rows: Sequence[tuple[str, str]], place: IntArray, width: int) -> FloatArray:
         bounds = np.searchsorted(self.instance, np.arange(len(self.names) + 1)).tolist()
         spans = {name: slice(bounds[number], bounds[number + 1]) for number, name in enumerate(self.names)}
-        # In every report: nothing to look up, nothing left out.
+        # Instances in every report need no placement.
         whole = np.arange(width)
         names = {name for name, _ in rows if name in spans}
         is_whole = {name for name in names if np.array_equal(place[spans[name]], whole)}
@@ -108,7 +106,7 @@ class StatSide:
 async def read_side(
     session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
 ) -> StatSide:
-    """Return the samples of a stat in a set of windows; of more than `max_rows` rows evenly spaced pieces, and the rest is
+    """Return the samples of a stat in a set of windows; above `max_rows` rows those of evenly spaced pieces, with the rest
     counted.
     """
     if not windows:
@@ -123,7 +121,7 @@ async def read_side(
         n_skipped = max(0, n_rows - sum(map(len, pages)))
     ids = await anyio.to_thread.run_sync(_find_ids, pages)
     n_rows, n_keys = sum(map(len, pages)), sum(map(any, zip(*(page.has_values for page in pages), strict=True)))
-    # Columns of eight bytes are made of the pages, and what is said of each series comes on top.
+    # The pages become columns of eight bytes; results of each series come on top.
     await work_budget.keep_here(
         8 * n_rows * (n_keys + 2) + work_budget.SERIES_BYTES * len(ids) * n_keys,
         f"{stat.name} ({len(ids):,} instances, {n_rows:,} rows)",
@@ -142,9 +140,7 @@ def _find_ids(pages: Sequence[Page]) -> list[int]:
 async def _read_windows(
     session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
 ) -> list[Page] | None:
-    """Return all pages of the windows. Missing: None when they hold more rows than `max_rows`, or their first page says that
-    they will.
-    """
+    """Return all pages of the windows. Missing: None when they have, or by the first page will have, more rows than `max_rows`."""
     pages: list[Page] = []
     n_rows = 0
     for window in windows:
@@ -159,13 +155,13 @@ async def _read_windows(
 
 
 def _size_of(page: Page) -> int:
-    # Columns without any value are one number that is seen as many.
+    # A column without values is one broadcast number.
     values = sum(column.nbytes for column, has in zip(page.values, page.has_values, strict=True) if has)
     return page.time_us.nbytes + page.instance_id.nbytes + values
 
 
 def _expect(pages: Sequence[Page], windows: Windows) -> float:
-    """Return how many rows the windows hold if all is like the only page so far; 0 with other than one page of some length."""
+    """Return the estimated rows of the windows from the first page; 0 with any other number of pages."""
     if len(pages) != 1:
         return 0.0
     times = pages[0].time_us
@@ -176,7 +172,7 @@ def _expect(pages: Sequence[Page], windows: Windows) -> float:
 def _to_side(stat: StatRef, pages: Sequence[Page], fields: Sequence[Field], names: dict[int, str], n_skipped: int) -> StatSide:
     rows = to_rows(pages, fields, names)
     times_us, report = np.unique(rows.time_us, return_inverse=True)
-    # By instance, then by time: a series is one piece of memory then.
+    # By instance, then by time, so that a series is contiguous.
     order = np.argsort(rows.instance, kind="stable")
     return StatSide(
         stat=stat,

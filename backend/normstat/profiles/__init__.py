@@ -1,5 +1,5 @@
-"""Profiles: the statistics of every series of a baseline, computed once and kept.
+"""Profiles: the statistics of every series of a baseline, computed once and stored.
 
-Responsible for: sketches of hours, joining them to a profile, its storage format, bands and seasonality. Never: what an
-incident did (`comparison`). Entry points: `profile_job` computes, `stored_profile` reads. `sketch` is pure.
+Responsible for: sketches of hours, building profiles from them, their storage format, bands and seasonality. Never: incidents
+(`comparison`). Entry points: `profile_job` computes, `stored_profile` reads. `sketch` is pure.
 """

@@ -1,4 +1,4 @@
-"""A profile straight from samples: for windows that nobody has looked at before, and for files."""
+"""A profile built from samples for one comparison: for windows without a stored profile, and for files."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from normstat.scoring.series_stats import BoolArray, digits_of, levels_of, looks
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
 
 MAX_WINDOWS: Final = 32
-# A window of the baseline is at most this part of it, of short ones a quarter; shorter ones have no quarters to tell apart.
+# A window is at most this part of the baseline, of a short one a quarter.
 MAX_PART: Final = 8
 MIN_WINDOW: Final = 4
 MIN_WINDOWS: Final = 4
@@ -22,7 +22,7 @@ MIN_WINDOWS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Series that share their instants. Missing: NaN; `digit` and `is_percent` None where nobody knows, then they are guessed.
+    """Series that share their instants. Missing: NaN; `digit` and `is_percent` None where unknown, then they are guessed.
 
     Shape: times_baseline (n,), times_incident (m,), seconds, ascending; baseline (n_series, n), incident (n_series, m),
     the rest (n_series,)
@@ -38,7 +38,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class _Distances:
-    """A block as distances from the levels of its series; the block itself, which is twice as large, is not kept."""
+    """A block as distances from the levels of its series; half the size of the block itself."""
 
     times_baseline: FloatArray
     baseline: Float32Array
@@ -50,7 +50,7 @@ class _Distances:
 
 
 def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, WindowScores]:
-    """Return each series by itself, and all of them together; each block is asked for when the one before is done with.
+    """Return the profile of all series and the scores of the incident. Blocks are consumed one at a time.
 
     Shape: families (n_series,), codes, over the series of all blocks in their order
     """
@@ -63,9 +63,9 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
         np.concatenate([block.digit for block in blocks]),
         np.concatenate([block.is_percent for block in blocks]),
     )
-    # Windows of all blocks at the same share of the baseline, so that one yardstick is one window of the host.
+    # Windows of all blocks at the same share of the baseline, so that one window is one window of the host.
     cuts = [cut(block.baseline.shape[1], block.incident.shape[1]) for block in blocks]
-    # A stat with few reports repeats its windows, so that it does not take those of the others.
+    # A stat with few reports repeats its windows.
     n_windows = max(map(len, cuts))
     windows = [
         concatenate(
@@ -103,7 +103,7 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
         series_stats, baseline_summary, families, [window_model], load_model, added, edges[0][1] if edges else 0.0
     )
     event_size = np.concatenate([event_size_of(distances) for distances in incident])
-    # The yardstick was made for windows of just this length.
+    # The change scale is that of windows of this length.
     window = concatenate(
         [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(incident, cuts, strict=True)]
     )
@@ -125,15 +125,13 @@ def _measure(block: Block) -> _Distances:
 
 
 def _summarise(distances: Float32Array, piece: int | None = None) -> Summary:
-    """`summarise`, as long as somebody waits for it and there is room."""
+    """Return `summarise`, within the work budget."""
     work_budget.use(work_budget.CELL_BYTES * distances.size)
     return summarise(distances, piece=piece)
 
 
 def cut(n: int, n_wanted: int) -> list[slice]:
-    """Return windows of a baseline of n reports for an incident of so many: at most an eighth of it, overlapping by half if
-    need be.
-    """
+    """Return the windows of a baseline of n reports: as long as the incident, at most an eighth of it, overlapping by half."""
     length = max(1, min(n_wanted, max(n // MAX_PART, min(MIN_WINDOW, n // MIN_WINDOWS))))
     n_windows = int(np.clip(2 * n // length - 1, 1, MAX_WINDOWS))
     starts = np.unique(np.linspace(0, n - length, n_windows).astype(np.intp))
@@ -146,9 +144,7 @@ def relative(values: FloatArray, level: FloatArray) -> Float32Array:
 
 
 def event_size_of(distances: Float32Array) -> FloatArray:
-    """Return how far the samples are from the level when not at it: the mean; 0 where all are. Shape: (n_series, n) ->
-    (n_series,)
-    """
+    """Return the mean distance of the samples that are not at the level; 0 where all are. Shape: (n_series, n) -> (n_series,)"""
     sizes = np.abs(np.nan_to_num(distances))
     return np.asarray(sizes.sum(axis=1, dtype=np.float64) / np.maximum(np.count_nonzero(sizes, axis=1), 1), np.float64)
 

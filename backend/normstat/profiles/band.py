@@ -1,4 +1,4 @@
-"""What is normal for one series, step by step in time: what is drawn behind any graph."""
+"""The band of a series in a baseline: p5, median and p95, step by step in time, drawn behind graphs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -28,10 +28,10 @@ from normstat.window import Window
 log = structlog.get_logger()
 
 HOUR: Final = timedelta(hours=1)
-# Nobody sees the hours of a longer window.
+# In a longer window hours are too narrow to see.
 MAX_STEPS: Final = 2000
 DIGITS: Final = 9
-# Samples of so much time are read where there is no profile yet.
+# Without a profile, samples of at most this much time are read.
 MAX_READ_S: Final = 2 * 3600
 
 
@@ -50,7 +50,7 @@ class BandRequest:
 
 @dataclass(frozen=True, slots=True)
 class BandPart:
-    """What is normal in [start, end) of the graph, in the unit of the field; `n`: samples that say so."""
+    """The band in [start, end), in the unit of the field; `n`: samples."""
 
     start: datetime
     end: datetime
@@ -62,7 +62,7 @@ class BandPart:
 
 @dataclass(frozen=True, slots=True)
 class BandRecord:
-    """What is normal in a window. `reason`: why there is nothing, or not hour by hour; empty where there is nothing to say."""
+    """The band in a window. `reason`: why it is missing, or not hour by hour; else empty."""
 
     baseline: int
     version: int
@@ -73,7 +73,7 @@ class BandRecord:
 
 
 async def read_band(session: AsyncSession, request: BandRequest) -> BandRecord:
-    """Return the band of a series: hour by hour where the baseline has like hours, in one step where it has not.
+    """Return the band of a series: hour by hour where the baseline has seasonal slots, else in one step.
 
     Raises: NotFound for an unknown host, baseline, version, stat or field
     """
@@ -93,7 +93,7 @@ async def read_band(session: AsyncSession, request: BandRequest) -> BandRecord:
     whole = by_slot[WHOLE_SLOT]
     n_steps = request.window.length_s / HOUR.total_seconds()
     if not slots or n_steps > MAX_STEPS:
-        reason = "The window is too long to tell its hours apart." if slots else ""
+        reason = "The window is too long for an hourly band." if slots else ""
         if whole is None:
             reason = f"The baseline has no samples of {request.stat} {request.field} of {request.instance or request.host}."
         parts = [] if whole is None else [_to_part(request.window, whole)]
@@ -104,7 +104,7 @@ async def read_band(session: AsyncSession, request: BandRequest) -> BandRecord:
         step = None if slot is None else by_slot[slot]
         if step is not None:
             parts.append(_to_part(hour, step))
-    reason = "" if parts else "The baseline has none of these hours, or no samples of the series in them."
+    reason = "" if parts else "The baseline has no samples of the series at these hours."
     return _to_record(wanted, field, parts, reason, is_seasonal=True)
 
 
@@ -132,12 +132,12 @@ async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandReques
 async def _read_samples(
     session: AsyncSession, wanted: Wanted, request: BandRequest, *, stat: StatRef, field: Field
 ) -> BandRecord:  # fmt: skip
-    """From the samples, where they are few: the profile may not be there yet."""
+    """Return the band from the samples, if they are few: the profile may not be built yet."""
     effective = clip_at(wanted.effective, datetime.now(UTC))
     if not effective:
-        return _to_record(wanted, field, [], "Nothing of the baseline counts for this host so far.", is_seasonal=False)
+        return _to_record(wanted, field, [], "The baseline has no windows for this host yet.", is_seasonal=False)
     if length_s(effective) > MAX_READ_S:
-        return _to_record(wanted, field, [], "The profile of the baseline is still being made.", is_seasonal=False)
+        return _to_record(wanted, field, [], "The profile of the baseline is still being built.", is_seasonal=False)
     found = await find_instances(session, wanted.key.host_id, stat.id, [request.instance])
     values: list[np.ndarray] = []
     for window in effective if found else ():

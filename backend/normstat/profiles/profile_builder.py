@@ -1,7 +1,7 @@
-"""Puts a host's profile together from pieces of its stats.
+"""Build a host's profile from sketches of its stats.
 
-Each series is measured from one level: the median of all pieces; what the pieces say is moved there. Few windows of each length are
-unpacked, evenly spread over the baseline, all stats at the same times, so that one window is one window of the host.
+Each series is measured from one level, the median of all sketches; their summaries are moved there. A few windows of each length
+are unpacked, evenly spread over the baseline, all stats at the same times, so that one window is one window of the host.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,18 @@ from normstat.scoring.load_model import learn, log_scale_of, to_log, window_midd
 from normstat.scoring.series_stats import BoolArray, series_stats_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, merge, summarise
 
-# Of each length, at most; half as many of a host with very many series.
+# Most windows of each length; half as many for a host with very many series.
 MAX_WINDOWS: Final = 64
 MANY_SERIES: Final = 4000
 MIN_WINDOWS: Final = 4
-# Few long windows have not seen what a load does in a day, and call it unusual: a shorter length speaks for them. Of a swinging
-# load, 8 windows of an hour called 136 of 384 series of the ninth hour unusual, 24 of a quarter of an hour 7.
+# A few long windows miss what a load does in a day and make it look unusual; then a shorter length is used. With a swinging load, 8
+# windows of an hour called 136 of 384 series of the ninth hour unusual, 24 of a quarter of an hour 7.
 ENOUGH_WINDOWS: Final = 12
-# Summaries that are merged at once: what many pieces say is merged step by step, so that only so many are in memory.
+# Summaries merged at once, which bounds memory.
 AT_ONCE: Final = 32
-# Series of a profile: those with the most samples.
+# Most series of a profile: those with the most samples.
 MAX_SERIES: Final = 30_000
-# More bins teach no more about how series go together; how long that takes grows with their third power.
+# More bins do not improve the load model; its cost grows with their third power.
 MAX_BINS: Final = 720
 MAX_BIN_S: Final = 600
 TEMPLATE: Final = summarise(np.empty((0, 4), np.float32))
@@ -36,10 +36,10 @@ TEMPLATE: Final = summarise(np.empty((0, 4), np.float32))
 
 @dataclass(frozen=True, slots=True)
 class StatSketches:
-    """The pieces of a stat in the order of time.
+    """The sketches of a stat, ordered by time.
 
-    `percent`: the fields that are percentages; `digits`: the smallest difference that the tool prints, by field; where it is not
-    named, the values tell
+    `percent`: the fields that are percentages; `digits`: the smallest difference that the tool prints, by field; where it is
+    missing, it is derived from the values
     """
 
     stat: str
@@ -71,20 +71,20 @@ class BuiltProfile:
 
 
 class TooShort(ValueError):
-    """The pieces hold too few windows to read off what is usual."""
+    """The sketches have too few windows to measure natural change."""
 
 
 def build_profile(stats: Sequence[StatSketches]) -> BuiltProfile:
     """Return the profile of all series of these stats.
 
-    Raises: TooShort; BrokenBytes for a piece that cannot be read
+    Raises: TooShort; BrokenBytes for a damaged sketch
     """
     index = _Index([stat for stat in stats if any(len(sketch.keys) for sketch in stat.sketches)])
     if index.n_series == 0:
-        raise TooShort("There is no sample in the windows of the baseline")
+        raise TooShort("The windows of the baseline have no samples")
     lengths = index.find_windows()
     if not lengths:
-        raise TooShort("The windows of the baseline are too short for a profile: what is compared is read from its samples")
+        raise TooShort("The windows of the baseline are too short for a profile: comparisons read its samples")
     level, baseline = index.merge_all()
     series_stats = series_stats_of(baseline, level, index.named_digits(), index.is_percent)
     bins, bin_s = index.bins(level)
@@ -107,7 +107,7 @@ def build_profile(stats: Sequence[StatSketches]) -> BuiltProfile:
 
 
 class _Index:
-    """Which series of which piece is which of the profile, and what can be read of them."""
+    """Maps the series of all sketches to those of the profile, and reads them."""
 
     def __init__(self, stats: Sequence[StatSketches]) -> None:
         self._stats = stats
@@ -132,7 +132,7 @@ class _Index:
         self.total_s = sum(end - start for start, end in spans)
 
     def find_windows(self) -> dict[int, list[float]]:
-        """Return where the windows of each length begin that are looked at; lengths of which there are too few are left out."""
+        """Return the starts of the windows to use, by length, without lengths that have too few."""
         most = MAX_WINDOWS if self.n_series <= MANY_SERIES else MAX_WINDOWS // 2
         found: dict[int, list[float]] = {}
         for window_s in (*WINDOW_LENGTHS, HOUR_S):
@@ -146,7 +146,7 @@ class _Index:
                     ]  # fmt: skip
                     for start_s in own:
                         n_series[start_s] = n_series.get(start_s, 0) + len(sketch.keys)
-            # Where a tool paused, a window would say that its series were missing.
+            # Where a tool paused, its series would be missing in the window.
             enough = max(n_series.values(), default=0) / 2
             starts = sorted(start_s for start_s, n in n_series.items() if n >= enough)
             chosen = self._spread(starts, window_s, most)
@@ -155,7 +155,7 @@ class _Index:
         return found
 
     def merge_all(self) -> tuple[FloatArray, Summary]:
-        """Return the level of each series, and the whole baseline as distances from it."""
+        """Return the level of each series, and the summary of the baseline as distances from it."""
         levels, wholes = np.zeros(self.n_series), []
         for number, stat in enumerate(self._stats):
             own = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
@@ -188,7 +188,7 @@ class _Index:
         return concatenate(parts)
 
     def bins(self, level: FloatArray) -> tuple[Float32Array, float]:
-        """Means of bins of time in which some series has a value, as distances from the level, and how long a bin is.
+        """Return the means of bins in which some series has a value, as distances from the level, and the length of a bin.
 
         Shape: (n_series, n_bins). Missing: NaN
         """
@@ -199,7 +199,7 @@ class _Index:
         n_minutes = sum(int(np.ceil((end - start) / MINUTE_S)) for start, end in self._spans)
         per_bin = int(np.ceil(max(n_minutes / MAX_BINS, min(interval_s, MAX_BIN_S) / MINUTE_S, 1)))
         minutes = [np.arange(int(start // MINUTE_S), int(np.ceil(end / MINUTE_S))) for start, end in self._spans]
-        # Minutes that are next to each other make a bin, also where the clock has a gap between them.
+        # Consecutive minutes form a bin, also across a gap.
         numbers = np.unique(np.concatenate(minutes)) // per_bin
         bins = np.unique(numbers)
         total = np.zeros((self.n_series, len(bins)), np.float32)
@@ -213,7 +213,7 @@ class _Index:
                 means = sketch.minutes[source] + delta[:, None].astype(np.float32)
                 first = int(sketch.keys.start_s // MINUTE_S)
                 place = np.searchsorted(bins, np.arange(first, first + means.shape[1]) // per_bin)
-                # Minutes of one bin follow each other.
+                # Minutes of one bin are consecutive.
                 begins = np.flatnonzero(np.diff(place, prepend=-1))
                 known = ~np.isnan(means)
                 rows, columns = (offset + target)[:, None], place[begins][None, :]
@@ -224,7 +224,7 @@ class _Index:
         return found[:, (n > 0).any(axis=0)], float(per_bin * MINUTE_S)
 
     def named_digits(self) -> FloatArray:
-        """Return the digit of each series as its field has it, else as its values say."""
+        """Return the digit of each series from its field, else from its values."""
         digit = np.array(self.digit)
         for number, (own, stat) in enumerate(zip(self.series, self._stats, strict=True)):
             named = np.array([stat.digits.get(key, np.nan) for key in own.fields])[own.field]
@@ -233,7 +233,7 @@ class _Index:
         return digit
 
     def _find_digits(self) -> FloatArray:
-        """Return the finest digit of any piece; 0 where one knows none."""
+        """Return the finest digit of any sketch; 0 where one has none."""
         digit = np.full(self.n_series, np.inf)
         for number, stat in enumerate(self._stats):
             for sketch, (source, target) in zip(stat.sketches, self._rows[number], strict=True):
@@ -242,7 +242,7 @@ class _Index:
         return np.where(np.isinf(digit), 0.0, digit)
 
     def _spread(self, starts: Sequence[float], window_s: int, most: int) -> list[float]:
-        """At most so many of them, evenly over the time that the baseline has."""
+        """Return at most so many of the starts, evenly over the time of the baseline."""
         if len(starts) <= most:
             return list(starts)
         begins = np.array([start for start, _ in self._spans])
@@ -260,7 +260,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def _number(stats: Sequence[StatSketches]) -> tuple[tuple[StatSeries, ...], list[list[Rows]], int]:
-    """Return the series of all pieces, for each piece which of its series is which of them, and how many are left out."""
+    """Return the series of all sketches, the mapping of each sketch's series to them, and the number of series left out."""
     series, all_rows, n_left_out = [], [], 0
     n_total = 0
     for stat in stats:
@@ -275,7 +275,7 @@ def _number(stats: Sequence[StatSketches]) -> tuple[tuple[StatSeries, ...], list
         found, n_pieces = np.unique(np.concatenate(codes), return_counts=True)
         most = MAX_SERIES - n_total
         if len(found) > most:
-            # Those that come back in most pieces.
+            # Keep those in most sketches.
             n_left_out += len(found) - most
             found = found[np.sort(np.argsort(-n_pieces, kind="stable")[:most])]
         n_total += len(found)
@@ -290,13 +290,13 @@ def _number(stats: Sequence[StatSketches]) -> tuple[tuple[StatSeries, ...], list
 
 
 def _families(series: Sequence[StatSeries]) -> IntArray:
-    """Return the same field of a stat is a family. Shape: (n_series,) codes"""
+    """Return the family of each series: the same field of a stat. Shape: (n_series,) codes"""
     codes = np.concatenate([(number << 32) + stat.field for number, stat in enumerate(series)] or [np.empty(0, np.int64)])
     return np.unique(codes, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
 def _merge_levelled(parts: Sequence[tuple[FloatArray, Summary]], digit: FloatArray) -> tuple[FloatArray, Summary]:
-    """Return summaries of the same series from different levels as one, from the level of them all."""
+    """Return one summary, and its level, from summaries of the same series with different levels."""
     level = _common_level(parts, digit)
     if len(parts) == 1:
         return parts[0]
@@ -304,9 +304,7 @@ def _merge_levelled(parts: Sequence[tuple[FloatArray, Summary]], digit: FloatArr
 
 
 def _common_level(parts: Sequence[tuple[FloatArray, Summary]], digit: FloatArray) -> FloatArray:
-    """Return the median of all parts: a value that was printed, where one is in the middle. Missing: 0 where no part has a
-    sample.
-    """
+    """Return the median of all parts, rounded to a printed value. Missing: 0 where no part has a sample."""
     levels = np.stack([own for own, _ in parts], axis=1)
     if len(parts) == 1 or (levels == levels[:, :1]).all():
         return np.nan_to_num(levels[:, 0])
@@ -321,7 +319,7 @@ def _common_level(parts: Sequence[tuple[FloatArray, Summary]], digit: FloatArray
     middle = np.minimum((reached < reached[:, -1:] / 2 * (1 - 1e-12)).sum(axis=1), points.shape[1] - 1)
     place = np.take_along_axis(order, middle[:, None], axis=1)
     found = np.nan_to_num(np.take_along_axis(points, place, axis=1)[:, 0])
-    # Four-byte distances are off by a little, and points between two samples are no values that a tool prints.
+    # Undo the rounding of four-byte distances, and of points between two samples.
     step = np.where(digit > 0, digit, 1.0)
     found = np.where(digit > 0, np.round(np.rint(found / step) * step, 6), found)
     return np.asarray(found, np.float64)
@@ -334,9 +332,7 @@ def _spread_rows(values: FloatArray, source: np.ndarray, target: np.ndarray, n: 
 
 
 def _place(summary: Summary, source: np.ndarray | slice, target: np.ndarray, n: int) -> Summary:
-    """Return the summary of n series, of which these are known. A series that its stat does not have in it is missing in all
-    reports.
-    """
+    """Return the summary of n series from that of some; the others are missing in all reports."""
     found = _nothing(n)
     if len(target):
         found.n_reports[:] = summary.n_reports.max(initial=0)
@@ -346,7 +342,7 @@ def _place(summary: Summary, source: np.ndarray | slice, target: np.ndarray, n: 
 
 
 def _nothing(n: int) -> Summary:
-    """Series without a sample in a window without a report."""
+    """Return the summary of n series without samples, in a window without reports."""
     columns = {}
     for field in fields(Summary):
         like = getattr(TEMPLATE, field.name)

@@ -1,4 +1,4 @@
-"""A profile as bytes, and the small part of it that is drawn behind graphs: the band."""
+"""Encode a profile as bytes, and its band, which is drawn behind graphs."""
 
 import zlib
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from normstat.scoring.load_model import LoadModel
 from normstat.scoring.significance import Calibration
 from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray, Summary
 
-# Grows with every change of how profiles are made.
+# Increase it with every change of how profiles are built.
 PROFILE_METHOD: Final = 1
 BAND: Final = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a profile was made from. `days`: the local days of a profile of like hours, in words such as `12 working days`"""
+    """What a profile was built from. `days`: the local days of a seasonal slot, in words such as `12 working days`"""
 
     n_samples: int
     covered_s: float
@@ -32,7 +32,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Between what and what series are normally. Shape: quantiles (n_series, 3), those of BAND; n (n_series,) samples"""
+    """The bands of all series. Shape: quantiles (n_series, 3), those of BAND; n (n_series,) samples"""
 
     stats: tuple[StatSeries, ...]
     quantiles: FloatArray
@@ -41,7 +41,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class BandStep:
-    """One series of a band. Missing: NaN where it has no sample."""
+    """The band of one series."""
 
     p5: float
     p50: float
@@ -51,7 +51,7 @@ class BandStep:
 
 @dataclass(frozen=True, slots=True)
 class ProfileBody:
-    """What is in the bytes of a profile."""
+    """A decoded profile."""
 
     stats: tuple[StatSeries, ...]
     profile: HostProfile
@@ -80,9 +80,9 @@ def pack_profile(built: BuiltProfile, days: str) -> tuple[bytes, bytes]:
 
 
 def unpack_profile(body: bytes) -> ProfileBody:
-    """Return the profile that was packed.
+    """Return the profile from its bytes.
 
-    Raises: BrokenBytes, also for a profile of a method whose records had other fields
+    Raises: BrokenBytes, also for a profile whose records had other fields
     """
     sections = Sections(body, TYPES)
     profile = sections.read("profile")
@@ -102,7 +102,7 @@ def make_band(stats: tuple[StatSeries, ...], profile: HostProfile) -> Band:
 
 
 def unpack_band(body: bytes) -> Band:
-    """Return the band that was packed.
+    """Return the band from its bytes.
 
     Raises: BrokenBytes
     """

@@ -1,7 +1,7 @@
-"""Hours that are alike: the same hour of the day in a time zone and those beside it, by kind of day where it can be.
+"""Seasonal slots: an hour of the day in a time zone and those beside it, by kind of day if possible.
 
-A slot is a kind of day and an hour. Pieces belong to hours by the middle of them, so that a day that lasts 23 or 25 hours, or a
-zone that is half an hour off, changes nothing.
+A slot is a kind of day and an hour. A span belongs to the hour of its middle, so that days of 23 or 25 hours and zones with half
+hours need no special case.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,19 +11,19 @@ from typing import Final
 
 from normstat.window import Window
 
-# Fewer days say nothing of what is normal at an hour.
+# A slot needs at least this many days.
 MIN_DAYS: Final = 3
 HOURS: Final = 24
 ALL_DAYS, WORKING_DAYS, WEEKENDS = range(3)
 WORDS: Final = ("days", "working days", "days of weekends")
 SATURDAY: Final = 5
-# A longer window is no hour of the day.
+# A longer window has no slot.
 MAX_WINDOW_S: Final = 3 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Spans of like hours; `days` in words."""
+    """The spans of a seasonal slot; `days` in words."""
 
     number: int
     spans: tuple[Window, ...]
@@ -31,7 +31,7 @@ class Slot:
 
 
 def find_slots(spans: Sequence[Window], zone: tzinfo) -> dict[int, Slot]:
-    """Return the like hours of a baseline, by number. Missing: empty where it covers fewer than MIN_DAYS local days."""
+    """Return the seasonal slots of a baseline, by number. Missing: empty where it covers fewer than MIN_DAYS local days."""
     middles = [_middle(span).astimezone(zone) for span in spans]
     if len({middle.date() for middle in middles}) < MIN_DAYS:
         return {}
@@ -43,7 +43,7 @@ def find_slots(spans: Sequence[Window], zone: tzinfo) -> dict[int, Slot]:
                 for span, middle in zip(spans, middles, strict=True)
                 if (middle.hour - hour + 1) % HOURS <= 2 and (kind == ALL_DAYS or _kind_of(middle.date()) == kind)
             ]
-            # The hour itself must be there, not only those beside it.
+            # The hour itself is required, not only those beside it.
             days = {middle.date() for _, middle in own if middle.hour == hour}
             if len(days) >= MIN_DAYS:
                 number = kind * HOURS + hour
@@ -52,9 +52,7 @@ def find_slots(spans: Sequence[Window], zone: tzinfo) -> dict[int, Slot]:
 
 
 def slot_of(window: Window, zone: tzinfo, slots: Iterable[int]) -> int | None:
-    """Return the slot that a window is to be compared with. Missing: None where its hour and kind of day have none, or it is
-    too long.
-    """
+    """Return the slot to compare a window with. Missing: None where its hour and kind of day have none, or it is too long."""
     if window.length_s > MAX_WINDOW_S:
         return None
     middle = _middle(window).astimezone(zone)
@@ -62,12 +60,12 @@ def slot_of(window: Window, zone: tzinfo, slots: Iterable[int]) -> int | None:
     there = set(slots)
     if own in there:
         return own
-    # Without slots of its own the other kind of day is none to compare with, unless days are not told apart.
+    # A window is not compared with the other kind of day, unless the baseline has one kind only.
     return middle.hour if middle.hour in there else None
 
 
 def describe(window: Window, zone: tzinfo, slot: int, days: str) -> str:
-    """Return the sentence of a comparison of like hours."""
+    """Return the note of a comparison with a seasonal slot."""
     start, end = (instant.astimezone(zone) for instant in (window.start, window.end))
     hour = slot % HOURS
     return (
@@ -77,7 +75,7 @@ def describe(window: Window, zone: tzinfo, slot: int, days: str) -> str:
 
 
 def describe_why_not(window: Window, zone: tzinfo, slots: Mapping[int, object] | Iterable[int]) -> str:
-    """Return the sentence of a comparison with all hours of a baseline."""
+    """Return the note of a comparison with all hours of a baseline."""
     if not list(slots):
         return f"Compares with all hours of the baseline: it covers fewer than {MIN_DAYS} days."
     if window.length_s > MAX_WINDOW_S:

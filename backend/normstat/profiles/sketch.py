@@ -1,8 +1,8 @@
-"""What an hour, or less, of a stat of one host looks like: what profiles of baselines are put together from.
+"""Sketches: the statistics of a stat of one host in an hour or less, which profiles of baselines are built from.
 
-A piece depends on nothing but its samples, so all baselines that hold the hour share it, and a baseline that recurs needs only the
-new ones. It keeps a few windows of each length, which show what such windows do, and the means of minutes, which show how series go
-together. Each series is measured from its own level in the piece; `rebase` moves it to another one.
+A sketch depends only on its samples, so all baselines that hold the hour share it, and a recurring baseline needs only new ones. It
+has a few windows of each length, for natural change, and the means of minutes, for the load model. Each series is measured from its
+own level in the sketch; `rebase` moves it to another one.
 """
 
 from dataclasses import dataclass, replace
@@ -16,27 +16,27 @@ from normstat.profiles.array_codec import Sections, pack_sections
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 from normstat.window import Window
 
-# Grows with every change of what a piece holds: those of other methods are made again.
+# Increase it with every change of what a sketch holds; those of other methods are built again.
 SKETCH_METHOD: Final = 1
 HOUR_S: Final = 3600
 MINUTE_S: Final = 60
 WINDOW_LENGTHS: Final = (60, 300, 900)
-# Nearly an hour is one.
+# From here on a sketch counts as an hour.
 WHOLE_S: Final = 3500
 PER_HOUR: Final = 3
-# A shorter piece stands for a short baseline, which has no other ones.
+# A shorter sketch is of a short baseline, which has few.
 PER_SHORT_SKETCH: Final = 16
-# Baselines shorter than this are cut into pieces of half an hour at most.
+# Baselines shorter than this have sketches of at most half an hour.
 SHORT_BASELINE_S: Final = 4 * HOUR_S
-# From hour to hour windows begin at other minutes: else they would all meet the job that runs at the full hour, or none.
+# Windows begin at other minutes from hour to hour, or all of them would meet the job that runs at the full hour, or none.
 TURN: Final = 0.6180339887
 
 
 @dataclass(frozen=True, slots=True)
 class SketchKeys:
-    """The series of a piece, and what each is measured from.
+    """The series of a sketch, and their levels.
 
-    Shape: instance, field (n_series,) codes; level, digit (n_series,). `interval_s`: the usual distance of two reports, 0 with one
+    Shape: instance, field (n_series,) codes; level, digit (n_series,). `interval_s`: median distance of two reports, 0 with one
     """
 
     start_s: float
@@ -58,7 +58,7 @@ class SketchKeys:
 
 @dataclass(frozen=True, slots=True)
 class SketchWindow:
-    """A window of a piece, as distances from the levels of the piece."""
+    """A window of a sketch, as distances from its levels."""
 
     start_s: float
     length_s: int
@@ -67,7 +67,7 @@ class SketchWindow:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What a span of a stat looks like. Shape: minutes (n_series, n_minutes), from the begin of the first minute on"""
+    """The statistics of a stat in a span. Shape: minutes (n_series, n_minutes), from the start of the first minute"""
 
     keys: SketchKeys
     whole: Summary
@@ -79,7 +79,9 @@ TYPES: Final = (SketchKeys, Summary)
 
 
 def sketch_spans(effective: Windows) -> list[Window]:
-    """Return the windows of a baseline cut into pieces: at full hours (UTC), those of short baselines at half hours, too."""
+    """Return the spans of a baseline's sketches: its windows cut at full hours (UTC), those of short baselines at half hours
+    too.
+    """
     step = timedelta(minutes=30 if length_s(effective) < SHORT_BASELINE_S else 60)
     spans = []
     for window in effective:
@@ -93,7 +95,7 @@ def sketch_spans(effective: Windows) -> list[Window]:
 
 
 def window_starts(start_s: float, end_s: float, window_s: int) -> list[float]:
-    """Return where the windows of that length begin that a piece keeps."""
+    """Return the starts of the windows of that length in a sketch."""
     span = end_s - start_s
     if window_s > span:
         return []
@@ -107,7 +109,7 @@ def window_starts(start_s: float, end_s: float, window_s: int) -> list[float]:
 
 
 def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
-    """Return the same window as distances from another level, `delta` below the one so far; what a digit cannot tell from 0 is 0.
+    """Return the same window as distances from another level, `delta` below the current one; less than a digit becomes 0.
 
     Shape: delta, digit (n_series,)
     """
@@ -115,7 +117,7 @@ def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
     if len(moved) == 0:
         return summary
     own, by = summary.take(moved), delta[moved]
-    # Four-byte distances add up to a level that is off by as much as they are exact.
+    # Tolerance for the rounding of four-byte distances.
     near = np.maximum(1e-3 * digit[moved], 1e-6 * np.abs(by))
 
     def move(values: Float32Array) -> Float32Array:
@@ -124,7 +126,7 @@ def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
         return np.where(np.abs(shifted) <= (near[:, None] if wide else near), 0.0, shifted).astype(np.float32)
 
     quantiles = move(own.quantiles)
-    # How many samples are at the new level nobody counted: as many as of the quantiles are.
+    # The share of samples at the new level was not counted: estimate it from the quantiles.
     away = np.where(np.isnan(own.away), np.nan, 1 - (quantiles == 0).mean(axis=1)).astype(np.float32)
     # The mean square of x + d is that of x, and 2 d times the mean, and d * d.
     square = own.deviation.astype(np.float64) ** 2 + 2 * by * own.mean + by**2
@@ -142,7 +144,7 @@ def rebase(summary: Summary, delta: FloatArray, digit: FloatArray) -> Summary:
 
 
 def pack_sketch(sketch: Sketch) -> bytes:
-    """Return the piece as bytes, in sections that are read one by one."""
+    """Return the sketch as bytes, in sections that are read one by one."""
     places = [(window.start_s, window.length_s) for window in sketch.windows]
     sections: dict[str, object] = {"keys": (sketch.keys, tuple(places)), "whole": sketch.whole, "minutes": sketch.minutes}
     sections |= {f"window{number}": window.summary for number, window in enumerate(sketch.windows)}
@@ -150,9 +152,9 @@ def pack_sketch(sketch: Sketch) -> bytes:
 
 
 class PackedSketch:
-    """A piece whose parts are unpacked when they are asked for.
+    """A sketch whose parts are unpacked on access.
 
-    Raises: BrokenBytes for bytes that are no piece; so does what it is asked for
+    Raises: BrokenBytes for bytes that are no sketch, also on access
     """
 
     def __init__(self, body: bytes) -> None:
@@ -163,7 +165,7 @@ class PackedSketch:
 
     @property
     def is_hour(self) -> bool:
-        """Whether the whole piece is a window of an hour."""
+        """Whether the whole sketch is a window of an hour."""
         return bool(len(self.keys)) and self.keys.end_s - self.keys.start_s >= WHOLE_S
 
     @property
@@ -179,7 +181,7 @@ class PackedSketch:
         return minutes
 
     def window(self, start_s: float, window_s: int) -> Summary | None:
-        """Return a window, the whole piece where it is an hour. Missing: None where it has no such one."""
+        """Return a window; for an hour, the whole sketch. Missing: None where it has no such window."""
         if window_s == HOUR_S and start_s == self.keys.start_s and self.is_hour:
             return self.whole
         if (start_s, window_s) not in self.places:

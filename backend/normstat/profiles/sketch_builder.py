@@ -1,4 +1,4 @@
-"""Makes pieces of samples: series by series levels, digits, the whole, the windows, the minutes; in parts of bounded size."""
+"""Build sketches from samples: levels, digits, summaries of the span and its windows, means of minutes; in bounded parts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,15 +12,15 @@ from normstat.scoring.series_stats import digits_of, levels_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
 from normstat.window import Window
 
-# A distance of more usual intervals than this is a gap, and not covered.
+# A distance of more than this many intervals is a gap, and not covered.
 GAP_FACTOR: Final = 3
-# Values that are worked on at once.
+# Values processed at once.
 MAX_CELLS: Final = 2_000_000
-# Of an instance that is in fewer reports than this share only its samples are looked at, not the reports without it.
+# An instance in a smaller share of the reports is sparse: only its samples count, not the reports without it.
 SPARSE_SHARE: Final = 1 / 16
-# Series of a piece: those with the most samples.
+# Most series of a sketch: those with the most samples.
 MAX_SERIES: Final = 20_000
-# Series that are looked at for it; of more, only those of the instances with the most samples.
+# Most series processed for it: those of the instances with the most samples.
 MAX_SERIES_MADE: Final = 80_000
 SECOND_US: Final = 1_000_000
 
@@ -29,9 +29,9 @@ Column = Callable[[], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class StatRows:
-    """Samples of a stat in the order of time, as they come from the table.
+    """Samples of a stat, ordered by time.
 
-    Shape: time_us, instance (n,): codes into `instances`; values[field]() (n,), made when they are needed. Missing: NaN
+    Shape: time_us, instance (n,): codes into `instances`; values[field]() (n,), computed on call. Missing: NaN
     """
 
     time_us: IntArray
@@ -41,7 +41,7 @@ class StatRows:
 
 
 def build_sketch(rows: StatRows, span: Window) -> Sketch:
-    """Return the piece that these samples make. A series without any value in them is not in it."""
+    """Return the sketch of these samples, without series that have no value."""
     start_s, end_s = span.start.timestamp(), span.end.timestamp()
     times_us, report = np.unique(rows.time_us, return_inverse=True)
     n_rows = len(rows.time_us)
@@ -146,7 +146,7 @@ class _Grid:
         report = self._report[is_own]
         column = report
         if is_sparse:
-            # Samples side by side, without the reports that lack them.
+            # Packed samples, without the reports that lack them.
             begins = np.searchsorted(places, np.arange(len(instances)))
             column = np.arange(len(places)) - begins[places]
         width = int(column.max(initial=-1)) + 1 if is_sparse else len(self._times_s)
@@ -200,7 +200,7 @@ def _summarise_sparse(distances: Float32Array, reports: IntArray, cut: _Cut) -> 
 
 
 def coverage_of(times: IntArray | FloatArray) -> tuple[float, float]:
-    """Return how much time the reports cover, each up to the next one or the usual distance where that is far away, and that
+    """Return the time that the reports cover, each up to the next one but at most the median distance after a gap, and that
     distance.
 
     Units: those of the times. Shape: times (n_reports,), ascending. Missing: 0 for fewer than two reports
@@ -213,9 +213,9 @@ def coverage_of(times: IntArray | FloatArray) -> tuple[float, float]:
 
 
 def _leave_out_instances(rows: StatRows, report: IntArray) -> tuple[StatRows, IntArray, int]:
-    """Return the rows of the instances with the most samples, their reports, and how many series are left out.
+    """Return the rows of the instances with the most samples, their reports, and the number of series left out.
 
-    What is made of a series until the surplus is known takes some kilobytes: of hundreds of thousands that is all memory.
+    Each processed series takes some kilobytes, too much for hundreds of thousands.
     """
     most = max(1, MAX_SERIES_MADE // max(1, len(rows.values)))
     if len(rows.instances) <= most:
@@ -259,7 +259,7 @@ def _leave_out(sketch: Sketch) -> Sketch:
 
 
 def join_fields(sketches: Sequence[Sketch]) -> Sketch:
-    """Return one piece of those that were made of different fields of the same samples."""
+    """Return one sketch from those of different fields of the same samples."""
     if len(sketches) == 1:
         return sketches[0]
     offsets = np.cumsum([0, *(len(sketch.keys.fields) for sketch in sketches)])

@@ -1,4 +1,4 @@
-"""Reads the samples of which a piece is made."""
+"""Read the samples of a sketch and build it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -25,12 +25,12 @@ MAX_ROWS: Final = 12_000_000
 
 
 def is_profiled(field: Field) -> bool:
-    """Return whether a profile has the field: ids have no unit, and counters only say how long the host is up."""
+    """Return whether a profile has the field: not ids, which have no unit, nor counters, which only grow."""
     return bool(field.unit) and field.kind is not Kind.COUNTER
 
 
 async def read_sketch(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
-    """Return a piece made from the samples that are there now: how many rows, and its bytes."""
+    """Return the number of rows and the bytes of a sketch of the current samples."""
     fields = [field for field in stat.fields if is_profiled(field)]
     parts = []
     async with open_read_session(sessions) as session:
@@ -47,7 +47,7 @@ async def read_sketch(sessions: Sessions, host_id: int, stat: StatRef, span: Win
                     if sum(map(len, pages)) > MAX_ROWS:
                         raise TooLarge(
                             f"{stat.name} has more than {MAX_ROWS:,} rows from {span.start:%Y-%m-%dT%H:%M:%SZ}"
-                            f" to {span.end:%Y-%m-%dT%H:%M:%SZ}; a profile is made of at most so many. Exclude this time"
+                            f" to {span.end:%Y-%m-%dT%H:%M:%SZ}; a sketch takes at most that many. Exclude this time"
                         )
             ids = {id_ for page in pages for id_ in to_codes(page.instance_id)[0].tolist()}
             names.update(await read_instance_names(session, sorted(ids - names.keys())))
@@ -57,7 +57,7 @@ async def read_sketch(sessions: Sessions, host_id: int, stat: StatRef, span: Win
 
 
 def to_rows(pages: Sequence[Page], fields: Sequence[Field], names: Mapping[int, str]) -> StatRows:
-    """Return the samples of pages that follow each other in time, of those fields that have any value."""
+    """Return the samples of consecutive pages, for fields that have any value."""
     if not pages:
         nothing = np.empty(0, np.int64)
         return StatRows(nothing, nothing, (), {})

@@ -1,4 +1,4 @@
-"""Reads the profiles that the job made: whether one still says what there is, and its series."""
+"""Read stored profiles: whether one is current, and its series."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from normstat.window import Window
 
 log = structlog.get_logger()
 
-# While its windows go on, a profile may be so far behind: it is made again every ten minutes.
+# While its windows go on, a profile may lag this far: it is built again every ten minutes.
 MAX_LAG: Final = timedelta(minutes=45)
 
 
@@ -41,10 +41,10 @@ class SeriesKey:
 
 @dataclass(frozen=True, slots=True)
 class LoadedProfile:
-    """A profile that says what there is now; `series` in the order of `profile`.
+    """A current profile. `series`: in the order of `profile`.
 
-    `n_samples`: rows of all stats; `covered_s`: by the stat that covers most; `windows`: what it was made from; `seasonal_note`:
-    why it is of like hours, or why not, empty where nobody asked; `n_left_out`: series beyond the most that a profile holds
+    `n_samples`: rows of all stats; `covered_s`: by the stat that covers most; `windows`: what it was built from; `seasonal_note`:
+    which hours it is of and why, empty without a window; `n_left_out`: series beyond the limit of a profile
     """
 
     series: Sequence[SeriesKey]
@@ -61,7 +61,7 @@ class LoadedProfile:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which profile is wanted, and the windows that count today."""
+    """The key of a profile, its time zone, and the windows that count now."""
 
     key: ProfileKey
     zone: tzinfo
@@ -133,7 +133,7 @@ def to_wanted(baseline_id: int, version: int, host_id: int, time_zone: str, effe
 
 
 def is_current(row: ProfileRow, wanted: Wanted) -> bool:
-    """Return whether a profile was made from what counts now, or from nearly all of windows that still go on."""
+    """Return whether a profile was built from the windows that count now, or nearly all of them while they go on."""
     if row.is_stale or row.effective != clip_at(wanted.effective, row.until):
         return False
     now = datetime.now(UTC)
@@ -142,7 +142,7 @@ def is_current(row: ProfileRow, wanted: Wanted) -> bool:
 
 
 def with_slot(key: ProfileKey, slot: int) -> ProfileKey:
-    """Return the same profile in other hours."""
+    """Return the key of another seasonal slot."""
     return ProfileKey(key.baseline_id, key.version, key.host_id, slot, key.method)
 
 

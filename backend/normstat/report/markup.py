@@ -1,4 +1,4 @@
-"""HTML and SVG as values: text becomes markup only through `tag`, which escapes it, so nothing can be forgotten."""
+"""Build HTML and SVG. Text becomes markup only through `tag`, which escapes it."""
 
 import html
 import unicodedata
@@ -11,7 +11,7 @@ _KEPT: Final = frozenset("\n\t")
 
 
 class Markup(str):
-    """Text that is markup already. What str makes of it (joining, adding) is plain text again, and escaped."""
+    """Text that is markup. Operations of str (joining, adding) return plain text, which `tag` escapes."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ def tag(name: str, /, *children: Child, **attributes: str | float | None) -> Mar
 
 
 def join(*children: Child) -> Markup:
-    """Children one after another."""
+    """Return the concatenation of children."""
     parts: list[str] = []
     for child in children:
         if child is None:
@@ -49,7 +49,7 @@ def join(*children: Child) -> Markup:
 
 
 def visible(text: str) -> str:
-    r"""Return the text with what cannot be seen written out (\u202e), so that no name can pretend to be another."""
+    r"""Return the text with invisible characters escaped (\u202e), so that no name can look like another."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(sign if sign in _KEPT or _is_seen(sign) else _written(sign) for sign in text)

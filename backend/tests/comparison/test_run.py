@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.comparison import saved_baseline
 from normstat.comparison.model import Comparison, Counts
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_comparison
 from normstat.errors import BadRequest, NoData, NotFound
@@ -298,6 +299,33 @@ async def test_a_baseline_of_other_hosts_is_refused(sessions: Sessions) -> None:
     made = await create(sessions)
     with pytest.raises(BadRequest, match="covers web1, not web2"):
         await compare(sessions, BaselineChoice(baseline=made), hosts=("web2",))
+
+
+async def test_a_baseline_is_read_once_for_all_hosts(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = ("web1", "web2", "web3")
+    for host in hosts:
+        await fill_cpus(sessions, host)
+    made = await create(sessions, hosts=hosts)
+    async with open_write_session(sessions) as session:
+        await create_exclusion(session, ExclusionDraft("a fire on web2", "", seconds(0, 60), "web2", "ann"))
+    reads: list[str] = []
+
+    def count(name: str) -> None:
+        read = getattr(saved_baseline, name)
+
+        async def counted(*given: object) -> object:
+            reads.append(name)
+            return await read(*given)
+
+        monkeypatch.setattr(saved_baseline, name, counted)
+
+    for name in ("read_baseline", "read_version", "effective_windows_by_host"):
+        count(name)
+    found = await compare(sessions, BaselineChoice(baseline=made), hosts=hosts)
+    assert (found.hosts, found.n_findings) == (list(hosts), 6)
+    # What is excluded for one host counts for the others.
+    assert {group.host: group.members[0].baseline.n for group in found.groups} == {"web1": 600, "web2": 540, "web3": 600}
+    assert reads == ["read_baseline", "read_version", "effective_windows_by_host"]
 
 
 async def test_what_is_not_there_is_said(sessions: Sessions) -> None:

@@ -14,7 +14,7 @@ export interface paths {
     put?: never;
     /**
      * Create Agent Token
-     * @description Create an agent token for one host (created if new), or for any host.
+     * @description Make a token for one host (which is made if it is new), or for any host.
      */
     post: operations["createAgentToken"];
     delete?: never;
@@ -30,7 +30,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke Agent Token
-     * @description Revoke an agent token; its agent keeps its data and gets 401 from now on.
+     * @description Revoke an agent token; its agent keeps its data and is answered 401 from now on.
      */
     delete: operations["revokeAgentToken"];
     options?: never;
@@ -42,7 +42,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Agent File
-     * @description Download the agent script, its installer or a list of commands. Public: these files contain no secrets.
+     * @description Hand out the agent script, its installer or a list of commands; open to everybody, it holds no secret.
      */
     get: operations["getAgentFile"];
     put?: never;
@@ -63,7 +63,7 @@ export interface paths {
     put?: never;
     /**
      * Create Api Token
-     * @description Create a token that acts for one's account, with this role or the account's role, whichever is lower.
+     * @description Make a token that acts for one's account, with this role or the account's where that becomes lower.
      */
     post: operations["createApiToken"];
     delete?: never;
@@ -93,7 +93,7 @@ export interface paths {
     put?: never;
     /**
      * Use Link
-     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or has expired.
+     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or is too old.
      */
     post: operations["useLink"];
     delete?: never;
@@ -123,7 +123,7 @@ export interface paths {
     put?: never;
     /**
      * Log Out
-     * @description Log out: end this session.
+     * @description End this session.
      */
     post: operations["logOut"];
     delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Me
-     * @description Return who is logged in.
+     * @description Say who is logged in.
      */
     get: operations["getMe"];
     put?: never;
@@ -152,7 +152,7 @@ export interface paths {
     get?: never;
     /**
      * Change Password
-     * @description Set one's own password; end all other sessions of the account and, by default, revoke its API tokens.
+     * @description Set one's own password; end all other sessions of the account and, unless told otherwise, revokes its API tokens.
      */
     put: operations["changePassword"];
     post?: never;
@@ -166,7 +166,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Band
-     * @description Read what a series is normally: p5, median and p95 in a baseline, hour by hour where the baseline has like hours.
+     * @description Read the band of a series: p5, median and p95 in a baseline, hour by hour where the baseline has seasonality.
      */
     get: operations["readBand"];
     put?: never;
@@ -181,13 +181,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, newest first.
+     * @description List baselines, the newest first.
      */
     get: operations["listBaselines"];
     put?: never;
     /**
      * Create Baseline
-     * @description Create a baseline: from given windows, a recording that begins now, or a rule.
+     * @description Mark windows of hosts as normal: given ones, one that begins now, or those of a rule.
      */
     post: operations["createBaseline"];
     delete?: never;
@@ -200,21 +200,21 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline
-     * @description Return a baseline, archived or not.
+     * @description Show a baseline, also one that is archived.
      */
     get: operations["getBaseline"];
     put?: never;
     post?: never;
     /**
      * Delete Baseline
-     * @description Delete a baseline with all its versions; samples stay.
+     * @description Remove a baseline with all of its versions; samples stay.
      */
     delete: operations["deleteBaseline"];
     options?: never;
     head?: never;
     /**
      * Update Baseline
-     * @description Change a baseline; other windows, hosts or another time zone create a new version.
+     * @description Change a baseline; other windows, hosts or another time zone are a new version.
      */
     patch: operations["updateBaseline"];
     trace?: never;
@@ -225,8 +225,7 @@ export interface paths {
     put?: never;
     /**
      * Archive Baseline
-     * @description Hide a baseline from lists, or show it again. An archived baseline stops following its rule; it can still be read and
-     *     compared with.
+     * @description Hide a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with.
      */
     post: operations["archiveBaseline"];
     delete?: never;
@@ -241,7 +240,7 @@ export interface paths {
     put?: never;
     /**
      * Copy Baseline
-     * @description Copy a baseline, with its rule.
+     * @description Make another baseline like this one, with its rule.
      */
     post: operations["copyBaseline"];
     delete?: never;
@@ -254,8 +253,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline Health
-     * @description Return the health of the baseline for each of its hosts: coverage, age, and which instances appeared and disappeared
-     *     since.
+     * @description Say how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since.
      */
     get: operations["getBaselineHealth"];
     put?: never;
@@ -273,7 +271,7 @@ export interface paths {
     post?: never;
     /**
      * Stop Baseline Recording
-     * @description End a recording now; what was recorded so far is the baseline.
+     * @description End a recording now: what was recorded so far is the baseline.
      */
     delete: operations["stopBaselineRecording"];
     options?: never;
@@ -285,7 +283,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baseline Versions
-     * @description List all versions of a baseline, newest first.
+     * @description List what the baseline ever was, the newest first.
      */
     get: operations["listBaselineVersions"];
     put?: never;
@@ -402,13 +400,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Exclusions
-     * @description List the windows excluded from all baselines.
+     * @description List windows that no baseline counts.
      */
     get: operations["listExclusions"];
     put?: never;
     /**
      * Create Exclusion
-     * @description Mark a window as an incident: every baseline that contains it excludes it and is recomputed.
+     * @description Mark a window as an incident: every baseline that holds it leaves it out, and is computed again.
      */
     post: operations["createExclusion"];
     delete?: never;
@@ -424,7 +422,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Exclusion
-     * @description Delete an exclusion: baselines include the window again.
+     * @description Let baselines count the window again.
      */
     delete: operations["deleteExclusion"];
     options?: never;
@@ -439,7 +437,7 @@ export interface paths {
      * @description Export every raw sample of the window, digit for digit as the tool printed it.
      *
      *     With `stat`: time, epoch, instance and a column for each field. Without: time, epoch, stat, instance, field, value, unit.
-     *     Compressed with zstd or gzip, fast rather than small, for clients that accept it.
+     *     Packed with zstd or gzip, quickly rather than well, for clients that accept it.
      */
     get: operations["exportCsv"];
     put?: never;
@@ -456,7 +454,7 @@ export interface paths {
      * Export Parquet
      * @description Export every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
      *
-     *     Decimals are doubles; the metadata give the number of decimal places that the tool printed.
+     *     Decimals are doubles; the metadata say how many digits the tool printed behind the point.
      */
     get: operations["exportParquet"];
     put?: never;
@@ -471,7 +469,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Health
-     * @description Report that the database answers, and its version; 503 when it does not.
+     * @description Say that the database answers, and what it is; 503 when it does not.
      */
     get: operations["getHealth"];
     put?: never;
@@ -501,13 +499,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Host Groups
-     * @description List host groups, by name.
+     * @description List groups of hosts, by name.
      */
     get: operations["listHostGroups"];
     put?: never;
     /**
      * Create Host Group
-     * @description Create a host group.
+     * @description Make a group of hosts.
      */
     post: operations["createHostGroup"];
     delete?: never;
@@ -523,14 +521,14 @@ export interface paths {
     post?: never;
     /**
      * Delete Host Group
-     * @description Delete a group; its baselines keep covering the hosts that it had.
+     * @description Remove a group; its baselines go on speaking of the hosts that it had.
      */
     delete: operations["deleteHostGroup"];
     options?: never;
     head?: never;
     /**
      * Update Host Group
-     * @description Change a group; other hosts give its baselines a new version.
+     * @description Change a group; with other hosts, its baselines get a new version.
      */
     patch: operations["updateHostGroup"];
     trace?: never;
@@ -554,7 +552,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Host
-     * @description Return a host and its streams.
+     * @description Show a host and its streams.
      */
     get: operations["getHost"];
     put?: never;
@@ -573,7 +571,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Accounts
-     * @description Return how every line and byte of a host was classified: in total, and stream by stream.
+     * @description Tell what became of every line and byte that a host sent: in all, and stream by stream.
      */
     get: operations["readAccounts"];
     put?: never;
@@ -588,7 +586,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Coverage
-     * @description Return when each stat of the host has samples inside the window, and which bytes were dropped.
+     * @description Say when each stat of the host has samples inside the window, and which bytes were dropped.
      */
     get: operations["readCoverage"];
     put?: never;
@@ -603,7 +601,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Rejected Lines
-     * @description List rejected lines of the host, newest first.
+     * @description List lines of the host that could not be read, the newest first.
      */
     get: operations["listRejectedLines"];
     put?: never;
@@ -618,7 +616,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Instances
-     * @description List the instances of a stat that have samples in the window; above 10,000, those with the latest samples.
+     * @description List the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples.
      */
     get: operations["listInstances"];
     put?: never;
@@ -673,7 +671,7 @@ export interface paths {
     put?: never;
     /**
      * Ingest
-     * @description Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed.
+     * @description Take frames of raw tool output (docs/wire-format.md); the answer means that they are committed.
      */
     post: operations["ingest"];
     delete?: never;
@@ -686,8 +684,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Follow
-     * @description Notify the client by server-sent events that a host has data up to an instant; a slow reader gets the newest event of each
-     *     spec.
+     * @description Say, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec.
      */
     get: operations["follow"];
     put?: never;
@@ -708,7 +705,7 @@ export interface paths {
     put?: never;
     /**
      * Create Mute
-     * @description Mute a series: of one host or all, one instance or all.
+     * @description Mute a series: of a host or of all, one instance or all of them.
      */
     post: operations["createMute"];
     delete?: never;
@@ -724,7 +721,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Mute
-     * @description Unmute a series: it appears among the findings again.
+     * @description Show the series among the findings again.
      */
     delete: operations["deleteMute"];
     options?: never;
@@ -736,7 +733,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Document
-     * @description Return this OpenAPI document.
+     * @description Give this OpenAPI document.
      */
     get: operations["getDocument"];
     put?: never;
@@ -823,10 +820,9 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Series
-     * @description Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+     * @description Read the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
      *
-     *     The body is built from the arrays (series_body.py): validating a hundred thousand numbers one by one takes longer than reading
-     *     them.
+     *     The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
      */
     get: operations["readSeries"];
     put?: never;
@@ -858,7 +854,7 @@ export interface paths {
     put?: never;
     /**
      * Draft Spec
-     * @description Draft a spec from a sample of a tool's output, to be corrected.
+     * @description Draft a spec from a sample of what a tool prints, to be corrected.
      */
     post: operations["draftSpec"];
     delete?: never;
@@ -873,7 +869,7 @@ export interface paths {
     put?: never;
     /**
      * Preview Spec
-     * @description Preview how a spec reads a sample; nothing is stored.
+     * @description Show what a spec makes of a sample; nothing is kept.
      */
     post: operations["previewSpec"];
     delete?: never;
@@ -886,18 +882,18 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Spec
-     * @description Return a spec with its text.
+     * @description Show a spec with its text.
      */
     get: operations["getSpec"];
     /**
      * Put Spec
-     * @description Add a spec, or change a user spec; a changed text gets the next version, and its streams become outdated.
+     * @description Add a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then.
      */
     put: operations["putSpec"];
     post?: never;
     /**
      * Delete Spec
-     * @description Delete a user spec that no stream uses.
+     * @description Remove a spec that was added and that no stream needs.
      */
     delete: operations["deleteSpec"];
     options?: never;
@@ -909,7 +905,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Stats
-     * @description List every stat, including columns that hosts have sent and no spec describes.
+     * @description List every stat that can be read, with the columns that hosts have sent and no spec describes.
      */
     get: operations["listStats"];
     put?: never;
@@ -939,7 +935,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Context
-     * @description Return a line of a stream's raw output and the lines around it, as the tool printed them.
+     * @description Show a line of a stream's raw output among the lines around it, as the tool printed them.
      */
     get: operations["readContext"];
     put?: never;
@@ -960,7 +956,7 @@ export interface paths {
     put?: never;
     /**
      * Create User
-     * @description Create an account. An API token cannot create an administrator.
+     * @description Make an account. An API token cannot make an administrator.
      */
     post: operations["createUser"];
     delete?: never;
@@ -976,17 +972,17 @@ export interface paths {
     post?: never;
     /**
      * Delete User
-     * @description Delete an account, its sessions and its API tokens; what it created stays. An API token cannot delete an administrator.
+     * @description Remove an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator.
      */
     delete: operations["deleteUser"];
     options?: never;
     head?: never;
     /**
      * Update User
-     * @description Change role or password of an account, or disable it; a new password or disabling ends its sessions.
+     * @description Change role or password of an account, or disables it; a new password or disabling ends its sessions.
      *
-     *     A new password also revokes the account's API tokens, unless `revoke_api_tokens` is false. An API token can neither change an
-     *     administrator nor create one.
+     *     A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
+     *     administrator nor make one.
      */
     patch: operations["updateUser"];
     trace?: never;
@@ -997,7 +993,7 @@ export interface components {
   schemas: {
     /**
      * AgentTokenCreate
-     * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
+     * @description A new token for an agent; without a host it may send for any host, and each host it names is made.
      */
     AgentTokenCreate: {
       /** Host */
@@ -1016,7 +1012,7 @@ export interface components {
     };
     /**
      * BandInfo
-     * @description The normal range of a series, step by step; if there is none, `reason` says why.
+     * @description The band of a series, step by step; without steps, `reason` says why.
      */
     BandInfo: {
       /** Baseline */
@@ -1034,7 +1030,7 @@ export interface components {
     };
     /**
      * BandStep
-     * @description The normal range in [start, end), in the field's unit; `n`: samples it is based on.
+     * @description The band in [start, end), in the field's unit; `n`: samples.
      */
     BandStep: {
       /** End Ms */
@@ -1068,7 +1064,7 @@ export interface components {
     };
     /**
      * BaselineCreate
-     * @description A new baseline for `hosts` or a `group`, defined by exactly one of `windows`, `record_hours` (from now on) and `rule`.
+     * @description A new baseline: of `hosts` or a `group`, made of just one of `windows`, `record_hours` (from now on) and `rule`.
      */
     BaselineCreate: {
       /** Group */
@@ -1105,7 +1101,10 @@ export interface components {
     };
     /**
      * BaselineInfo
-     * @description A baseline: a period marked as normal.
+     * @description A period that was marked as normal. `version` grows whenever windows, hosts or time zone change.
+     *
+     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group the hosts are those of
+     *     the group.
      */
     BaselineInfo: {
       /** Archived At */
@@ -1121,10 +1120,7 @@ export interface components {
       excluded: components["schemas"]["ExcludedWindow"][];
       /** Group */
       group: string | null;
-      /**
-       * Hosts
-       * @description With a group, its hosts.
-       */
+      /** Hosts */
       hosts: string[];
       /** Id */
       id: number;
@@ -1133,10 +1129,7 @@ export interface components {
       /** Note */
       note: string;
       profile: components["schemas"]["ProfileInfo"] | null;
-      /**
-       * Recording Until
-       * @description Until then the last window is being recorded; null without a recording.
-       */
+      /** Recording Until */
       recording_until: string | null;
       rule: components["schemas"]["RuleInfo"] | null;
       /** Time Zone */
@@ -1146,20 +1139,14 @@ export interface components {
        * Format: date-time
        */
       updated_at: string;
-      /**
-       * Version
-       * @description Grows whenever windows, hosts or time zone change.
-       */
+      /** Version */
       version: number;
-      /**
-       * Windows
-       * @description Ordered, without overlaps; they may reach into the future.
-       */
-      windows: components["schemas"]["Window"][];
+      /** Windows */
+      windows: components["schemas"]["Interval"][];
     };
     /**
      * BaselineList
-     * @description Baselines, newest first.
+     * @description Baselines, the newest first.
      */
     BaselineList: {
       /** Baselines */
@@ -1167,8 +1154,7 @@ export interface components {
     };
     /**
      * BaselineUpdate
-     * @description Changes to a baseline; members left out stay unchanged. `rule` null removes its rule; `reason` is recorded with the
-     *     version.
+     * @description What to change of a baseline; members left out stay. `rule` null ends its rule; `reason` says why, in its versions.
      */
     BaselineUpdate: {
       /** Group */
@@ -1443,38 +1429,23 @@ export interface components {
     };
     /**
      * ContextLine
-     * @description One line of raw output.
+     * @description A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was looked at.
+     *
+     *     `is_cut`: `text` is not the whole line; `is_target`: the place that was asked for is in it; `is_after_gap`: the host lost what
+     *     stood directly before it. `line_no` counts from 1 in the stream, null where that is not known.
      */
     ContextLine: {
-      /**
-       * Is After Gap
-       * @description The host lost the bytes directly before this line.
-       */
+      /** Is After Gap */
       is_after_gap: boolean;
-      /**
-       * Is Cut
-       * @description The text is not the whole line.
-       */
+      /** Is Cut */
       is_cut: boolean;
-      /**
-       * Is Target
-       * @description The line contains the requested offset.
-       */
+      /** Is Target */
       is_target: boolean;
-      /**
-       * Line No
-       * @description Counted from 1 in the stream; null where no rejected line nearby gives the number of lines before it.
-       */
+      /** Line No */
       line_no: number | null;
-      /**
-       * N Bytes
-       * @description Its length with the newline, as far as it was read.
-       */
+      /** N Bytes */
       n_bytes: number;
-      /**
-       * Offset
-       * @description Of its first byte in the stream.
-       */
+      /** Offset */
       offset: number;
       /** Text */
       text: string;
@@ -1495,7 +1466,7 @@ export interface components {
     };
     /**
      * Coverage
-     * @description The coverage of a host.
+     * @description What there is of a host; `first_sample_at` and `last_sample_at` are over all time.
      */
     Coverage: {
       /**
@@ -1503,29 +1474,20 @@ export interface components {
        * Format: date-time
        */
       end: string;
-      /**
-       * First Sample At
-       * @description Over all time; null without samples.
-       */
+      /** First Sample At */
       first_sample_at: string | null;
       /** Gaps */
       gaps: components["schemas"]["GapInfo"][];
       /** Host */
       host: string;
-      /**
-       * Last Sample At
-       * @description Over all time; null without samples.
-       */
+      /** Last Sample At */
       last_sample_at: string | null;
       /**
        * Start
        * Format: date-time
        */
       start: string;
-      /**
-       * Stats
-       * @description Stats with samples inside the window.
-       */
+      /** Stats */
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
@@ -1536,7 +1498,7 @@ export interface components {
     DeletionState: "running" | "done";
     /**
      * DeltaAxis
-     * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
+     * @description One time more than there are deltas: each is the one before plus its delta, the first is start_ms.
      */
     DeltaAxis: {
       /** Deltas */
@@ -1555,18 +1517,34 @@ export interface components {
       total_bytes: number | null;
     };
     /**
+     * DraftColumn
+     * @description A column of numbers as the draft understood it.
+     */
+    DraftColumn: {
+      /** Column */
+      column: string;
+      /** Decimals */
+      decimals: number;
+      /** Key */
+      key: string;
+      /** Kind */
+      kind: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
      * Empty
-     * @description An empty body: the request was carried out.
+     * @description Nothing to say but that it is done.
      */
     Empty: Record<string, never>;
     /**
      * ErrorBody
-     * @description The body of every answer that is not 2xx.
+     * @description The one shape of every answer that is not 2xx.
      */
     ErrorBody: { error: components["schemas"]["ErrorInfo"] };
     /**
      * ErrorInfo
-     * @description An error: a stable code, a sentence, facts, and the id under which it is logged.
+     * @description What went wrong: a stable code, a sentence, facts, and the id under which the log has it.
      */
     ErrorInfo: {
       /** Code */
@@ -1580,7 +1558,7 @@ export interface components {
     };
     /**
      * ExcludedWindow
-     * @description A part of the windows that an exclusion removes.
+     * @description A part of the windows that is left out, for a host or (null) for all, because of an exclusion.
      */
     ExcludedWindow: {
       /**
@@ -1590,10 +1568,7 @@ export interface components {
       end: string;
       /** Exclusion Id */
       exclusion_id: number;
-      /**
-       * Host
-       * @description null: all hosts.
-       */
+      /** Host */
       host: string | null;
       /** Name */
       name: string;
@@ -1605,7 +1580,7 @@ export interface components {
     };
     /**
      * ExclusionCreate
-     * @description A window to exclude as an incident; without a host, for all hosts.
+     * @description A window that was an incident; without a host, of all hosts.
      */
     ExclusionCreate: {
       /**
@@ -1630,7 +1605,7 @@ export interface components {
     };
     /**
      * ExclusionGone
-     * @description The number of baselines that include the window again.
+     * @description How many baselines count the window again.
      */
     ExclusionGone: {
       /** N Baselines */
@@ -1638,7 +1613,7 @@ export interface components {
     };
     /**
      * ExclusionInfo
-     * @description An incident window that baselines leave out; without a host, for all hosts.
+     * @description A window that no baseline counts.
      */
     ExclusionInfo: {
       /**
@@ -1669,7 +1644,7 @@ export interface components {
     };
     /**
      * ExclusionList
-     * @description Exclusions, newest window first.
+     * @description Exclusions, the newest window first.
      */
     ExclusionList: {
       /** Exclusions */
@@ -1677,7 +1652,7 @@ export interface components {
     };
     /**
      * ExclusionMade
-     * @description The new exclusion, and the number of baselines that it affects.
+     * @description The new exclusion, and how many baselines leave something out because of it.
      */
     ExclusionMade: {
       exclusion: components["schemas"]["ExclusionInfo"];
@@ -1918,7 +1893,7 @@ export interface components {
     Form: "single" | "multi";
     /**
      * GapInfo
-     * @description Bytes that the agent had to drop before it could send them, by stream and request.
+     * @description Bytes that the agent had to drop before they could be sent.
      */
     GapInfo: {
       /** Key */
@@ -1935,7 +1910,7 @@ export interface components {
     };
     /**
      * Health
-     * @description The server can do its work (otherwise 503 `database_away`); readable without an account.
+     * @description The server can do its work (it is 503 `database_away` otherwise); reachable without an account.
      */
     Health: {
       /**
@@ -1953,36 +1928,26 @@ export interface components {
     };
     /**
      * HostAccounts
-     * @description The sums over all streams of a host, and the selected streams.
+     * @description All streams of a host summed up, and those that were asked for, the newest first; `n_matching` counts them without the limit.
+     *
+     *     `n_bytes` arrived; `n_gap_bytes` were lost before they could be sent.
      */
     HostAccounts: {
       bytes_by_kind: components["schemas"]["LineCounts"];
       /** Host */
       host: string;
-      /**
-       * N Bytes
-       * @description Bytes that arrived.
-       */
+      /** N Bytes */
       n_bytes: number;
-      /**
-       * N Gap Bytes
-       * @description Bytes that were lost before they could be sent.
-       */
+      /** N Gap Bytes */
       n_gap_bytes: number;
       n_lines: components["schemas"]["LineCounts"];
-      /**
-       * N Matching
-       * @description Selected streams without the limit.
-       */
+      /** N Matching */
       n_matching: number;
       /** N Streams */
       n_streams: number;
       /** N Streams Outdated */
       n_streams_outdated: number;
-      /**
-       * Streams
-       * @description Newest first.
-       */
+      /** Streams */
       streams: components["schemas"]["StreamAccount"][];
     };
     /**
@@ -2015,19 +1980,13 @@ export interface components {
     };
     /**
      * HostDetail
-     * @description A host and its streams.
+     * @description A host and its streams, the newest first; streams that ended more than a week ago are only counted.
      */
     HostDetail: {
       host: components["schemas"]["HostInfo"];
-      /**
-       * N Old Streams
-       * @description Streams that ended more than a week ago.
-       */
+      /** N Old Streams */
       n_old_streams: number;
-      /**
-       * Streams
-       * @description Newest first, without those that ended more than a week ago.
-       */
+      /** Streams */
       streams: components["schemas"]["StreamInfo"][];
     };
     /**
@@ -2047,7 +2006,7 @@ export interface components {
     };
     /**
      * HostGroupInfo
-     * @description A host group, and the names of the baselines that use it.
+     * @description A group of hosts, and the names of the baselines that speak of it.
      */
     HostGroupInfo: {
       /** Baselines */
@@ -2063,7 +2022,7 @@ export interface components {
     };
     /**
      * HostGroupList
-     * @description All host groups, by name.
+     * @description All groups, by name.
      */
     HostGroupList: {
       /** Groups */
@@ -2071,7 +2030,7 @@ export interface components {
     };
     /**
      * HostGroupUpdate
-     * @description Changes to a group; members left out stay unchanged. Other hosts give the group's baselines a new version.
+     * @description What to change; members left out stay. With other hosts, the group's baselines get a new version.
      */
     HostGroupUpdate: {
       /** Hosts */
@@ -2083,54 +2042,41 @@ export interface components {
     };
     /**
      * HostHealth
-     * @description Health of one host in a baseline.
+     * @description What a baseline has of one host; `coverage`: part of the effective windows, as far as they are over, that has samples.
      */
     HostHealth: {
       /** Age Days */
       age_days: number | null;
-      /**
-       * Coverage
-       * @description The part of the past effective windows that has samples, 0..1.
-       */
+      /** Coverage */
       coverage: number;
       /** Host */
       host: string;
       /** N Samples */
       n_samples: number;
-      /**
-       * Newest At
-       * @description The newest sample in the baseline; null without any.
-       */
+      /** Newest At */
       newest_at: string | null;
-      /**
-       * Reasons
-       * @description Sentences; empty if nothing is wrong.
-       */
+      /** Reasons */
       reasons: string[];
       /**
        * State
        * @enum {string}
        */
-      state: "good" | "stale" | "insufficient_data" | "empty";
+      state: "good" | "stale" | "thin" | "empty";
       /** Stats */
       stats: components["schemas"]["StatHealth"][];
-      /**
-       * Windows
-       * @description The effective windows, including future ones, which count nowhere else.
-       */
-      windows: components["schemas"]["Window"][];
+      /** Windows */
+      windows: components["schemas"]["Interval"][];
     };
     /**
      * HostInfo
-     * @description A host, with sums over its streams.
+     * @description A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's.
+     *
+     *     `has_reject_rise`: at least ten lines were rejected in the last hour, and at least four times as many as in the hour before.
      */
     HostInfo: {
       /** Agent Version */
       agent_version: string;
-      /**
-       * Clock Offset S
-       * @description How far the host's clock is ahead of the server's; null if unknown.
-       */
+      /** Clock Offset S */
       clock_offset_s: number | null;
       /**
        * Created At
@@ -2139,22 +2085,13 @@ export interface components {
       created_at: string;
       /** First Sample At */
       first_sample_at: string | null;
-      /**
-       * Has Reject Rise
-       * @description The last hour has at least ten rejected lines, and at least four times as many as the hour before.
-       */
+      /** Has Reject Rise */
       has_reject_rise: boolean;
       /** Last Sample At */
       last_sample_at: string | null;
-      /**
-       * Last Seen At
-       * @description The last request of its agent; null for imported hosts.
-       */
+      /** Last Seen At */
       last_seen_at: string | null;
-      /**
-       * N Rejected
-       * @description Rejected lines of all time.
-       */
+      /** N Rejected */
       n_rejected: number;
       /** N Rejected Hour Before */
       n_rejected_hour_before: number;
@@ -2166,17 +2103,10 @@ export interface components {
       n_streams_live: number;
       /** Name */
       name: string;
-      /**
-       * Os
-       * @description `uname -s -r -m`; empty if no agent reported it.
-       */
+      /** Os */
       os: string;
-      /** @description The best state among its streams. */
       state: components["schemas"]["StreamState"];
-      /**
-       * Stats
-       * @description The stats with samples of the host, by name.
-       */
+      /** Stats */
       stats: string[];
     };
     /**
@@ -2285,7 +2215,7 @@ export interface components {
     };
     /**
      * InstanceInfo
-     * @description An instance of a stat on a host: what its rows describe (a disk, a CPU, a process).
+     * @description What rows of a stat are about on this host.
      */
     InstanceInfo: {
       /**
@@ -2335,8 +2265,24 @@ export interface components {
       stat: string;
     };
     /**
+     * Interval
+     * @description Half-open [start, end).
+     */
+    Interval: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
      * IntervalInput
-     * @description A window in a request: half-open [start, end); both instants need a zone.
+     * @description A window in a request: half-open [start, end); both need a zone.
      */
     IntervalInput: {
       /**
@@ -2358,7 +2304,7 @@ export interface components {
     JobState: "waiting" | "running" | "done" | "failed" | "stopped";
     /**
      * LineCounts
-     * @description Number of lines of a stream, by kind.
+     * @description Lines of a stream by kind.
      */
     LineCounts: {
       /** Header */
@@ -2407,7 +2353,7 @@ export interface components {
     };
     /**
      * MuteCreate
-     * @description A series to hide from findings; without a host for all hosts, without an instance for all instances.
+     * @description A series that shall not be among the findings; without a host of all hosts, without an instance of all instances.
      */
     MuteCreate: {
       /** Field */
@@ -2426,7 +2372,7 @@ export interface components {
     };
     /**
      * MuteInfo
-     * @description A muted series; without a host for all hosts, without an instance for all instances.
+     * @description A muted series.
      */
     MuteInfo: {
       /**
@@ -2451,7 +2397,7 @@ export interface components {
     };
     /**
      * MuteList
-     * @description Muted series, newest first.
+     * @description Muted series, the newest first.
      */
     MuteList: {
       /** Mutes */
@@ -2464,7 +2410,7 @@ export interface components {
     MutedFinding: {
       /**
        * Change Ratio
-       * @description How many times its natural variability the series moved. Null in comparisons saved before 2026-11-22.
+       * @description How many times its natural variability the series moved. Null in a comparison that an earlier version saved.
        */
       change_ratio: number | null;
       /** Field */
@@ -2486,7 +2432,7 @@ export interface components {
     };
     /**
      * NewToken
-     * @description The secret, shown once. `command` installs the agent on a host (agent tokens only).
+     * @description The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only).
      */
     NewToken: {
       /** Command */
@@ -2496,8 +2442,14 @@ export interface components {
       token: string;
     };
     /**
+     * Only
+     * @description Which streams to list: those with rejected lines, those read by another version of their spec, those that lost bytes.
+     * @enum {string}
+     */
+    Only: "rejected" | "outdated" | "lost";
+    /**
      * PanelInfo
-     * @description A graph shown by default on the host page.
+     * @description A graph that the host page shows by default.
      */
     PanelInfo: {
       /** Fields */
@@ -2518,7 +2470,7 @@ export interface components {
     };
     /**
      * PasswordChange
-     * @description A new password; `old_password` is required if there is one. By default the account's API tokens are revoked.
+     * @description A new password; `old_password` is needed where there is one. The account's API tokens are revoked, unless told otherwise.
      */
     PasswordChange: {
       /** New Password */
@@ -2532,22 +2484,44 @@ export interface components {
       revoke_api_tokens: boolean;
     };
     /**
+     * PreviewLine
+     * @description A line that would be rejected.
+     */
+    PreviewLine: {
+      /** Line No */
+      line_no: number;
+      /** Reason */
+      reason: string;
+      /** Text */
+      text: string;
+    };
+    /**
+     * PreviewRow
+     * @description A sample as it would be read; `time` null: nothing tells it, so that ingest would reject the line.
+     */
+    PreviewRow: {
+      /** Instance */
+      instance: string;
+      /** Stat */
+      stat: string;
+      /** Time */
+      time: string | null;
+      /** Values */
+      values: { [key: string]: number | null };
+    };
+    /**
      * ProfileInfo
-     * @description Progress of the profiles of all hosts of a baseline.
+     * @description How far the profiles of all hosts of the baseline are.
      */
     ProfileInfo: {
       /** Message */
       message: string;
       /** N Done */
       n_done: number;
-      /**
-       * N Total
-       * @description 0 until work has begun.
-       */
+      /** N Total */
       n_total: number;
       /**
        * State
-       * @description That of the least advanced host.
        * @enum {string}
        */
       state: "waiting" | "working" | "done" | "failed";
@@ -2564,7 +2538,7 @@ export interface components {
     };
     /**
      * ReasonCount
-     * @description Why lines were rejected.
+     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
      */
     ReasonCount: {
       /**
@@ -2572,10 +2546,7 @@ export interface components {
        * Format: date-time
        */
       last_at: string;
-      /**
-       * N
-       * @description Counts lines whose text is stored: at most 1000 per reason and stream.
-       */
+      /** N */
       n: number;
       /** Reason */
       reason: string;
@@ -2597,17 +2568,11 @@ export interface components {
     RejectedLineInfo: {
       /** Key */
       key: string;
-      /**
-       * Line No
-       * @description Counted from 1 in the stream.
-       */
+      /** Line No */
       line_no: number;
       /** N Bytes */
       n_bytes: number;
-      /**
-       * Offset
-       * @description Of the line's first byte in the stream.
-       */
+      /** Offset */
       offset: number;
       /** Reason */
       reason: string;
@@ -2620,28 +2585,22 @@ export interface components {
       spec: string;
       /** Stream Id */
       stream_id: number;
-      /**
-       * Text
-       * @description The line, shortened if long.
-       */
+      /** Text */
       text: string;
     };
     /**
      * RejectedLineList
-     * @description Rejected lines, newest first.
+     * @description Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of one reason only those that are.
      */
     RejectedLineList: {
-      /**
-       * N Total
-       * @description Includes lines whose text is not stored; for one reason, only stored ones.
-       */
+      /** N Total */
       n_total: number;
       /** Rejected Lines */
       rejected_lines: components["schemas"]["RejectedLineInfo"][];
     };
     /**
      * Reparse
-     * @description A reparse. `n_bytes`: size when it was requested; samples and rejected lines are those of the finished streams.
+     * @description A reparse. `n_bytes` were there when it was wished for; samples and rejected lines are those of the streams that are done.
      */
     Reparse: {
       /**
@@ -2683,7 +2642,7 @@ export interface components {
     };
     /**
      * ReparseCreate
-     * @description Which streams to read again: those of a host, of a spec, a single one, or all; optionally only outdated ones.
+     * @description What to read again: streams of a host, of a spec, one alone, or all; of these only the outdated ones, if that is wished.
      */
     ReparseCreate: {
       /** Host */
@@ -2700,7 +2659,7 @@ export interface components {
     };
     /**
      * ReparseList
-     * @description The newest reparses, newest first; at most 100.
+     * @description The newest reparses, the newest first; at most 100.
      */
     ReparseList: {
       /** Reparses */
@@ -2708,7 +2667,7 @@ export interface components {
     };
     /**
      * Resolution
-     * @description raw: every sample; envelope: the first, lowest, highest and last sample of each pixel column.
+     * @description raw: every sample; envelope: for each pixel column the first, lowest, highest and last sample, as they are.
      * @enum {string}
      */
     Resolution: "raw" | "envelope";
@@ -2793,42 +2752,30 @@ export interface components {
     };
     /**
      * Role
-     * @description viewer reads; operator also creates baselines; administrator also manages hosts, accounts and tokens.
+     * @description viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens.
      * @enum {string}
      */
     Role: "viewer" | "operator" | "administrator";
     /**
      * RuleInfo
-     * @description Recurring windows of a baseline.
+     * @description Windows that come again: `start` is local time in the baseline's time zone, without a zone.
      */
     RuleInfo: {
-      /**
-       * Duration S
-       * @description Length of each window. Whole days are calendar days; the remainder is in elapsed seconds.
-       */
+      /** Duration S */
       duration_s: number;
-      /**
-       * Keep Days
-       * @description Windows are kept for this many days.
-       */
+      /** Keep Days */
       keep_days: number;
-      /**
-       * Rrule
-       * @description An RRULE (RFC 5545) in canonical form.
-       */
+      /** Rrule */
       rrule: string;
-      /**
-       * Start
-       * @description The first start, local time in the baseline's time zone, without a zone.
-       */
+      /** Start */
       start: string;
     };
     /**
      * RuleInput
-     * @description Recurring windows, as an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
+     * @description Windows that come again, by an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
      *
-     *     `start`: local time of day (09:00; the windows of the last `keep_days` then exist at once), or local date and time
-     *     (2026-11-02T09:00). Whole days of `duration_s` are calendar days.
+     *     `start`: local time of day (09:00; the windows of the last `keep_days` are then there at once), or local date and time
+     *     (2026-11-02T09:00). Whole days of `duration_s` are days of the calendar.
      */
     RuleInput: {
       /** Duration S */
@@ -2926,9 +2873,9 @@ export interface components {
     };
     /**
      * Series
-     * @description Points of one series: values of real samples in both resolutions, at the times of one of the block's axes.
+     * @description Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
      *
-     *     null is a gap: the line must not be joined across it. `n_raw` samples were reduced to these points.
+     *     A None value is a gap: the line must not be joined across it. `n_raw` samples stand behind the points.
      */
     Series: {
       /** Axis */
@@ -2948,7 +2895,7 @@ export interface components {
      * SeriesBlock
      * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
      *
-     *     `column_ms`: width of a pixel column; the first column begins at `start`, or with rollups at the start of its minute or hour.
+     *     `column_ms`: what a pixel column stands for; the first column begins at `start`, with rollups at its minute's or hour's begin.
      */
     SeriesBlock: {
       /** Axes */
@@ -2982,8 +2929,7 @@ export interface components {
     };
     /**
      * SeriesSource
-     * @description Where the points come from: samples, rollups of minutes or hours, or mixed (rollups, and samples where rollups are
-     *     missing).
+     * @description What the points come from: every sample, rollups of minutes or of hours, or rollups and samples for parts without them.
      * @enum {string}
      */
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
@@ -3114,33 +3060,17 @@ export interface components {
     };
     /**
      * SpecDraft
-     * @description A draft spec, to be corrected and added.
+     * @description A spec to be corrected and added.
      */
     SpecDraft: {
       /** Columns */
-      columns: components["schemas"]["SpecDraftColumn"][];
+      columns: components["schemas"]["DraftColumn"][];
       /** Toml */
       toml: string;
     };
     /**
-     * SpecDraftColumn
-     * @description A column of numbers, as the draft interprets it.
-     */
-    SpecDraftColumn: {
-      /** Column */
-      column: string;
-      /** Decimals */
-      decimals: number;
-      /** Key */
-      key: string;
-      /** Kind */
-      kind: string;
-      /** Unit */
-      unit: string;
-    };
-    /**
      * SpecDraftRequest
-     * @description A sample of a tool's output. `instance_column`, a header or a position from 1, tells which column names the instance.
+     * @description A sample of what a tool prints. `instance_column`, a header or a place from 1, says what the rows of a report are about.
      */
     SpecDraftRequest: {
       /** Command */
@@ -3157,9 +3087,9 @@ export interface components {
     };
     /**
      * SpecInfo
-     * @description A spec. `n_streams_outdated` streams have samples read with another version of it; a reparse reads them again.
+     * @description A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again.
      *
-     *     `disabled_reason`: why a user spec cannot be read any more; its streams are stored until it is corrected. Empty otherwise.
+     *     `disabled_reason`: why an added spec is not read any more; its streams are kept until it is changed. Empty for all others.
      */
     SpecInfo: {
       /** Disabled Reason */
@@ -3185,7 +3115,7 @@ export interface components {
     };
     /**
      * SpecList
-     * @description All specs by name: built-in and user specs.
+     * @description All specs by name: the built-in ones and those that were added.
      */
     SpecList: {
       /** Specs */
@@ -3193,7 +3123,7 @@ export interface components {
     };
     /**
      * SpecPreview
-     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by kind.
+     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by what they are.
      */
     SpecPreview: {
       /** N Lines */
@@ -3203,25 +3133,13 @@ export interface components {
       /** N Rows */
       n_rows: number;
       /** Rejected */
-      rejected: components["schemas"]["SpecPreviewLine"][];
+      rejected: components["schemas"]["PreviewLine"][];
       /** Rows */
-      rows: components["schemas"]["SpecPreviewRow"][];
-    };
-    /**
-     * SpecPreviewLine
-     * @description A line that would be rejected.
-     */
-    SpecPreviewLine: {
-      /** Line No */
-      line_no: number;
-      /** Reason */
-      reason: string;
-      /** Text */
-      text: string;
+      rows: components["schemas"]["PreviewRow"][];
     };
     /**
      * SpecPreviewRequest
-     * @description A spec as TOML text, and the sample to try it on.
+     * @description A spec as text, and what it is to be tried on.
      */
     SpecPreviewRequest: {
       /** Sample */
@@ -3230,22 +3148,8 @@ export interface components {
       toml: string;
     };
     /**
-     * SpecPreviewRow
-     * @description A sample as it would be read; `time` null: unknown, so ingest would reject the line.
-     */
-    SpecPreviewRow: {
-      /** Instance */
-      instance: string;
-      /** Stat */
-      stat: string;
-      /** Time */
-      time: string | null;
-      /** Values */
-      values: { [key: string]: number | null };
-    };
-    /**
      * SpecPut
-     * @description A spec as TOML text; the server assigns its version.
+     * @description A spec as text; its version is counted by the server.
      */
     SpecPut: {
       /** Toml */
@@ -3253,48 +3157,32 @@ export interface components {
     };
     /**
      * StatCoverage
-     * @description When a stat has samples inside the window.
+     * @description When a stat has samples inside the window. `interval_s` is the usual distance of two reports.
      */
     StatCoverage: {
       /** Covered */
-      covered: components["schemas"]["Window"][];
-      /**
-       * Interval S
-       * @description The typical interval of two reports; null with fewer than two.
-       */
+      covered: components["schemas"]["Interval"][];
+      /** Interval S */
       interval_s: number | null;
-      /**
-       * N Samples
-       * @description Exact up to about two million; above, the number of reports times the samples per report.
-       */
+      /** N Samples */
       n_samples: number;
       /** Stat */
       stat: string;
     };
     /**
      * StatHealth
-     * @description Health of one stat in a baseline.
+     * @description What a baseline has of one stat. `instances_gone` are in it and not in the last day of data, `instances_new` the reverse.
+     *
+     *     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
      */
     StatHealth: {
-      /**
-       * Coverage
-       * @description The part of the past effective windows that has samples, 0..1.
-       */
+      /** Coverage */
       coverage: number;
-      /**
-       * Instances Gone
-       * @description In the baseline, but not in the last day of data; at most 20 names.
-       */
+      /** Instances Gone */
       instances_gone: string[];
-      /**
-       * Instances New
-       * @description In the last day of data, but not in the baseline; at most 20 names.
-       */
+      /** Instances New */
       instances_new: string[];
-      /**
-       * Is Estimate
-       * @description `n_samples` is an estimate.
-       */
+      /** Is Estimate */
       is_estimate: boolean;
       /** N Instances Gone */
       n_instances_gone: number;
@@ -3307,7 +3195,7 @@ export interface components {
     };
     /**
      * StatInfo
-     * @description One kind of sample; `shape` tells what its instances are: table rows, keys, stacks, or buckets of distributions.
+     * @description One kind of sample; `shape` tells what its instances are: rows of a table, keys, stacks, or buckets of distributions.
      */
     StatInfo: {
       /** Commands */
@@ -3336,7 +3224,7 @@ export interface components {
     };
     /**
      * StatList
-     * @description The catalogue: all stats, in menu order.
+     * @description The catalogue: everything that can be read, in the order of menus.
      */
     StatList: {
       /** Stats */
@@ -3420,41 +3308,32 @@ export interface components {
     };
     /**
      * StreamAccount
-     * @description The account of one stream: what arrived, and how it was classified.
+     * @description One stream: what came, and what became of it.
+     *
+     *     `is_outdated`: its samples were read by another version of the spec (`spec_version`; 0: there was none) than the catalogue has
+     *     now (`catalogue_version`; null: there is none now). `reasons` are the most frequent of `n_reasons`.
      */
     StreamAccount: {
       bytes_by_kind: components["schemas"]["LineCounts"];
-      /**
-       * Catalogue Version
-       * @description The present version of the spec; null if there is none: then the stream is not read, and its lines count as ignored.
-       */
+      /** Catalogue Version */
       catalogue_version: number | null;
       /** First Sample At */
       first_sample_at: string | null;
-      /**
-       * Is Outdated
-       * @description Its samples were read with another version of the spec than the present one.
-       */
+      /** Is Outdated */
       is_outdated: boolean;
       /** N Gaps */
       n_gaps: number;
       /** N Reasons */
       n_reasons: number;
-      /**
-       * Reasons
-       * @description The most frequent of `n_reasons`.
-       */
+      /** Reasons */
       reasons: components["schemas"]["ReasonCount"][];
-      /**
-       * Spec Version
-       * @description The version of the spec that its oldest samples were read with; 0: there was no such spec.
-       */
+      /** Spec Version */
       spec_version: number;
       stream: components["schemas"]["StreamInfo"];
     };
     /**
      * StreamContext
-     * @description The lines around a position in a stream, in stream order.
+     * @description The lines around a place of a stream, in the order of the stream.
      */
     StreamContext: {
       /** Host */
@@ -3469,25 +3348,13 @@ export interface components {
       stream_id: number;
     };
     /**
-     * StreamFilter
-     * @description Which streams to list: those with rejected lines, those read with another version of their spec, those that lost bytes.
-     * @enum {string}
-     */
-    StreamFilter: "rejected" | "outdated" | "lost";
-    /**
      * StreamInfo
-     * @description One run of one tool on a host.
+     * @description One run of one tool on a host. `spec` names how it is read; `stats` what it yields.
      */
     StreamInfo: {
-      /**
-       * Acked Offset
-       * @description Bytes below this offset are committed or known to be lost.
-       */
+      /** Acked Offset */
       acked_offset: number;
-      /**
-       * Command
-       * @description The command line as the agent reported it.
-       */
+      /** Command */
       command: string;
       /**
        * Created At
@@ -3496,48 +3363,30 @@ export interface components {
       created_at: string;
       /** Id */
       id: number;
-      /**
-       * Key
-       * @description Chosen by the agent; unique within the host and spec.
-       */
+      /** Key */
       key: string;
-      /**
-       * Last Received At
-       * @description By the server's clock; null before the first bytes.
-       */
+      /** Last Received At */
       last_received_at: string | null;
-      /**
-       * Last Sample At
-       * @description By the host's clock; null without samples.
-       */
+      /** Last Sample At */
       last_sample_at: string | null;
-      /**
-       * N Gap Bytes
-       * @description Bytes that the agent had to drop before it could send them.
-       */
+      /** N Gap Bytes */
       n_gap_bytes: number;
       n_lines: components["schemas"]["LineCounts"];
-      /**
-       * Spec
-       * @description The spec that reads it.
-       */
+      /** Spec */
       spec: string;
       state: components["schemas"]["StreamState"];
-      /**
-       * Stats
-       * @description The stats that the spec yields; empty if there is no such spec.
-       */
+      /** Stats */
       stats: string[];
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come.
+     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come.
      * @enum {string}
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
      * TokenInfo
-     * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
+     * @description A token without its secret. `host` is set for an agent token that may send for that host alone; `role` for an API token.
      */
     TokenInfo: {
       /**
@@ -3559,7 +3408,7 @@ export interface components {
     };
     /**
      * TokenList
-     * @description Tokens, newest first.
+     * @description Tokens, the newest first.
      */
     TokenList: {
       /** Tokens */
@@ -3628,7 +3477,7 @@ export interface components {
     };
     /**
      * UserUpdate
-     * @description Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
+     * @description What to change of an account; members left out stay. With a password, its API tokens are revoked, unless told otherwise.
      */
     UserUpdate: {
       /** Is Disabled */
@@ -3641,7 +3490,7 @@ export interface components {
     };
     /**
      * VersionInfo
-     * @description One version of a baseline, and why it was created.
+     * @description What a baseline was, and why it became so.
      */
     VersionInfo: {
       /** Hosts */
@@ -3660,11 +3509,11 @@ export interface components {
       /** Version */
       version: number;
       /** Windows */
-      windows: components["schemas"]["Window"][];
+      windows: components["schemas"]["Interval"][];
     };
     /**
      * VersionList
-     * @description All versions of a baseline, newest first.
+     * @description All versions of a baseline, the newest first.
      */
     VersionList: {
       /** Versions */
@@ -3672,7 +3521,9 @@ export interface components {
     };
     /**
      * Window
-     * @description Half-open [start, end); never empty, both ends aware and in UTC.
+     * @description Half-open [start, end); never empty, both ends aware and kept in UTC.
+     *
+     *     Raises: BadRequest when it is empty, ends before it starts, or has a naive end
      */
     Window: {
       /**
@@ -3936,7 +3787,7 @@ export interface operations {
   readBand: {
     parameters: {
       query: {
-        /** @description number of the baseline */
+        /** @description id of the baseline */
         baseline: number;
         /** @description name of the host */
         host: string;
@@ -3946,7 +3797,7 @@ export interface operations {
         field: string;
         /** @description name of the instance; empty for stats without */
         instance?: string;
-        /** @description left out: the newest */
+        /** @description default: the newest */
         version?: number | null;
         /** @description first instant of the window */
         start: string | number;
@@ -3980,9 +3831,9 @@ export interface operations {
   listBaselines: {
     parameters: {
       query?: {
-        /** @description only baselines of this host */
+        /** @description only those of this host */
         host?: string | null;
-        /** @description list archived baselines instead */
+        /** @description those that are archived, in place of the others */
         archived?: boolean;
       };
       header?: never;
@@ -4144,7 +3995,7 @@ export interface operations {
   getBaselineHealth: {
     parameters: {
       query?: {
-        /** @description only this host; each host takes up to a second */
+        /** @description only for this host; it takes up to a second each */
         host?: string | null;
       };
       header?: never;
@@ -4545,7 +4396,7 @@ export interface operations {
   listExclusions: {
     parameters: {
       query?: {
-        /** @description exclusions of this host, and those of all hosts */
+        /** @description those of this host, and of all hosts */
         host?: string | null;
       };
       header?: never;
@@ -4617,7 +4468,7 @@ export interface operations {
       query: {
         /** @description name of the host */
         host: string;
-        /** @description one stat, as a wide table; default: all stats, as a long table */
+        /** @description one stat, wide; left out: all stats, long */
         stat?: string | null;
         /** @description first instant of the window */
         start: string | number;
@@ -4879,8 +4730,8 @@ export interface operations {
   readAccounts: {
     parameters: {
       query?: {
-        /** @description only streams with rejected lines, an outdated spec version, or lost bytes */
-        only?: components["schemas"]["StreamFilter"] | null;
+        /** @description only such streams */
+        only?: components["schemas"]["Only"] | null;
         /** @description only this stream */
         stream_id?: number | null;
         limit?: number;
@@ -5187,7 +5038,7 @@ export interface operations {
   listMutes: {
     parameters: {
       query?: {
-        /** @description mutes of this host, and those of all hosts */
+        /** @description those of this host, and of all hosts */
         host?: string | null;
       };
       header?: never;
@@ -5419,9 +5270,9 @@ export interface operations {
         width: number;
         /** @description keys of the fields */
         field: string[];
-        /** @description names of instances; default: all, up to the limit */
+        /** @description names of instances; left out: all, up to the limit */
         instance?: string[] | null;
-        /** @description top:N, the instances with the highest mean of the first field */
+        /** @description top:N, those with the highest mean of the first field */
         instances?: string | null;
         /** @description first instant of the window */
         start: string | number;
@@ -5635,7 +5486,7 @@ export interface operations {
   readContext: {
     parameters: {
       query: {
-        /** @description offset in the stream of any byte of the line to show */
+        /** @description a byte of the line to show, counted in the stream */
         offset: number;
         before?: number;
         after?: number;

@@ -96,7 +96,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
       {against.kind === "host" && (
         <Select
           size="xs"
-          label="Healthy host"
+          label="Reference host"
           searchable
           allowDeselect={false}
           data={[...otherHosts]}

@@ -1,4 +1,4 @@
-"""What to look at next: rules that lead from a finding to the command that answers the next question.
+"""Next questions: rules that lead from a finding to the commands that answer the next question.
 
 The rules are data (`questions.toml`). Never: scoring or wording of findings. Entry point: `questions`.
 """

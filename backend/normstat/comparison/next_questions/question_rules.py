@@ -1,4 +1,4 @@
-"""The rule file of next questions (questions.toml), read and checked: what is wrong with it is said with the name of the entry."""
+"""Read and check the rule file of next questions (questions.toml). Errors name the entry."""
 
 import functools
 import re
@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Final
 
 SYSTEMS: Final = ("sunos", "linux", "any")
-# What an instance may be, and the place holders that it gives values for.
+# Kinds of instances, and the place holders that they fill.
 PLACE_HOLDERS: Final = {
     "": (),
     "cpu": ("cpu",),
@@ -20,7 +20,7 @@ PLACE_HOLDERS: Final = {
     "process": ("pid",),
     "thread": ("pid",),
 }
-# Digits and nothing else, so they may stand within quotes, where a D program has them.
+# Digits only, so they may be within quotes, as in a D program.
 NUMBERS: Final = frozenset({"cpu", "pid"})
 KINDS: Final = frozenset({
     "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
@@ -32,19 +32,19 @@ _LIMIT: Final = re.compile(r"(was)?(>=|<=)(-?\d+(?:\.\d+)?)")
 
 
 class BadRules(ValueError):
-    """The rule file says something that cannot be."""
+    """The rule file is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Fields of stats; all three parts are alternatives with * and ?; without instances it speaks of all."""
+    """A pattern of fields: alternatives with * and ? in all three parts; without instances it matches all."""
 
     stats: tuple[str, ...]
     fields: tuple[str, ...]
     instances: tuple[str, ...]
 
     def matches(self, stat: str, field: str, instances: Iterable[str]) -> bool:
-        """Return whether it speaks of that field, and of one of those instances."""
+        """Return whether it matches the field, and one of the instances."""
         if _compiled(self.stats).match(stat) is None or _compiled(self.fields).match(field) is None:
             return False
         return not self.instances or any(_compiled(self.instances).match(instance) for instance in instances)
@@ -52,7 +52,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What fields speak of, whatever tool prints them; `of`: what an instance is (a key of PLACE_HOLDERS)."""
+    """The meaning of fields, whatever tool prints them. `of`: what an instance is (a key of PLACE_HOLDERS)"""
 
     name: str
     of: str
@@ -73,7 +73,7 @@ class CommandRule:
 
     @property
     def holders(self) -> tuple[str, ...]:
-        """The names of the place holders in it."""
+        """The names of its place holders."""
         return tuple(dict.fromkeys(_HOLDER.findall(self.run)))
 
 
@@ -86,7 +86,7 @@ class Limit:
     value: float
 
     def holds(self, value: float | None) -> bool:
-        """Missing: a median that there is not is within no limit."""
+        """Return whether a median is within the limit. Missing: an unknown median is not."""
         return value is not None and (value >= self.value if self.is_least else value <= self.value)
 
 
@@ -110,7 +110,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A question and when it is asked; it hangs on what meets the first condition."""
+    """A question and its conditions. It belongs to the groups that meet the first one."""
 
     name: str
     when: tuple[Condition, ...]
@@ -120,13 +120,13 @@ class Rule:
 
     @property
     def n_seen(self) -> int:
-        """How many of its conditions want to see something, rather than nothing."""
+        """The number of conditions that require a finding."""
         return sum(not condition.is_absent for condition in self.when)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleBook:
-    """The whole file."""
+    """All rules of the file."""
 
     meanings: Mapping[str, Meaning]
     commands: Mapping[str, CommandRule]
@@ -148,7 +148,7 @@ def load_rules() -> RuleBook:
 
 
 def parse_rules(text: str) -> RuleBook:
-    """Return the rules that a text holds.
+    """Return the rules of a text.
 
     Raises: BadRules with the name of the entry and what is wrong
     """
@@ -213,7 +213,7 @@ def _to_command(name: str, body: object, sources: Mapping[str, str]) -> CommandR
 
 
 def _check_holders(command: CommandRule, where: str) -> None:
-    """A name is quoted when it is filled in, so it must not stand within quotes; digits may."""
+    """Require that place holders are outside of quotes: a name is quoted when filled in; digits need no quotes."""
     known = {holder for holders in PLACE_HOLDERS.values() for holder in holders}
     quote = ""
     for place, sign in enumerate(command.run):
@@ -252,7 +252,7 @@ def _possible_holders(condition: Condition, meanings: Mapping[str, Meaning]) -> 
 
 
 def parse_condition(text: str, meanings: Mapping[str, Meaning], where: str = "condition") -> Condition:
-    """Return a condition from its words.
+    """Return the condition of a text.
 
     Raises: BadRules
     """
@@ -286,7 +286,7 @@ def parse_condition(text: str, meanings: Mapping[str, Meaning], where: str = "co
 
 @functools.cache
 def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    # fnmatch remembers fewer patterns than the file has.
+    # The cache of fnmatch is smaller than the number of patterns.
     return re.compile("|".join(translate(pattern) for pattern in patterns))
 
 
