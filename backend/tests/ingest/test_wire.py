@@ -74,16 +74,16 @@ def test_cut_body_is_bad_unless_a_frame_ends_there(cut: int) -> None:
 
 @pytest.mark.parametrize("cut", [0, 1, 9, 10, 11, 30, -9, -8, -1])
 def test_cut_gzip_is_bad(cut: int) -> None:
-    with pytest.raises(BadFrame, match="cut off"):
+    with pytest.raises(BadFrame, match="truncated"):
         read(gzip.compress(BODY)[:cut], is_gzip=True)
 
 
 def test_damaged_gzip_is_bad() -> None:
     packed = bytearray(gzip.compress(BODY))
     packed[-6] ^= 1  # its checksum
-    with pytest.raises(BadFrame, match="not gzip"):
+    with pytest.raises(BadFrame, match="not valid gzip"):
         read(bytes(packed), is_gzip=True)
-    with pytest.raises(BadFrame, match="not gzip"):
+    with pytest.raises(BadFrame, match="not valid gzip"):
         read(BODY, is_gzip=True)
 
 
