@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.query.host_lists import StreamState
+from normstat.storage.schema.job_models import JobState
 
 # PostgreSQL's text cannot hold the character NUL; refusing it here makes it a 422 that says where.
 NO_NUL = r"^[^\x00]*$"
@@ -441,7 +442,7 @@ class ExcludedWindow(Body):
 class ProfileInfo(Body):
     """How far the profiles of all hosts of the baseline are."""
 
-    state: Literal["waiting", "working", "done", "failed"]
+    state: JobState
     n_done: int
     n_total: int
     message: str

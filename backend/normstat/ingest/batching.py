@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat import metrics
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import AgentIdentity, Batch, HostsLacking, Job, Memory, Recording, TablesLacking, TooManyInstances
@@ -96,6 +97,11 @@ class Intake:
         self._hosts_at_work: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def n_waiting(self) -> int:
+        """Requests that wait for a batch."""
+        return len(self._waiting)
+
     async def take(self, job: Job, *, longest_wait_s: float) -> list[Ack]:
         """Take the request together with others that wait.
 
@@ -153,7 +159,8 @@ class Intake:
     async def _run(self, chosen: Sequence[Waiting]) -> None:
         jobs = [own.job for own in chosen]
         try:
-            await take_jobs(self._engine, self._memory, jobs)
+            with metrics.timed(metrics.INGEST_BATCH_SECONDS):
+                await take_jobs(self._engine, self._memory, jobs)
         except BaseException as error:
             for own in chosen:
                 own.error = error
@@ -249,6 +256,7 @@ async def _attempt(
         memory.clear()
     else:
         batch.remember()
+        batch.count()
         batch.log_what_is_new()
         return True
     return False

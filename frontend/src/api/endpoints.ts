@@ -16,6 +16,8 @@ import type {
   HostList,
   Import,
   ImportList,
+  Job,
+  JobList,
   InstanceList,
   Me,
   NewToken,
@@ -291,6 +293,20 @@ export function listImports(options: Signal): Promise<ImportList> {
 /** One import with all its files; a list has only the first of each. */
 export function getImport(id: number, options: Signal): Promise<Import> {
   return request("GET", `/imports/${String(id)}`, options);
+}
+
+export function listJobs(options: Signal): Promise<JobList> {
+  return request("GET", "/jobs", options);
+}
+
+/** Stops a job that is queued or runs; what it did so far stays. */
+export function stopJob(id: number): Promise<Job> {
+  return request("POST", `/jobs/${String(id)}/stop`);
+}
+
+/** Queues a failed or stopped job again. */
+export function retryJob(id: number): Promise<Job> {
+  return request("POST", `/jobs/${String(id)}/retry`);
 }
 
 /** Stops an import that runs, or forgets one that is over; the samples stay. */

@@ -680,6 +680,66 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/jobs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Jobs
+     * @description List jobs: those that are queued or run first, then the latest.
+     */
+    get: operations["listJobs"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Job
+     * @description Give a job.
+     */
+    get: operations["getJob"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs/{id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Retry Job
+     * @description Queue a job again that failed or was stopped.
+     */
+    post: operations["retryJob"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs/{id}/stop": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Stop Job
+     * @description Stop a job that is queued, runs, or would be tried again; what it did so far stays.
+     */
+    post: operations["stopJob"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/live": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1394,12 +1454,6 @@ export interface components {
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
-     * DeletionState
-     * @description Whether something of the host is still there.
-     * @enum {string}
-     */
-    DeletionState: "running" | "done";
-    /**
      * DeltaAxis
      * @description One time more than there are deltas: each is the one before plus its delta, the first is start_ms.
      */
@@ -1817,6 +1871,10 @@ export interface components {
       finished_at: string | null;
       /** Host */
       host: string;
+      /** Job Id */
+      job_id: number;
+      /** Message */
+      message: string;
       /** N Samples */
       n_samples: number;
       /**
@@ -1826,7 +1884,7 @@ export interface components {
       requested_at: string;
       /** Requested By */
       requested_by: string;
-      state: components["schemas"]["DeletionState"];
+      state: components["schemas"]["JobState"];
     };
     /**
      * HostDeletionList
@@ -2017,6 +2075,8 @@ export interface components {
       host: string;
       /** Id */
       id: number;
+      /** Job Id */
+      job_id: number;
       /** Message */
       message: string;
       /** N Bytes */
@@ -2027,11 +2087,7 @@ export interface components {
       n_files: number;
       /** Name */
       name: string;
-      /**
-       * State
-       * @enum {string}
-       */
-      state: "waiting" | "running" | "done" | "failed" | "stopped";
+      state: components["schemas"]["JobState"];
     };
     /**
      * ImportList
@@ -2132,11 +2188,70 @@ export interface components {
       start: string | number;
     };
     /**
-     * JobState
-     * @description Where a job stands; the last three are its end.
+     * Job
+     * @description A background job. `host` and `baseline` name what it works on, `target` what else there is to say of that.
+     *
+     *     `n_done` of `n_total` are done, counted in `unit`; `n_total` is null while it is unknown. `message` says why it failed or was
+     *     stopped. `started_at` is when its latest try began, `n_tries` how many there were; a failed job with `next_try_at` runs again
+     *     then.
+     */
+    Job: {
+      /** Asked By */
+      asked_by: string;
+      /** Baseline */
+      baseline: string | null;
+      /** Finished At */
+      finished_at: string | null;
+      /** Heartbeat At */
+      heartbeat_at: string | null;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      kind: components["schemas"]["JobKind"];
+      /** Message */
+      message: string;
+      /** N Done */
+      n_done: number;
+      /** N Total */
+      n_total: number | null;
+      /** N Tries */
+      n_tries: number;
+      /** Next Try At */
+      next_try_at: string | null;
+      /**
+       * Queued At
+       * Format: date-time
+       */
+      queued_at: string;
+      /** Started At */
+      started_at: string | null;
+      state: components["schemas"]["JobState"];
+      /** Target */
+      target: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * JobKind
+     * @description What a job does.
      * @enum {string}
      */
-    JobState: "waiting" | "running" | "done" | "failed" | "stopped";
+    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion";
+    /**
+     * JobList
+     * @description Jobs: those that are queued or run first, then the latest; at most 500.
+     */
+    JobList: {
+      /** Jobs */
+      jobs: components["schemas"]["Job"][];
+    };
+    /**
+     * JobState
+     * @description Where a job is. A failed job with a next try runs again then; otherwise the last three states are final.
+     * @enum {string}
+     */
+    JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
      * Kept
      * @description A kept comparison with its answer, as it was when it was kept.
@@ -2442,11 +2557,7 @@ export interface components {
       n_done: number;
       /** N Total */
       n_total: number;
-      /**
-       * State
-       * @enum {string}
-       */
-      state: "waiting" | "working" | "done" | "failed";
+      state: components["schemas"]["JobState"];
     };
     /**
      * Question
@@ -2522,7 +2633,7 @@ export interface components {
     };
     /**
      * Reparse
-     * @description A reparse. `n_bytes` were there when it was wished for; samples and rejected lines are those of the streams that are done.
+     * @description A reparse. `n_bytes` were stored when it was queued; samples and rejected lines are those of the streams that are done.
      */
     Reparse: {
       /**
@@ -2540,6 +2651,8 @@ export interface components {
       id: number;
       /** Is Outdated Only */
       is_outdated_only: boolean;
+      /** Job Id */
+      job_id: number;
       /** Message */
       message: string;
       /** N Bytes */
@@ -2605,7 +2718,7 @@ export interface components {
     };
     /**
      * RetentionPut
-     * @description All rules that there shall be; without any, everything is kept for ever.
+     * @description All rules; without any, everything is kept for ever.
      */
     RetentionPut: {
       /** Rules */
@@ -2644,9 +2757,9 @@ export interface components {
     };
     /**
      * RetentionRun
-     * @description One application of the rules, at night or because somebody wished for it, and what it removed.
+     * @description One application of the rules, at night or on request, and what it removed.
      *
-     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says what went wrong.
+     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says why it failed.
      */
     RetentionRun: {
       /**
@@ -2660,6 +2773,8 @@ export interface components {
       finished_at: string | null;
       /** Id */
       id: number;
+      /** Job Id */
+      job_id: number;
       /** Message */
       message: string;
       /** N Chunk Bytes */
@@ -2670,7 +2785,7 @@ export interface components {
       n_instances: number;
       /** N Samples */
       n_samples: number;
-      state: components["schemas"]["RunState"];
+      state: components["schemas"]["JobState"];
     };
     /**
      * Role
@@ -2712,12 +2827,6 @@ export interface components {
       /** Start */
       start: string;
     };
-    /**
-     * RunState
-     * @description Where a run stands; the last two are its end.
-     * @enum {string}
-     */
-    RunState: "waiting" | "running" | "done" | "failed";
     /**
      * ScoreParts
      * @description How many times the usual change each kind of change is; `load`: against what the load of the host explains.
@@ -4794,6 +4903,102 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listJobs: {
+    parameters: {
+      query?: {
+        /** @description only jobs of this kind */
+        kind?: components["schemas"]["JobKind"] | null;
+        /** @description only jobs in this state */
+        state?: components["schemas"]["JobState"] | null;
+        /** @description only jobs of this host */
+        host?: string | null;
+        /** @description at most so many */
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getJob: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  retryJob: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  stopJob: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

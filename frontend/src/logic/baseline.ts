@@ -36,7 +36,7 @@ export function isRecording(baseline: Pick<BaselineInfo, "recording_until">, now
 
 /** Whether something about it changes by itself just now. */
 export function isInProgress(baseline: Pick<BaselineInfo, "recording_until" | "profile">, now: EpochMs): boolean {
-  return isRecording(baseline, now) || baseline.profile?.state === "waiting" || baseline.profile?.state === "working";
+  return isRecording(baseline, now) || baseline.profile?.state === "queued" || baseline.profile?.state === "running";
 }
 
 /** The clock at which a rule begins: `09:00` of `2026-11-02T09:00:00`. */
@@ -62,12 +62,14 @@ export function describeProfile(profile: BaselineInfo["profile"]): string {
       return "";
     case "done":
       return "";
-    case "waiting":
-      return "profile: waiting for its turn";
-    case "working":
+    case "queued":
+      return "profile: queued";
+    case "running":
       return `profile: ${formatCount(profile.n_done)} of ${formatCount(profile.n_total)}`;
     case "failed":
       return `profile failed: ${profile.message}`;
+    case "stopped":
+      return `profile ${profile.message || "stopped"}`;
   }
 }
 

@@ -210,18 +210,19 @@ export function describeRun(run: RetentionRun): string {
     ...(run.n_chunk_bytes > 0 ? [`${formatBytes(run.n_chunk_bytes)} of raw bytes`] : []),
   ].join(" and ");
   switch (run.state) {
-    case "waiting":
-      return "waiting for its turn";
+    case "queued":
+      return "queued";
     case "running":
       return removed === "" ? "looking for what is old enough" : `removed ${removed} so far`;
     case "done":
       return removed === "" ? "nothing was old enough" : `removed ${removed}`;
     case "failed":
-      return `${run.message === "" ? "it failed" : run.message}${removed === "" ? "" : `; removed ${removed}`}`;
+    case "stopped":
+      return `${run.message === "" ? run.state : run.message}${removed === "" ? "" : `; removed ${removed}`}`;
   }
 }
 
 /** Whether something is being removed just now, so that one looks again soon. */
 export function isAnyRunning(retention: Pick<Retention, "runs"> | undefined): boolean {
-  return retention?.runs.some(({ state }) => state === "waiting" || state === "running") === true;
+  return retention?.runs.some(({ state }) => state === "queued" || state === "running") === true;
 }
