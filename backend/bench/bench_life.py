@@ -27,8 +27,8 @@ from psycopg import sql
 from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, repeated
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.retention.deletion_worker import work_off_upkeep
-from normstat.storage import host_deletion
+from normstat.retention import host_deletion
+from normstat.retention.deletion_worker import work_off_removals
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.restore_tables import check_backup, restore
 from normstat.storage.session import make_engine, make_sessions, open_write_session
@@ -141,7 +141,7 @@ async def delete(url: str, host: str) -> int:
     try:
         async with open_write_session(make_sessions(engine)) as session:
             host_id = (await host_deletion.request_deletion(session, host, requested_by="bench")).host_id
-        await work_off_upkeep(url)
+        await work_off_removals(url)
         async with open_write_session(make_sessions(engine)) as session:
             return (await host_deletion.read_deletion(session, host_id)).n_samples
     finally:

@@ -2,17 +2,17 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import structlog
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
@@ -31,12 +31,15 @@ from normstat.auth.throttle import Throttle
 from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.reparse.reparse_worker import run_reparses
-from normstat.jobs import run_jobs
+from normstat.jobs.background import keep_running
 from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
+from normstat.metrics import declare
 from normstat.query.disk_usage import StorageMonitor
-from normstat.retention.deletion_worker import run_upkeep
+from normstat.retention.deletion_worker import run_removals
+from normstat.schedule import run_schedule
 from normstat.settings import Settings
+from normstat.stats.records import LineKind
 from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions
 from normstat.storage.user_specs import reload_user_specs
@@ -52,9 +55,6 @@ MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
 # Connections of their own for agents, whatever people ask for: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
-# A background task that ended by a defect is started again, later and later.
-FIRST_PAUSE_S: Final = 1.0
-MAX_PAUSE_S: Final = 60.0
 # Each is a process that reads for a second or two.
 MAX_PREVIEWS = 2
 GZIP_FROM_BYTES = 1024
@@ -76,6 +76,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.normstat = make_state(settings)
     app.include_router(build_router())
+    app.include_router(metrics.router)
     app.router.default = PageFiles(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
     # The last one added is the outermost.
@@ -149,7 +150,7 @@ def make_state(settings: Settings) -> AppState:
         ),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
-        imports=ImportQueue(engine, settings.import_dir, settings.import_max_bytes),
+        imports=ImportQueue(engine, settings.database_url, settings.import_dir, settings.import_max_bytes),
         storage=StorageMonitor(settings.database_url, settings.database_dir),
     )
 
@@ -164,19 +165,21 @@ def _in_checkout(folder: str) -> Path | None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
     return_large_blocks()
+    declare(kind.value for kind in LineKind)
     await reload_user_specs(state.sessions)
     settings = state.settings
     # A name server may take half a minute to answer; neither the start nor the end waits for it.
     threading.Thread(target=state.allowed_hosts.add_full_name, name="full_name", daemon=True).start()
-    works: dict[str, Callable[[], Coroutine[None, None, None]]] = {
-        "security_log": state.security_log.run,
-        "live": state.live.run,
-        "jobs": partial(run_jobs, state.engine, state.sessions),
-        "imports": state.imports.run,
-        "reparses": partial(run_reparses, settings.database_url, state.sessions, settings.ingest_limits),
-        "upkeep": partial(run_upkeep, settings.database_url, state.sessions),
+    works: dict[str, Coroutine[None, None, None]] = {
+        "security_log": keep_running("security_log", state.security_log.run),
+        "live": keep_running("live", state.live.run),
+        "schedule": run_schedule(state.engine, state.sessions),
+        "imports": state.imports.run(),
+        "reparses": run_reparses(settings.database_url, state.sessions, settings.ingest_limits),
+        "metrics": keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S),
+        "removals": run_removals(settings.database_url, state.sessions),
     }
-    tasks = [asyncio.create_task(keep_running(name, work), name=name) for name, work in works.items()]
+    tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:
         yield
     finally:
@@ -185,24 +188,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await state.close()
-
-
-async def keep_running(
-    name: str,
-    work: Callable[[], Coroutine[None, None, None]],
-    *,
-    first_pause_s: float = FIRST_PAUSE_S,
-    max_pause_s: float = MAX_PAUSE_S,
-) -> None:
-    """Do the work until cancelled. It only ends by a defect, which the log tells; then it is begun again after a while."""
-    pause_s = first_pause_s
-    while True:
-        task = asyncio.create_task(work(), name=name)
-        try:
-            await asyncio.wait({task})
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-        log.error("task_ended", task=name, starts_again_in_s=pause_s, exc_info=None if task.cancelled() else task.exception())
-        await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, max_pause_s)

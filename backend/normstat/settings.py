@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from normstat.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
@@ -107,6 +107,9 @@ class Settings(BaseSettings):
         default=10 * MIB, ge=4096, description="maximum size of a log file of `normstat up` before it is rotated"
     )
     log_files: int = Field(default=5, ge=1, le=1000, description="number of files kept per log, including the current one")
+    metrics_token: SecretStr | None = Field(
+        default=None, description="token that /metrics asks for; None: it answers clients on this machine only"
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
     @property

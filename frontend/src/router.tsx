@@ -70,6 +70,12 @@ const importsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/imports/ImportsPage"), "ImportsPage"),
 });
 
+const jobsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/jobs",
+  component: lazyRouteComponent(() => import("./pages/jobs/JobsPage"), "JobsPage"),
+});
+
 const specsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/specs",
@@ -116,6 +122,7 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     importsRoute,
+    jobsRoute,
     specsRoute,
     newSpecRoute,
     specRoute,

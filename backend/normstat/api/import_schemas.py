@@ -1,11 +1,9 @@
 """The bodies of imports: files that were handed over, and what became of each file in them."""
 
 from datetime import datetime
-from typing import Literal
 
 from normstat.api.schemas import Body
-
-ImportState = Literal["waiting", "running", "done", "failed", "stopped"]
+from normstat.storage.schema.job_models import JobState
 
 
 class ReasonTotal(Body):
@@ -41,9 +39,10 @@ class Import(Body):
     """
 
     id: int
+    job_id: int
     host: str
     name: str
-    state: ImportState
+    state: JobState
     message: str
     n_bytes: int
     n_bytes_done: int

@@ -18,7 +18,7 @@ from normstat.ingest.imports.import_options import ImportOptions, check_options
 from normstat.ingest.imports.import_queue import remove_file
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.storage import import_rows
-from normstat.storage.schema.models import Import as ImportRow
+from normstat.storage.schema.job_models import Import as ImportRow
 from normstat.storage.session import open_write_session
 from normstat.window import from_us
 
@@ -63,12 +63,12 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
     options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec)
-    row = await _keep(request, state, _to_row(host, name, options, principal.name))
+    row = await _keep(request, state, _to_row(host, name, options), principal.name)
     state.imports.wake()
     return _to_body(row, [])
 
 
-def _to_row(host: str, name: str, options: ImportOptions, created_by: str) -> ImportRow:
+def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
     return ImportRow(
         host=host,
         name=name,
@@ -77,18 +77,16 @@ def _to_row(host: str, name: str, options: ImportOptions, created_by: str) -> Im
         start_at=None if options.start_us is None else from_us(options.start_us),
         interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
         spec=options.spec,
-        created_by=created_by,
     )
 
 
-async def _keep(request: Request, state: AppState, row: ImportRow) -> ImportRow:
+async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str) -> ImportRow:
     """Write the body to a file, then the row."""
     announced = request.headers.get("content-length", "")
     file = state.imports.new_file(int(announced) if announced.isdecimal() else None)
     try:
         async for data in request.stream():
             await file.write(data)
-        row.n_bytes = file.n_bytes
         path = await file.keep()
     except ClientDisconnect:
         raise BadRequest("The file was cut off on its way; nothing was loaded") from None
@@ -96,7 +94,7 @@ async def _keep(request: Request, state: AppState, row: ImportRow) -> ImportRow:
         file.close()
     row.file_path = str(path)
     async with open_write_session(state.sessions) as session:
-        return await import_rows.add_import(session, row)
+        return await import_rows.add_import(session, row, n_bytes=file.n_bytes, asked_by=asked_by)
 
 
 @router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
@@ -133,15 +131,16 @@ def _to_body(row: ImportRow, files: Sequence[object]) -> Import:
     return Import.model_validate(
         {
             "id": row.id,
+            "job_id": row.job_id,
             "host": row.host,
             "name": row.name,
-            "state": row.state,
-            "message": row.message,
-            "n_bytes": row.n_bytes,
-            "n_bytes_done": row.n_bytes_done,
-            "created_at": row.created_at,
-            "created_by": row.created_by,
-            "finished_at": row.finished_at,
+            "state": row.job.state,
+            "message": row.job.message,
+            "n_bytes": row.job.n_total,
+            "n_bytes_done": row.job.n_done,
+            "created_at": row.job.queued_at,
+            "created_by": row.job.asked_by,
+            "finished_at": row.job.finished_at,
             "files": list(files),
             "n_files": row.n_files,
         }

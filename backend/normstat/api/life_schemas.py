@@ -1,4 +1,4 @@
-"""The bodies of the life of the data: retention, deletions of hosts, storage."""
+"""The bodies of retention, deletions of hosts and storage."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from normstat.api.schemas import NO_NUL, Body
-from normstat.retention.retention_rules import MAX_DAYS, RunState
-from normstat.storage.host_deletion import DeletionState
+from normstat.retention.retention_rules import MAX_DAYS
 from normstat.storage.hypertables import Storage
+from normstat.storage.schema.job_models import JobState
 
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
@@ -23,7 +23,7 @@ class RetentionRulePut(Body):
 
 
 class RetentionPut(Body):
-    """All rules that there shall be; without any, everything is kept for ever."""
+    """All rules; without any, everything is kept for ever."""
 
     rules: Annotated[list[RetentionRulePut], Field(max_length=1000)]
 
@@ -39,13 +39,14 @@ class RetentionRule(Body):
 
 
 class RetentionRun(Body):
-    """One application of the rules, at night or because somebody wished for it, and what it removed.
+    """One application of the rules, at night or on request, and what it removed.
 
-    `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says what went wrong.
+    `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says why it failed.
     """
 
     id: int
-    state: RunState
+    job_id: int
+    state: JobState
     message: str
     n_samples: int
     n_instances: int
@@ -66,8 +67,10 @@ class Retention(Body):
 class HostDeletion(Body):
     """A host that is being deleted, or was; `n_samples` are deleted so far."""
 
+    job_id: int
     host: str
-    state: DeletionState
+    state: JobState
+    message: str
     n_samples: int
     requested_by: str
     requested_at: datetime

@@ -1,6 +1,7 @@
 """Adds to every request an id and the client's address, and to every answer the security headers."""
 
 import re
+import time
 import uuid
 from typing import Final
 
@@ -10,9 +11,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normstat.auth.client_address import TrustedProxies
+from normstat.metrics import count_request
 
 log = structlog.get_logger()
 
+API_PREFIX: Final = "/api/v1"
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 # A proxy's own request id is kept if it is valid: it ends up in logs.
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -54,6 +57,16 @@ def came_by_tls(request: Request) -> bool:
     return bool(request.scope.get("state", {}).get("came_by_tls", False))
 
 
+def _route_of(scope: Scope) -> str | None:
+    """Return the template of the request's path, such as /api/v1/hosts/{host}. Missing: None when no route of ours answered."""
+    path = getattr(scope.get("route"), "path", None)
+    if not isinstance(path, str):
+        return None
+    # A route knows its path below the router that includes it.
+    is_below = scope["path"].startswith(f"{API_PREFIX}/") and not path.startswith(f"{API_PREFIX}/")
+    return API_PREFIX + path if is_below else path
+
+
 class RequestContextMiddleware:
     """Gives the request its id and its client's address, binds both for the log, and sets the headers of every answer.
 
@@ -77,6 +90,7 @@ class RequestContextMiddleware:
         address, is_tls = self._look_behind_proxies(scope, given_headers)
         scope.setdefault("state", {}).update(request_id=request_id, client_address=address, came_by_tls=is_tls)
         status = 0
+        began = time.perf_counter()
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -93,7 +107,10 @@ class RequestContextMiddleware:
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id, address=address):
-            await self.app(scope, receive, send_with_headers)
+            try:
+                await self.app(scope, receive, send_with_headers)
+            finally:
+                count_request(_route_of(scope), scope["method"], status, time.perf_counter() - began)
             # The path only: the query may be private.
             log.debug("request_done", method=scope["method"], path=scope["path"], status=status)
 

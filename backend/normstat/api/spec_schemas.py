@@ -7,7 +7,7 @@ from pydantic import StringConstraints
 
 from normstat.api.schemas import NO_NUL, Body, Name
 from normstat.stats.draft import Form
-from normstat.storage.reparse_rows import JobState
+from normstat.storage.schema.job_models import JobState
 
 # Pasted by a person: some reports. The server reads a MiB of it in a second or two.
 Sample = Annotated[str, StringConstraints(max_length=1 << 20)]
@@ -124,9 +124,10 @@ class ReparseCreate(Body):
 
 
 class Reparse(Body):
-    """A reparse. `n_bytes`: size when it was requested; samples and rejected lines are those of the finished streams."""
+    """A reparse. `n_bytes`: size when it was queued; samples and rejected lines are those of the finished streams."""
 
     id: int
+    job_id: int
     host: str | None
     stream_id: int | None
     spec: str | None

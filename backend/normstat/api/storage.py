@@ -6,7 +6,7 @@ from normstat.api.deps import NEEDS_VIEWER, Administrator, HostPath, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.life_schemas import HostDeletion, HostDeletionList, StorageInfo
 from normstat.errors import NotFound
-from normstat.storage import host_deletion
+from normstat.retention import host_deletion
 
 router = APIRouter(tags=["storage"])
 

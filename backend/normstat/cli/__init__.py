@@ -20,6 +20,7 @@ MODULES: Final = {
     "import": "normstat.cli.import_command",
     "export": "normstat.cli.export_command",
     "reparse": "normstat.cli.reparse_command",
+    "jobs": "normstat.cli.jobs_command",
     "baseline": "normstat.cli.baseline_command",
     "profile": "normstat.cli.profile_command",
     "compare": "normstat.cli.compare_command",

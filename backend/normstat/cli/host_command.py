@@ -1,4 +1,4 @@
-"""`normstat host`: deletes a host with all its data."""
+"""`normstat host`: delete a host with all of its data."""
 
 import asyncio
 from typing import Annotated, Final
@@ -6,11 +6,13 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import run_in_session, run_or_exit
+from normstat.errors import NormstatError
 from normstat.logs import configure_logging
-from normstat.retention.deletion_worker import work_off_upkeep
+from normstat.retention import host_deletion
+from normstat.retention.deletion_worker import work_off_removals
+from normstat.retention.host_deletion import DeletionRecord
 from normstat.settings import load_settings
-from normstat.storage import host_deletion
-from normstat.storage.host_deletion import DeletionRecord, DeletionState
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 
 app = typer.Typer(no_args_is_help=True, help="Delete hosts.")
@@ -45,16 +47,23 @@ def delete(
 
 
 async def _finish(host_id: int) -> DeletionRecord:
-    """Run the deletion, or wait while the server does."""
+    """Run the deletion, or wait until a server has run it.
+
+    Raises: NormstatError when it failed
+    """
     url = load_settings().database_url
     engine = make_engine(url, pool_size=1)
     try:
         while True:
-            await work_off_upkeep(url)
+            await work_off_removals(url)
             async with open_read_session(make_sessions(engine)) as session:
                 record = await host_deletion.read_deletion(session, host_id)
-            if record.state is DeletionState.DONE:
+            if record.state is JobState.DONE:
                 return record
+            if record.state is JobState.FAILED:
+                raise NormstatError(
+                    f"{record.host} is hidden, but its data is not deleted yet: {record.message}; a server tries again"
+                )
             await asyncio.sleep(LOOK_S)
     finally:
         await engine.dispose()

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from normstat.errors import NormstatError
 from normstat.ingest.batching import set_limits
 from normstat.ingest.imports.import_options import ImportedFile, ImportOptions, check_options, parse_day, parse_instant
-from normstat.ingest.imports.import_run import Job, require_host_name, run_import
+from normstat.ingest.imports.import_run import ImportSource, require_host_name, run_import
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
@@ -78,7 +78,7 @@ async def _import(settings: Settings, host: str, paths: Sequence[Path], options:
     try:
         screen = Screen()
         with screen.progress:
-            await run_import(engine, Job(host, paths, options, settings.import_max_bytes), screen)
+            await run_import(engine, ImportSource(host, paths, options, settings.import_max_bytes), screen)
         return [screen.results[position] for position in sorted(screen.results)]
     finally:
         await engine.dispose()

@@ -10,6 +10,7 @@ from normstat.logs import configure_logging
 from normstat.profiles.profile_job import run_profiles
 from normstat.settings import load_settings
 from normstat.storage.profile_jobs import ProfileState, list_states
+from normstat.storage.schema.job_models import OPEN_STATES
 from normstat.storage.session import make_engine, make_sessions
 
 app = typer.Typer(no_args_is_help=True, help="Profiles of baselines, built from their samples: docs/baselines.md.")
@@ -66,7 +67,7 @@ async def _work(host: str | None) -> int:
             async with sessions() as session:
                 states = await list_states(session)
             n_made += made or 0
-            n_left = sum(state.state in {"waiting", "working"} and host in {None, state.host} for state in states)
+            n_left = sum(state.state in OPEN_STATES and host in {None, state.host} for state in states)
             if n_left == 0:
                 return n_made
             typer.echo(f"{n_made} profiles built, {n_left} to do", err=True)

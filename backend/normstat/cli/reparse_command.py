@@ -1,4 +1,4 @@
-"""`normstat reparse`: derives samples again from the raw bytes that were kept."""
+"""`normstat reparse`: derive samples again from the stored raw bytes."""
 
 import asyncio
 from typing import Annotated, Final
@@ -14,7 +14,8 @@ from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
 from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import OPEN_STATES, JobState, ReparseRecord, ReparseScope
+from normstat.storage.reparse_rows import ReparseRecord, ReparseScope
+from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.storage.user_specs import reload_user_specs
@@ -39,7 +40,7 @@ def reparse(
     scope = ReparseScope(host=host, stream_id=stream, spec=spec, is_outdated_only=outdated)
     is_chosen = scope != ReparseScope()
     if is_chosen == everything:
-        typer.echo("normstat: name what to read again: --stream, --spec, --host, --outdated, several of them, or --all", err=True)
+        typer.echo("normstat: say what to read again: --stream, --spec, --host, --outdated, or several of them, or --all", err=True)
         raise typer.Exit(2)
     settings = load_settings()
     # How a stream failed stands in the message at the end.
@@ -63,7 +64,7 @@ def reparse(
 
 
 async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
-    """Wishe for it, works it off, or watches the server do that.
+    """Queue it, then run it, or watch the server run it.
 
     Raises: DatabaseAway when the database went away meanwhile
     """
@@ -72,13 +73,13 @@ async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
     try:
         await reload_user_specs(sessions)
         async with open_write_session(sessions) as session:
-            wished = await reparse_rows.add_reparse(session, scope, created_by=CREATED_BY)
-        work = asyncio.create_task(_work(settings.database_url, wished.id))
+            queued = await reparse_rows.add_reparse(session, scope, created_by=CREATED_BY)
+        work = asyncio.create_task(_work(settings.database_url, queued.job_id))
         try:
-            return await _watch(sessions, wished.id, work)
+            return await _watch(sessions, queued.id, work)
         except asyncio.CancelledError:
             async with open_write_session(sessions) as session:
-                await reparse_rows.stop_reparse(session, wished.id, "stopped at the command line")
+                await reparse_rows.stop_reparse(session, queued.id, "stopped at the command line")
             raise
         finally:
             work.cancel()
@@ -92,7 +93,7 @@ async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
 
 
 async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, work: asyncio.Task[None]) -> ReparseRecord:
-    """Return how it ended; shows every step."""
+    """Show each step; return the reparse when it has ended."""
     shown = ""
     while True:
         async with open_read_session(sessions) as session:
@@ -111,7 +112,7 @@ async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, wo
         await asyncio.sleep(SHOW_S)
 
 
-async def _work(database_url: str, reparse_id: int) -> None:
-    # A server that is running takes it up as well, and whoever has the lock works; the other one looks on, and takes over.
-    while not await work_off(database_url, load_settings().ingest_limits, until=reparse_id):  # noqa: ASYNC110 (another process ends it)
+async def _work(database_url: str, job_id: int) -> None:
+    # A running server may claim it first; then this process waits, and takes over if the server ends.
+    while not await work_off(database_url, load_settings().ingest_limits, until=job_id):  # noqa: ASYNC110 (another process ends it)
         await asyncio.sleep(SHOW_S)

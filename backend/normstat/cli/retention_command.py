@@ -9,9 +9,10 @@ from normstat.cli.db_session import format_bytes, print_table, run_in_session, r
 from normstat.errors import BadRequest
 from normstat.logs import configure_logging
 from normstat.retention import retention_rules
-from normstat.retention.deletion_worker import work_off_upkeep
-from normstat.retention.retention_rules import MAX_DAYS, OPEN_STATES, RuleRecord, RuleWish, RunRecord, RunState
+from normstat.retention.deletion_worker import work_off_removals
+from normstat.retention.retention_rules import MAX_DAYS, RuleRecord, RuleWish, RunRecord
 from normstat.settings import load_settings
+from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.storage.user_specs import refresh_catalogue
 
@@ -98,10 +99,10 @@ def remove(stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTH
 def run() -> None:
     """Apply the rules now."""
     configure_logging("error")
-    run_id = run_in_session(_wish)
+    run_id = run_in_session(_queue)
     record = run_or_exit(lambda: asyncio.run(_finish(run_id)))
     typer.echo(_describe(record))
-    if record.state is RunState.FAILED:
+    if record.state is JobState.FAILED:
         raise typer.Exit(1)
 
 
@@ -109,17 +110,17 @@ async def _read(session: WriteSession) -> tuple[list[RuleRecord], list[RunRecord
     return await retention_rules.read_rules(session), await retention_rules.list_runs(session)
 
 
-async def _wish(session: WriteSession) -> int:
+async def _queue(session: WriteSession) -> int:
     return (await retention_rules.add_run(session, created_by=CREATED_BY)).id
 
 
 async def _finish(run_id: int) -> RunRecord:
-    """Work the run off, or watches the server do that."""
+    """Run it, or wait until a server has run it."""
     url = load_settings().database_url
     engine = make_engine(url, pool_size=1)
     try:
         while True:
-            await work_off_upkeep(url)
+            await work_off_removals(url)
             async with open_read_session(make_sessions(engine)) as session:
                 record = await retention_rules.read_run(session, run_id)
             if record.state not in OPEN_STATES:

@@ -1,7 +1,10 @@
 """`normstat serve`: runs the server in one process or several."""
 
 import importlib
+import os
 import sys
+import tempfile
+from pathlib import Path
 from typing import Annotated, Final
 
 import structlog
@@ -61,6 +64,9 @@ def _run_workers(settings: Settings, host: str, port: int) -> int:
         return [sys.executable, "-m", "normstat", "serve", *options, "--worker-files", f"{listener_file},{control_file}"]
 
     log.info("server_started", host=host, port=port, version=__version__, workers=settings.workers)
-    status = Workers(settings.workers, listener, command, grace_s=GRACE_S).run()
+    with tempfile.TemporaryDirectory(prefix="normstat-metrics-") as folder:
+        # The workers inherit it, and keep the figures of /metrics there (normstat/metrics.py).
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        status = Workers(settings.workers, listener, command, grace_s=GRACE_S, metrics_dir=Path(folder)).run()
     log.info("server_stopped")
     return status

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
@@ -63,13 +64,14 @@ class Workers:
     """All workers; `run` returns when they have ended.
 
     `command` builds the command line of a worker from its two file descriptors, the listening socket first. A worker gets `grace_s`
-    to stop before it is killed.
+    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics.
     """
 
     n: int
     listener: socket.socket
     command: Callable[[int, int], list[str]]
     grace_s: float
+    metrics_dir: Path | None = None
     _workers: list[_Worker] = field(default_factory=list)
     _wanted_end: threading.Event = field(default_factory=threading.Event)
     _was_ready: bool = False
@@ -129,8 +131,15 @@ class Workers:
         worker.pause_s = min(worker.pause_s * 2, MAX_PAUSE_S) if is_young else FIRST_PAUSE_S
         worker.start_at = time.monotonic() + pause_s
         log.error("worker_ended", worker=worker.number, pid=worker.process.pid, status=status, starts_again_in_s=pause_s)
+        self._forget_gauges(worker.process.pid)
         _forget(worker)
         return status if is_hopeless and status > 0 else 0
+
+    def _forget_gauges(self, pid: int) -> None:
+        """Remove the gauges of a process that has ended from /metrics; its counters stay."""
+        if self.metrics_dir is not None:
+            for path in self.metrics_dir.glob(f"gauge_live*_{pid}.db"):
+                path.unlink(missing_ok=True)
 
     def _stop(self) -> None:
         self.listener.close()

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat import metrics
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import (
@@ -105,6 +106,11 @@ class IngestQueue:
         self._hosts_at_work: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def n_waiting(self) -> int:
+        """Number of requests that wait for a batch."""
+        return len(self._waiting)
+
     async def submit(self, job: IngestRequest, *, longest_wait_s: float) -> list[Ack]:
         """Store the request together with others that wait.
 
@@ -162,7 +168,8 @@ class IngestQueue:
     async def _run(self, chosen: Sequence[QueuedRequest]) -> None:
         jobs = [own.job for own in chosen]
         try:
-            await ingest_batch(self._engine, self._memory, jobs)
+            with metrics.timed(metrics.INGEST_BATCH_SECONDS):
+                await ingest_batch(self._engine, self._memory, jobs)
         except BaseException as error:
             for own in chosen:
                 own.error = error
@@ -258,6 +265,7 @@ async def _attempt(
         memory.clear()
     else:
         batch.remember()
+        batch.count()
         batch.log_news()
         return True
     return False

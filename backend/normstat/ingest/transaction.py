@@ -17,6 +17,7 @@ from typing import Final
 import psycopg
 import structlog
 
+from normstat import metrics
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
@@ -217,6 +218,17 @@ class Batch:
             self._memory.instances.remember(self._learned)
         for host_id, n_streams in self._n_new_streams.items():
             self._memory.new_streams.add(host_id, n_streams)
+
+    def count(self) -> None:
+        """Count for the metrics what was committed."""
+        for delivery in self._deliveries.values():
+            for result in delivery.result:
+                metrics.INGEST_BYTES.inc(result.end - result.start)
+                for kind, n_lines in result.n_lines.items():
+                    metrics.INGEST_LINES.labels(kind.value).inc(n_lines)
+                for line in result.rejected:
+                    metrics.INGEST_REJECTED.labels(metrics.classify_reason(line.reason)).inc()
+            metrics.INGEST_ROWS.inc(sum(len(block.time_us) for block in delivery.blocks))
 
     def log_news(self) -> None:
         """Log one event for each new stream, each new kind of problem in a stream and each new gap; after the commit."""

@@ -16,6 +16,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.window_sets import Windows, intersect, length_s
+from normstat.jobs.claims import PROFILES, Claim, JobStopped, open_claims_in
 from normstat.profiles.array_codec import BrokenBytes
 from normstat.profiles.profile_builder import BuiltProfile, StatSketches, TooShort, build_profile
 from normstat.profiles.profile_codec import METHOD, pack_profile
@@ -27,11 +28,12 @@ from normstat.stats.spec import Kind
 from normstat.storage import profile_rows
 from normstat.storage.baseline_versions import SETTLE, effective_windows
 from normstat.storage.lookup import StatRef, list_host_stats
-from normstat.storage.profile_jobs import ProfileTask, ask_for_outdated, end_task, hold_lock, list_tasks, note_progress
+from normstat.storage.profile_jobs import ask_for_outdated, find_host_id
 from normstat.storage.profile_rows import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
 from normstat.storage.schema.baseline_models import Baseline
+from normstat.storage.schema.job_models import Job
 from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import Turns, describe, is_database_away
+from normstat.storage.turns import describe, is_database_away
 from normstat.window import Window
 
 log = structlog.get_logger()
@@ -45,77 +47,54 @@ MIN_SPANS: Final = 24
 TOO_SHORT: Final = "Shorter than 8 minutes so far: comparisons read its samples."
 
 
-async def run_profiles(
-    sessions: Sessions,
-    *,
-    budget_s: float,
-    now: datetime | None = None,
-    host: str | None = None,
-    turns: Turns[tuple[int, int]] | None = None,
-) -> int | None:
-    """Return the job: makes what is asked for, and what is outdated, for about so many seconds; how many profiles were made.
+async def run_profiles(sessions: Sessions, *, budget_s: float, now: datetime | None = None, host: str | None = None) -> int | None:
+    """Make queued and outdated profiles for about so many seconds; return how many were made.
 
-    Missing: None when somebody else is at it
+    A profile that is not finished in its turn (because its samples change all the time, say) goes to the end of the queue.
+    Missing: None when another process makes profiles
     """
-    async with hold_lock(sessions) as is_ours:
-        return await make_profiles(sessions, budget_s=budget_s, now=now, host=host, turns=turns) if is_ours else None
+    async with open_claims_in(sessions, PROFILES) as claims:
+        if claims is None:
+            return None
+        at = datetime.now(UTC) if now is None else now
+        ends_at = time.monotonic() + budget_s
+        async with open_write_session(sessions) as session:
+            await ask_for_outdated(session, METHOD, at)
+            host_id = None if host is None else await find_host_id(session, host)
+        n_made = 0
+        if host is not None and host_id is None:
+            return 0
+        while (claim := await claims.next(host_id=host_id)) is not None:
+            n_made += await make_profile(sessions, claim, ends_at)
+            if time.monotonic() > ends_at:
+                break
+        return n_made
 
 
-async def make_profiles(
-    sessions: Sessions,
-    *,
-    budget_s: float,
-    now: datetime | None = None,
-    host: str | None = None,
-    turns: Turns[tuple[int, int]] | None = None,
-) -> int:
-    """Make profiles until none is left or the time is over; only for the holder of the lock.
-
-    Those that were asked for first come first, but one that is not finished in its turn (its samples change all the time, say) has
-    to let the others go ahead. A failure stays with its task, and is tried again an hour later.
-    """
-    turns = Turns("profile_failed") if turns is None else turns
-    at = datetime.now(UTC) if now is None else now
-    ends_at = time.monotonic() + budget_s
-    async with open_write_session(sessions) as session:
-        await ask_for_outdated(session, METHOD, at)
-    n_made = 0
-    while True:
-        async with open_read_session(sessions) as session:
-            tasks = {(task.baseline_id, task.host_id): task for task in await list_tasks(session, host)}
-        coming = turns.order(list(tasks))
-        if not coming:
-            return n_made
-        task = tasks[coming[0]]
-        with turns.turn(coming[0], baseline=task.baseline_id, host_id=task.host_id):
-            n_made += await make_profile(sessions, task, ends_at)
-        if time.monotonic() > ends_at:
-            return n_made
-
-
-async def make_profile(sessions: Sessions, task: ProfileTask, ends_at: float) -> bool:
-    """Make the profile of a baseline for a host; False when the time was over before.
-
-    A failure stays with the task, and stop none of the others.
-    """
+async def make_profile(sessions: Sessions, claim: Claim, ends_at: float) -> bool:
+    """Make the profile of a baseline for a host; return False when it failed or is not finished."""
     began = time.monotonic()
     try:
-        message = await _Making(sessions, task, ends_at).work()
+        message = await _Making(sessions, claim, ends_at).work()
+    except JobStopped:
+        return False
     except Exception as error:
         if is_database_away(error):
             raise
         text = describe(error)
-        log.warning("profile_failed", baseline=task.baseline_id, host_id=task.host_id, error=text, exc_info=error)
+        log.warning("profile_failed", baseline=claim.baseline_id, host_id=claim.host_id, error=text, exc_info=error)
         async with open_write_session(sessions) as session:
-            await end_task(session, task, state="failed", message=text)
-        return False
-    if message is None:
-        # Over time, asked for again, or samples changed: the task stands as it did.
+            await claim.fail(session, text)
         return False
     async with open_write_session(sessions) as session:
-        await end_task(session, task, state="done", message=message)
+        if message is None:
+            # Out of time, or the samples changed.
+            await claim.release(session)
+            return False
+        await claim.report(session, n_done=Job.n_total)
+        await claim.finish(session, message)
     seconds = round(time.monotonic() - began, 1)
-    log.info("profile_made", baseline=task.baseline_id, host_id=task.host_id, message=message, seconds=seconds)
+    log.info("profile_made", baseline=claim.baseline_id, host_id=claim.host_id, message=message, seconds=seconds)
     return True
 
 
@@ -139,14 +118,22 @@ class _Plan:
 class _Making:
     """One profile and its slots."""
 
-    def __init__(self, sessions: Sessions, task: ProfileTask, ends_at: float) -> None:
+    def __init__(self, sessions: Sessions, claim: Claim, ends_at: float) -> None:
         self._sessions = sessions
-        self._task = task
+        assert claim.baseline_id is not None
+        assert claim.host_id is not None
+        self._claim = claim
+        self._baseline_id = claim.baseline_id
+        self._host_id = claim.host_id
         self._ends_at = ends_at
         self._n_done = self._n_total = 0
 
     async def work(self) -> str | None:
-        """Make it: why there is none, or nothing. Missing: None when it is to be gone on with, or was asked for again."""
+        """Make it; return why there is none, or "".
+
+        Missing: None when it is not finished
+        Raises: JobStopped when it was stopped or queued again
+        """
         plan = await self._plan()
         if plan is None:
             return "Archived: it is made when the baseline is brought back."
@@ -168,20 +155,20 @@ class _Making:
 
     async def _plan(self) -> _Plan | None:
         async with open_read_session(self._sessions) as session:
-            baseline = await session.get(Baseline, self._task.baseline_id)
+            baseline = await session.get(Baseline, self._baseline_id)
             if baseline is None or baseline.archived_at is not None:
                 return None
-            # By the wish, not by the clock: who goes on with the work is to find the pieces that were made for it.
-            until = self._task.asked_at - SETTLE
-            effective = await effective_windows(session, baseline.id, self._task.host_id, baseline.version)
+            # By the time it was queued, not by the clock: the next try must find the pieces that this one made.
+            until = self._claim.queued_at - SETTLE
+            effective = await effective_windows(session, baseline.id, self._host_id, baseline.version)
             effective = clip_at(effective, until)
-            stats = await list_host_stats(session, self._task.host_id)
+            stats = await list_host_stats(session, self._host_id)
             zone = require_zone(baseline.time_zone)
             versions = await profile_rows.read_spec_versions(session, {stat.spec for stat in stats})
             return _Plan(baseline.version, zone, until, effective, sketch_spans(effective), stats, versions)
 
     async def _make_sketches(self, plan: _Plan) -> bool:
-        """Make the pieces that are missing; False when the time is over, or the profile was asked for again."""
+        """Make the pieces that are missing; return False when the time is over."""
         there = await self._list_sketches(plan)
         missing: list[tuple[Window, list[StatRef]]] = []
         for span in plan.spans:
@@ -190,26 +177,24 @@ class _Making:
                 missing.append((span, lacking))
         n_pieces = len(plan.spans) * len(plan.stats)
         self._n_total = n_pieces + 1 + len(find_slots(plan.spans, plan.zone))
-        if not await self._note(n_pieces - sum(len(stats) for _, stats in missing)):
-            return False
+        await self._note(n_pieces - sum(len(stats) for _, stats in missing))
         for span, stats in missing:
             if time.monotonic() > self._ends_at:
                 return False
             async with open_write_session(self._sessions) as session:
                 versions = {stat.id: stat.spec_version for stat in stats}
-                claims = await profile_rows.claim_pieces(session, self._task.host_id, span, versions, METHOD)
+                claims = await profile_rows.claim_pieces(session, self._host_id, span, versions, METHOD)
             for stat in stats:
                 if stat.id in claims:
                     await self._make_sketch(stat, span, claims[stat.id])
-            if not await self._note(len(stats)):
-                return False
+            await self._note(len(stats))
         return True
 
     async def _make_sketch(self, stat: StatRef, span: Window, claim: datetime) -> None:
-        n_rows, body = await read_sketch(self._sessions, self._task.host_id, stat, span)
+        n_rows, body = await read_sketch(self._sessions, self._host_id, stat, span)
         key = PieceKey(stat.id, span.start, span.end)
         async with open_write_session(self._sessions) as session:
-            await profile_rows.put_piece(session, self._task.host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
+            await profile_rows.put_piece(session, self._host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
 
     async def _make_profiles(self, plan: _Plan) -> list[ProfileKey] | None:
         """Return the profile of all hours and those of like hours: which. Missing: None when pieces were taken back, and as
@@ -247,8 +232,7 @@ class _Making:
             if not is_good:
                 return None
             kept.append(key)
-            if not await self._note(1):
-                return None
+            await self._note(1)
         return kept
 
     async def _make_one(
@@ -258,7 +242,7 @@ class _Making:
         by_stat: list[tuple[StatRef, list[bytes]]] = []
         async with open_read_session(self._sessions) as session:
             for stat in plan.stats:
-                bodies = await profile_rows.read_bodies(session, self._task.host_id, stat.id, chosen, METHOD)
+                bodies = await profile_rows.read_bodies(session, self._host_id, stat.id, chosen, METHOD)
                 by_stat.append((stat, bodies))
         try:
             body, band = await anyio.to_thread.run_sync(_build_profile, by_stat, days)
@@ -279,7 +263,7 @@ class _Making:
                 else:
                     is_good = await profile_rows.put_profile(session, row, sketches, band)
                 # The host's row is locked now: a stat that the plan does not know may have come before.
-                _require_same(plan.stats, await list_host_stats(session, self._task.host_id) if is_good else [])
+                _require_same(plan.stats, await list_host_stats(session, self._host_id) if is_good else [])
         except _Changed:
             return False
         return True
@@ -302,23 +286,23 @@ class _Making:
         async with open_write_session(self._sessions) as session:
             for sketch in sketches:
                 if sketch.key.stat_id in broken:
-                    await profile_rows.delete_piece(session, self._task.host_id, sketch.key, METHOD)
+                    await profile_rows.delete_piece(session, self._host_id, sketch.key, METHOD)
 
     async def _list_sketches(self, plan: _Plan) -> dict[PieceKey, StoredPiece]:
         if not plan.spans:
             return {}
         window = Window(plan.spans[0].start, plan.spans[-1].end)
         async with open_read_session(self._sessions) as session:
-            found = await profile_rows.list_pieces(session, self._task.host_id, window, METHOD)
+            found = await profile_rows.list_pieces(session, self._host_id, window, METHOD)
         return {key: sketch for key, sketch in found.items() if sketch.n_bytes}
 
     async def _keep(self, keys: Sequence[ProfileKey]) -> None:
         async with open_write_session(self._sessions) as session:
-            await profile_rows.delete_profiles(session, self._task.baseline_id, self._task.host_id, keys)
+            await profile_rows.delete_profiles(session, self._baseline_id, self._host_id, keys)
 
     async def _forget_sketches(self, plan: _Plan) -> None:
         """Remove pieces that no baseline of the host has any longer."""
-        host_id = self._task.host_id
+        host_id = self._host_id
         wanted: set[tuple[datetime, datetime]] = set()
         async with open_read_session(self._sessions) as session:
             for baseline_id in await profile_rows.list_baselines_of(session, host_id):
@@ -329,14 +313,17 @@ class _Making:
         if n:
             log.info("pieces_forgotten", host_id=host_id, n=n)
 
-    async def _note(self, n: int) -> bool:
-        """Say how far it is; False when nobody wants it, or it was asked for again."""
+    async def _note(self, n: int) -> None:
+        """Record progress.
+
+        Raises: JobStopped
+        """
         self._n_done += n
         async with open_write_session(self._sessions) as session:
-            return await note_progress(session, self._task, self._n_done, self._n_total)
+            await self._claim.report(session, n_done=self._n_done, n_total=self._n_total)
 
     def _key(self, plan: _Plan, slot: int) -> ProfileKey:
-        return ProfileKey(self._task.baseline_id, plan.version, self._task.host_id, slot, METHOD)
+        return ProfileKey(self._baseline_id, plan.version, self._host_id, slot, METHOD)
 
 
 def _build_profile(by_stat: Sequence[tuple[StatRef, Sequence[bytes]]], days: str) -> tuple[bytes, bytes]:

@@ -1,109 +1,82 @@
-"""The work in the background that removes data: deletions of hosts, and retention. One process at a time does it."""
+"""Remove data in the background: deletions of hosts, and retention. One process at a time does it."""
 
-import asyncio
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
-import psycopg
 import structlog
-from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.retention import retention_rules, retention_run
-from normstat.storage import host_deletion
-from normstat.storage.schema.retention_models import HostDeletion, RetentionRun
-from normstat.storage.session import open_locked_sessions, open_read_session, open_write_session
-from normstat.storage.turns import Turns, describe, is_database_away
+from normstat.errors import NormstatError
+from normstat.jobs.background import keep_running
+from normstat.jobs.claims import REMOVALS, Claim, JobStopped, list_due, open_claims
+from normstat.jobs.job_list import forget_old_runs
+from normstat.retention import host_deletion, retention_rules, retention_run
+from normstat.storage.schema.job_models import JobKind
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.turns import describe, is_database_away
 from normstat.storage.user_specs import refresh_catalogue
 
 log = structlog.get_logger()
 
-# Any number that no other advisory lock has.
-UPKEEP_LOCK: Final = 0x6E6F726D_00000012
 POLL_S: Final = 5.0
-DEFECT_WAIT_S: Final = 60.0
-# The deletion of a host, or a run of retention, by its number.
-Work = tuple[str, int]
-DELETION: Final = "host_id"
-RUN: Final = "run"
+NIGHTLY: Final = "every night"
+Sessions = async_sessionmaker[AsyncSession]
 
 
-async def run_upkeep(database_url: str, sessions: async_sessionmaker[AsyncSession], *, poll_s: float = POLL_S) -> None:
-    """Work off whatever is wished for, whenever no other process does; until cancelled, whatever happens."""
-    turns: Turns[Work] = Turns("upkeep_failed")
-    while True:
-        try:
-            async with open_read_session(sessions) as session:
-                is_wanted = bool(turns.order(await _list_work(session)))
-            if is_wanted:
-                await work_off_upkeep(database_url, turns)
-        except (DBAPIError, PoolTimeout, psycopg.Error) as error:
-            # What was begun is begun again, and what it did stays done.
-            log.warning("upkeep_lost_database", error=type(error).__name__, cause=str(error).splitlines()[:1])
-        except Exception:
-            # A defect, which must not end deletions and retention until somebody restarts the server.
-            log.exception("upkeep_broken", next_try_in_s=DEFECT_WAIT_S)
-            await asyncio.sleep(DEFECT_WAIT_S)
-        await asyncio.sleep(poll_s)
+async def run_removals(database_url: str, sessions: Sessions, *, poll_s: float = POLL_S) -> None:
+    """Run queued deletions and retention, until cancelled."""
+    await keep_running("removals", partial(_run_queued, database_url, sessions), every_s=poll_s)
 
 
-async def work_off_upkeep(database_url: str, turns: Turns[Work] | None = None) -> bool:
-    """Work off all deletions and runs of retention that wait; False, and nothing done, when another process does.
+async def _run_queued(database_url: str, sessions: Sessions) -> None:
+    async with open_read_session(sessions) as session:
+        is_wanted = bool(await list_due(session, REMOVALS.kinds))
+    if is_wanted:
+        await work_off_removals(database_url)
 
-    What fails stops none of the others; `turns` know when it is tried again.
-    Raises: without `turns`, the first failure, once all others are done
+
+async def work_off_removals(database_url: str) -> bool:
+    """Run all deletions and retention runs that are due; return False when another process runs them.
+
+    A job that fails stops none of the others; its row says why, and when it is tried again.
     """
-    own: Turns[Work] = Turns("upkeep_failed") if turns is None else turns
-    async with open_locked_sessions(database_url, UPKEEP_LOCK) as sessions:
-        if sessions is None:
+    async with open_claims(database_url, REMOVALS) as claims:
+        if claims is None:
             return False
-        while True:
-            async with open_write_session(sessions) as session:
+        while (claim := await claims.next()) is not None:
+            async with open_write_session(claims.sessions) as session:
                 await refresh_catalogue(session)
-                coming = own.order(await _list_work(session))
-            if not coming:
-                break
-            kind, number = work = coming[0]
-            with own.turn(work, **{kind: number}):
-                if kind == DELETION:
-                    await host_deletion.delete_host(sessions, number)
-                else:
-                    await _apply_rules(sessions, number)
-    if turns is None and own.failures:
-        raise next(iter(own.failures.values())).error
-    return True
+            await _work(claims.sessions, claim)
+        return True
 
 
-async def _apply_rules(sessions: async_sessionmaker[AsyncSession], run_id: int) -> None:
-    """Run retention; a run that fails as a whole is at its end, the next one begins again."""
-    async with open_write_session(sessions) as session:
-        await retention_rules.begin_run(session, run_id)
+async def _work(sessions: Sessions, claim: Claim) -> None:
     try:
-        await retention_run.apply_rules(sessions, run_id, now=datetime.now(UTC))
+        if claim.kind is JobKind.DELETION:
+            await host_deletion.delete_host(sessions, claim)
+        else:
+            await retention_run.apply_rules(sessions, claim, now=datetime.now(UTC))
+    except JobStopped:
+        log.info("removal_stopped", job=claim.id, kind=claim.kind)
     except Exception as error:
-        if not is_database_away(error):
-            async with open_write_session(sessions) as session:
-                await retention_rules.end_run(session, run_id, describe(error))
-        raise
+        if is_database_away(error):
+            raise
+        text = describe(error)
+        log.warning(
+            "removal_failed",
+            job=claim.id,
+            kind=claim.kind,
+            error=text,
+            exc_info=None if isinstance(error, NormstatError) else error,
+        )
+        async with open_write_session(sessions) as session:
+            await claim.fail(session, text)
 
 
-async def wish_nightly_retention(sessions: async_sessionmaker[AsyncSession]) -> None:
-    """The nightly job: a run of retention is wished for, when there are rules."""
+async def queue_nightly_retention(sessions: Sessions) -> None:
+    """Queue a run of retention when there are rules, and forget the oldest runs."""
     async with open_write_session(sessions) as session:
         if await retention_rules.read_rules(session):
             await retention_rules.add_run(session, created_by=NIGHTLY)
-
-
-NIGHTLY: Final = "every night"
-
-
-async def _list_work(session: AsyncSession) -> list[Work]:
-    """Return what is wished for: deletions first, each in the order in which it was asked for."""
-    deletions = select(HostDeletion.host_id).where(HostDeletion.finished_at.is_(None)).order_by(HostDeletion.requested_at)
-    runs = select(RetentionRun.id).where(RetentionRun.state.in_(retention_rules.OPEN_STATES)).order_by(RetentionRun.id)
-    return [
-        *((DELETION, host_id) for host_id in await session.scalars(deletions)),
-        *((RUN, run_id) for run_id in await session.scalars(runs)),
-    ]
+        await forget_old_runs(session)

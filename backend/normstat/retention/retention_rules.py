@@ -7,7 +7,6 @@ None means for ever. Without rules everything is kept for ever.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import delete, func, select, update
@@ -16,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.stats.catalogue import load_catalogue
+from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.schema.models import StatTable
 from normstat.storage.schema.retention_models import RetentionRule, RetentionRun
 from normstat.storage.session import WriteSession
@@ -25,18 +25,6 @@ OTHERS: Final = ""
 MAX_DAYS: Final = 100_000
 MAX_RUNS_LISTED: Final = 30
 DAY: Final = timedelta(days=1)
-
-
-class RunState(StrEnum):
-    """Where a run stands; the last two are its end."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-
-
-OPEN_STATES: Final = (RunState.WAITING, RunState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +52,8 @@ class RunRecord:
     """One application of the rules, and what it removed so far."""
 
     id: int
-    state: RunState
+    job_id: int
+    state: JobState
     message: str
     n_samples: int
     n_instances: int
@@ -149,12 +138,15 @@ async def put_rules(session: AsyncSession, wishes: Sequence[RuleWish], *, update
 
 
 async def add_run(session: AsyncSession, *, created_by: str) -> RunRecord:
-    """Return a new run that waits; or the one that waits already."""
-    waiting = await session.scalar(select(RetentionRun.id).where(RetentionRun.state == RunState.WAITING).limit(1))
-    if waiting is None:
-        waiting = await session.scalar(insert(RetentionRun).values(created_by=created_by).returning(RetentionRun.id))
-        assert waiting is not None
-    return await read_run(session, waiting)
+    """Return a new, queued run, or the one that is queued already."""
+    queued = select(RetentionRun.id).join(RetentionRun.job).where(Job.state == JobState.QUEUED).limit(1)
+    run_id = await session.scalar(queued)
+    if run_id is None:
+        row = RetentionRun(job=Job(kind=JobKind.RETENTION, unit="stats", asked_by=created_by))
+        session.add(row)
+        await session.flush()
+        run_id = row.id
+    return await read_run(session, run_id)
 
 
 async def read_run(session: AsyncSession, run_id: int) -> RunRecord:
@@ -162,7 +154,8 @@ async def read_run(session: AsyncSession, run_id: int) -> RunRecord:
 
     Raises: NotFound
     """
-    row = await session.get(RetentionRun, run_id, populate_existing=True)
+    query = select(RetentionRun).where(RetentionRun.id == run_id)
+    row = await session.scalar(query, execution_options={"populate_existing": True})
     if row is None:
         raise NotFound(f"There is no run {run_id} of retention", {"id": run_id})
     return _to_record(row)
@@ -170,13 +163,14 @@ async def read_run(session: AsyncSession, run_id: int) -> RunRecord:
 
 async def list_runs(session: AsyncSession) -> list[RunRecord]:
     """Return the newest runs, the newest first."""
-    rows = await session.scalars(select(RetentionRun).order_by(RetentionRun.id.desc()).limit(MAX_RUNS_LISTED))
+    query = select(RetentionRun).order_by(RetentionRun.id.desc()).limit(MAX_RUNS_LISTED)
+    rows = await session.scalars(query, execution_options={"populate_existing": True})
     return [_to_record(row) for row in rows]
 
 
-async def begin_run(session: WriteSession, run_id: int) -> None:
-    """The run is running from now on; only for the holder of the lock."""
-    await session.execute(update(RetentionRun).where(RetentionRun.id == run_id).values(state=RunState.RUNNING))
+async def find_run(session: AsyncSession, job_id: int) -> int:
+    """Return the id of the run of a job."""
+    return (await session.scalars(select(RetentionRun.id).where(RetentionRun.job_id == job_id))).one()
 
 
 async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> None:
@@ -190,25 +184,17 @@ async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> 
     await session.execute(update(RetentionRun).where(RetentionRun.id == run_id).values(values))
 
 
-async def end_run(session: WriteSession, run_id: int, message: str) -> RunRecord:
-    """Note its end; with a message it failed."""
-    state = RunState.FAILED if message else RunState.DONE
-    await session.execute(
-        update(RetentionRun).where(RetentionRun.id == run_id).values(state=state, message=message, finished_at=func.now())
-    )
-    return await read_run(session, run_id)
-
-
 def _to_record(row: RetentionRun) -> RunRecord:
     return RunRecord(
         id=row.id,
-        state=RunState(row.state),
-        message=row.message,
+        job_id=row.job_id,
+        state=JobState(row.job.state),
+        message=row.job.message,
         n_samples=row.n_samples,
         n_instances=row.n_instances,
         n_chunks=row.n_chunks,
         n_chunk_bytes=row.n_chunk_bytes,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
+        created_by=row.job.asked_by,
+        created_at=row.job.queued_at,
+        finished_at=row.job.finished_at,
     )

@@ -15,6 +15,7 @@ from sqlalchemy import and_, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.jobs.claims import Claim
 from normstat.retention import retention_rules
 from normstat.retention.chunk_removal import remove_chunks
 from normstat.retention.retention_rules import Removed, Rules, RunRecord
@@ -59,14 +60,20 @@ FIRST_OF_STREAMS: Final = """
 """
 
 
-async def apply_rules(sessions: Sessions, run_id: int, *, now: datetime) -> RunRecord:
-    """Remove all that the rules let go at `now`; only for the holder of the lock. A stat that fails stops none of the others."""
+async def apply_rules(sessions: Sessions, claim: Claim, *, now: datetime) -> RunRecord:
+    """Remove what the rules no longer keep at `now`. A stat that fails stops none of the others.
+
+    Raises: JobStopped
+    """
     async with open_write_session(sessions) as session:
+        run_id = await retention_rules.find_run(session, claim.id)
         rules = Rules(await retention_rules.read_rules(session), now)
         stats = (await session.execute(select(StatTable.id, StatTable.name).order_by(StatTable.name))).all()
     failures = Failures("retention_failed")
     starts: dict[str, datetime] = {}
-    for stat_id, name in stats:
+    for number, (stat_id, name) in enumerate(stats):
+        async with open_write_session(sessions) as session:
+            await claim.report(session, n_done=number, n_total=len(stats))
         before = rules.samples_from(name)
         if before is None:
             continue
@@ -83,7 +90,9 @@ async def apply_rules(sessions: Sessions, run_id: int, *, now: datetime) -> RunR
     async with open_write_session(sessions) as session:
         n_more = len(failures.lines) - MAX_NAMED
         message = "; ".join(failures.lines[:MAX_NAMED]) + (f"; and {n_more} more" if n_more > 0 else "")
-        record = await retention_rules.end_run(session, run_id, message)
+        await claim.report(session, n_done=len(stats), n_total=len(stats))
+        await (claim.fail(session, message) if message else claim.finish(session))
+        record = await retention_rules.read_run(session, run_id)
     log.info(
         "retention_ended",
         run=run_id,

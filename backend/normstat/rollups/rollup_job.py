@@ -20,15 +20,17 @@ import structlog
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.jobs.periodic import recorded
 from normstat.rollups import rollup_rows
 from normstat.rollups.rollup_codec import Buckets, merge, reduce_sorted, unpack
 from normstat.rollups.rollup_rows import DAY_US, FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, list_host_stats, list_stats
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_floats, to_missing
+from normstat.storage.schema.job_models import JobKind
 from normstat.storage.session import WriteSession, driver_of, open_read_session, open_write_session
 from normstat.storage.stat_tables import table_of
-from normstat.storage.turns import Turns
+from normstat.storage.turns import Turns, describe
 from normstat.window import Window, from_us, to_us
 
 log = structlog.get_logger()
@@ -73,8 +75,13 @@ def limit_at(now: datetime) -> int:
 
 
 async def run_rollups(sessions: Sessions, *, budget_s: float, turns: Turns[int]) -> None:
-    """The job: rolls up what there is to do, for about so many seconds."""
-    done = await roll_up(sessions, now=datetime.now(UTC), budget_s=budget_s, turns=turns)
+    """Roll up what is due, for about so many seconds, and record the run as a job."""
+    async with recorded(sessions, JobKind.ROLLUP, unit="hours") as outcome:
+        done = await roll_up(sessions, now=datetime.now(UTC), budget_s=budget_s, turns=turns)
+        outcome.n_done = done.n_hours
+        if done.n_failed:
+            failures = [describe(failure.error) for failure in turns.failures.values()]
+            outcome.message = f"{done.n_failed} hosts failed, the first with: {failures[0]}"
     if done.n_hours:
         log.debug("rolled_up", n_hours=done.n_hours, is_all=done.is_all)
 

@@ -12,14 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import FIELD_DOCS
 from normstat.stats.engine.timeline import require_zone
-from normstat.storage.schema.baseline_models import Baseline, BaselineHost, Exclusion, HostGroup, ProfileJob
+from normstat.storage.schema.baseline_models import Baseline, BaselineHost, Exclusion, HostGroup
+from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 Ranges = Sequence[Range[datetime]]
-ProfileState = Literal["waiting", "working", "done", "failed"]
+ProfileState = Literal["failed", "stopped", "running", "queued", "done"]
 # The state of the whole is that of the job that is least advanced.
-PROFILE_STATES: Final[tuple[ProfileState, ...]] = ("failed", "working", "waiting", "done")
+PROFILE_STATES: Final[tuple[ProfileState, ...]] = ("failed", "stopped", "running", "queued", "done")
 
 
 # Local time without a zone, so it is not a date-time of JSON Schema.
@@ -216,9 +217,10 @@ async def _read_excluded(session: AsyncSession, ids: Sequence[int]) -> dict[int,
 
 async def _read_progress(session: AsyncSession, ids: Sequence[int]) -> dict[int, ProfileInfo]:
     rows = await session.execute(
-        select(ProfileJob.baseline_id, ProfileJob.state, ProfileJob.n_done, ProfileJob.n_total, ProfileJob.message)
-        .where(ProfileJob.baseline_id.in_(ids))
-        .order_by(ProfileJob.host_id)
+        select(Baseline.id, Job.state, Job.n_done, Job.n_total, Job.message)
+        .join(Job, Job.baseline_id == Baseline.id)
+        .where(Baseline.id.in_(ids))
+        .order_by(Job.host_id)
     )
     found: dict[int, ProfileInfo] = {}
     for baseline_id, state, n_done, n_total, message in rows:

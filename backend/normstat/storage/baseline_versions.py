@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import BigInteger, and_, column, delete, func, literal, or_, select, true
+from sqlalchemy import BigInteger, and_, column, delete, func, literal, or_, select, text, true
 from sqlalchemy.dialects.postgresql import ARRAY, TSTZMULTIRANGE, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,8 +18,8 @@ from normstat.storage.schema.baseline_models import (
     Exclusion,
     HostGroupHost,
     MutedSeries,
-    ProfileJob,
 )
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
 from normstat.storage.schema.models import Host
 from normstat.window import Window
 
@@ -150,7 +150,7 @@ async def add_version(session: AsyncSession, baseline: Baseline, *, reason: str,
     await session.flush()
     host_ids = [host_id for host_id, _ in rows]
     await session.execute(
-        delete(ProfileJob).where(ProfileJob.baseline_id == baseline.id, ProfileJob.host_id.not_in(host_ids))
+        delete(Job).where(Job.baseline_id == baseline.id, Job.host_id.not_in(host_ids))
     )  # fmt: skip
     if baseline.archived_at is None:
         await ask_for_profile(session, baseline.id, host_ids)
@@ -179,20 +179,17 @@ async def ask_for_excluded(session: AsyncSession, window: Window, host_id: int |
 
 async def ask_for_what_is_due(session: AsyncSession, now: datetime) -> int:
     """Request missing profiles, and those whose windows have grown since the last request; return their number."""
-    asked, end = ProfileJob.asked_at, func.upper(Baseline.windows)
+    asked, end = Job.queued_at, func.upper(Baseline.windows)
     has_ended = and_(end + SETTLE <= now, asked < end + SETTLE)
     goes_on = and_(asked < now - AGAIN, asked < end, Baseline.windows.op("&&")(func.tstzrange(asked, func.greatest(asked, now))))
-    is_at_rest = ProfileJob.state.not_in(["waiting", "working"])
+    is_at_rest = Job.state.not_in(OPEN_STATES)
     query = (
         select(BaselineHost.baseline_id, BaselineHost.host_id)
         .join(Baseline, Baseline.id == BaselineHost.baseline_id)
-        .outerjoin(
-            ProfileJob,
-            and_(ProfileJob.baseline_id == BaselineHost.baseline_id, ProfileJob.host_id == BaselineHost.host_id),
-        )
+        .outerjoin(Job, and_(Job.baseline_id == BaselineHost.baseline_id, Job.host_id == BaselineHost.host_id))
         .where(
             Baseline.archived_at.is_(None),
-            or_(ProfileJob.baseline_id.is_(None), and_(is_at_rest, or_(has_ended, goes_on))),
+            or_(Job.baseline_id.is_(None), and_(is_at_rest, or_(has_ended, goes_on))),
         )
     )
     pairs = [(baseline_id, host_id) for baseline_id, host_id in await session.execute(query)]
@@ -210,8 +207,9 @@ async def forget_host(session: AsyncSession, host_id: int, name: str, *, made_by
         .execution_options(populate_existing=True)
     )
     baselines = (await session.scalars(query)).all()
-    for table in (BaselineHost, HostGroupHost, Exclusion, MutedSeries, ProfileJob):
+    for table in (BaselineHost, HostGroupHost, Exclusion, MutedSeries):
         await session.execute(delete(table).where(table.host_id == host_id))
+    await session.execute(delete(Job).where(Job.host_id == host_id, Job.kind == JobKind.PROFILE))
     for baseline in baselines:
         baseline.version += 1
         await add_version(session, baseline, reason=f"the host {name} was deleted", made_by=made_by)
@@ -221,18 +219,23 @@ async def _ask(session: AsyncSession, pairs: Sequence[tuple[int, int]]) -> None:
     if not pairs:
         return
     # In a fixed order, so that two concurrent requests do not deadlock.
-    rows = [{"baseline_id": baseline_id, "host_id": host_id} for baseline_id, host_id in sorted(pairs)]
+    rows = [
+        {"kind": JobKind.PROFILE, "baseline_id": baseline_id, "host_id": host_id, "unit": "pieces"}
+        for baseline_id, host_id in sorted(pairs)
+    ]
     fresh = {
-        "state": "waiting",
+        "state": JobState.QUEUED,
         "n_done": 0,
         "n_total": 0,
         "message": "",
-        # Tells the worker whether the profile was requested again in the meantime.
-        "asked_at": func.clock_timestamp(),
+        "n_tries": 0,
+        "queued_at": func.clock_timestamp(),
+        "next_try_at": func.clock_timestamp(),
         "finished_at": None,
     }
+    put = insert(Job).values(rows)
     await session.execute(
-        insert(ProfileJob).values(rows).on_conflict_do_update(index_elements=["baseline_id", "host_id"], set_=fresh)
+        put.on_conflict_do_update(index_elements=["baseline_id", "host_id"], index_where=text("kind = 'profile'"), set_=fresh)
     )
 
 

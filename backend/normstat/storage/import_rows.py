@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import psycopg
@@ -12,16 +12,12 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.stats.records import Timing
-from normstat.storage.schema.models import Host, Import, ImportedFile, Load, StoredRejectedLine, Stream
+from normstat.storage.schema.job_models import OPEN_STATES, Import, ImportedFile, Job, JobKind, JobState
+from normstat.storage.schema.models import Host, Load, StoredRejectedLine, Stream
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window
 
-WAITING: Final = "waiting"
-RUNNING: Final = "running"
-DONE: Final = "done"
-FAILED: Final = "failed"
-STOPPED: Final = "stopped"
 MAX_REASONS: Final = 50
 COUNTED_DAYS: Final = timedelta(days=300)
 MAX_STEPS: Final = 64
@@ -164,27 +160,30 @@ async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stre
 # --- imports in the background ---
 
 
-async def add_import(session: AsyncSession, row: Import) -> Import:
-    """Keep a new import; give it with its id."""
+async def add_import(session: AsyncSession, row: Import, *, n_bytes: int, asked_by: str) -> Import:
+    """Return a new import, queued."""
+    target = f"{row.host}: {row.name}"
+    row.job = Job(kind=JobKind.IMPORT, target=target, n_total=n_bytes, unit="bytes", asked_by=asked_by)
     session.add(row)
     await session.flush()
     await session.refresh(row)
+    await session.refresh(row.job)
     return row
 
 
 async def list_imports(session: AsyncSession, host: str | None, limit: int) -> Sequence[Import]:
-    """Import, the newest first."""
+    """Return imports, the newest first."""
     query = select(Import).order_by(Import.id.desc()).limit(limit)
     return (await session.scalars(query if host is None else query.where(Import.host == host))).all()
 
 
 async def find_import(session: AsyncSession, import_id: int) -> Import | None:
-    """Return the import of that id."""
+    """Return the import of that id. Missing: None when there is no such import."""
     return await session.get(Import, import_id)
 
 
 async def list_files_of(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[Mapping[str, object]]]:
-    """Return what became of the files of each import in their order, those that were loaded first; at most `limit` of each."""
+    """Return the outcomes of the files of each import in their order, loaded files first; at most `limit` of each import."""
     is_note = ImportedFile.result["spec"].astext.is_(None)
     place = func.row_number().over(partition_by=ImportedFile.import_id, order_by=[is_note, ImportedFile.position]).label("place")
     numbered = select(ImportedFile.import_id, ImportedFile.result, place).where(ImportedFile.import_id.in_(import_ids)).subquery()
@@ -196,52 +195,52 @@ async def list_files_of(session: AsyncSession, import_ids: Sequence[int], limit:
 
 
 async def list_unfinished(session: AsyncSession) -> Sequence[Import]:
-    """Import that wait or run, the oldest first."""
-    query = select(Import).where(Import.state.in_([WAITING, RUNNING])).order_by(Import.id)
-    return (await session.scalars(query)).all()
+    """Return imports that are queued or run, the oldest first."""
+    query = select(Import).join(Import.job).where(Job.state.in_(OPEN_STATES)).order_by(Import.id)
+    return (await session.scalars(query, execution_options={"populate_existing": True})).all()
 
 
-async def set_state(session: WriteSession, import_id: int, state: str, message: str = "") -> bool:
-    """Move an import on; False when somebody has forgotten it meanwhile."""
-    values: dict[str, object] = {"state": state, "message": message, "seen_at": datetime.now(UTC)}
-    if state not in (WAITING, RUNNING):
-        values["finished_at"] = datetime.now(UTC)
-    return (
-        await session.execute(update(Import).where(Import.id == import_id).values(values).returning(Import.id))
-    ).first() is not None
+async def list_stopped_files(session: AsyncSession) -> dict[int, str]:
+    """Return the files of stopped imports that nobody has removed yet, by import."""
+    query = select(Import.id, Import.file_path).join(Import.job).where(Job.state == JobState.STOPPED, Import.file_path != "")
+    return {row.id: row.file_path for row in await session.execute(query)}
 
 
-async def set_progress(
-    session: WriteSession, import_id: int, *, n_bytes: int | None, n_bytes_done: int, files: Mapping[int, Mapping[str, object]]
-) -> bool:
-    """Note how far an import is, and the files that are done, by their places; False when somebody has forgotten it meanwhile."""
-    values: dict[str, object] = {"n_bytes_done": n_bytes_done, "seen_at": datetime.now(UTC), "n_files": Import.n_files + len(files)}
-    if n_bytes is not None:
-        values["n_bytes"] = n_bytes
-    statement = update(Import).where(Import.id == import_id).values(values).returning(Import.id)
-    if (await session.execute(statement)).first() is None:
-        return False
+async def note_removed_files(session: WriteSession, import_ids: Sequence[int]) -> None:
+    """Record that the files of these imports were removed."""
+    await session.execute(update(Import).where(Import.id.in_(import_ids)).values(file_path=""))
+
+
+async def add_files(session: WriteSession, import_id: int, files: Mapping[int, Mapping[str, object]]) -> None:
+    """Store the outcomes of files that are done, by their positions."""
     if files:
+        await session.execute(update(Import).where(Import.id == import_id).values(n_files=Import.n_files + len(files)))
         rows = [{"import_id": import_id, "position": position, "result": result} for position, result in files.items()]
         await session.execute(insert(ImportedFile), rows)
-    return True
 
 
 async def list_done(session: AsyncSession, import_id: int) -> frozenset[int]:
-    """Return the places of the files that are done already."""
+    """Return the positions of the files that are done already."""
     return frozenset(await session.scalars(select(ImportedFile.position).where(ImportedFile.import_id == import_id)))
 
 
-async def touch_imports(session: WriteSession, import_ids: Sequence[int]) -> None:
-    """Say that these are still looked after."""
-    await session.execute(update(Import).where(Import.id.in_(import_ids)).values(seen_at=datetime.now(UTC)))
+async def touch_imports(session: WriteSession, job_ids: Sequence[int]) -> None:
+    """Record that a process has the files of these imports."""
+    await session.execute(update(Job).where(Job.id.in_(job_ids)).values(heartbeat_at=func.clock_timestamp()))
+
+
+async def fail_abandoned(session: WriteSession, job_id: int, after: timedelta, message: str) -> None:
+    """Fail an import if no process has reported its file for that long."""
+    seen_at = func.coalesce(Job.heartbeat_at, Job.queued_at)
+    is_abandoned = (Job.id == job_id) & Job.state.in_(OPEN_STATES) & (seen_at < func.clock_timestamp() - after)
+    values = {"state": JobState.FAILED, "message": message, "finished_at": func.now(), "next_try_at": None}
+    await session.execute(update(Job).where(is_abandoned).values(values))
 
 
 async def delete_import(session: AsyncSession, import_id: int) -> str | None:
-    """Forget an import; give the path of its file. Missing: None when there is no such import."""
-    return (await session.execute(delete(Import).where(Import.id == import_id).returning(Import.file_path))).scalar()
-
-
-def is_abandoned(row: Import, after: timedelta) -> bool:
-    """Return whether nobody looked after a waiting or running import for that long."""
-    return datetime.now(UTC) - row.seen_at > after
+    """Remove an import and its job; return the path of its file. Missing: None when there is no such import."""
+    row = await session.get(Import, import_id)
+    if row is None:
+        return None
+    await session.execute(delete(Job).where(Job.id == row.job_id))
+    return row.file_path

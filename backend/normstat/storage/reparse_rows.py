@@ -1,14 +1,8 @@
-"""Rows of reparses: who wishes which streams to be read again, how far that is, and what came of it.
-
-Whoever works on them holds the advisory lock REPARSE_LOCK, so that of all processes one works, on one reparse after the other.
-A reparse that is `running` while nobody holds the lock was left by a process that died: the next one goes on behind the last stream
-that was done.
-"""
+"""Rows of reparses: which streams are to be read again, and the outcome so far. State and bytes are in their jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
@@ -16,28 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.models import Host, Reparse, Stream
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, Reparse
+from normstat.storage.schema.models import Host, Stream
 from normstat.storage.schema.retention_models import StreamChange
 from normstat.storage.session import WriteSession
 
-# Any number that no other advisory lock has.
-REPARSE_LOCK: Final = 0x6E6F726D_00000011
 MAX_LISTED: Final = 100
 MAX_TEXT_LENGTH: Final = 500
 MAX_MESSAGE_LENGTH: Final = 2000
-
-
-class JobState(StrEnum):
-    """Where a job stands; the last three are its end."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    STOPPED = "stopped"
-
-
-OPEN_STATES: Final = (JobState.WAITING, JobState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +32,10 @@ class ReparseScope:
 
 @dataclass(frozen=True, slots=True)
 class ReparseRecord:
-    """A reparse as it stands."""
+    """A reparse as it is now."""
 
     id: int
+    job_id: int
     host: str | None
     stream_id: int | None
     spec: str | None
@@ -82,27 +63,41 @@ def is_outdated() -> ColumnElement[bool]:
 
 
 async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by: str) -> ReparseRecord:
-    """Return the new reparse, waiting; or the one of the same scope that waits already.
+    """Return a new, queued reparse, or the one of the same scope that is queued already.
 
-    Raises: NotFound for an unknown host or stream; BadRequest for a spec that the catalogue does not have, and for a stream that is
-    not of that host and spec
+    Raises: NotFound for an unknown host or stream; BadRequest for an unknown spec, and for a stream of another host or spec
     """
     host_id = await _require_scope(session, scope)
     same = {"host_id": host_id, "stream_id": scope.stream_id, "spec": scope.spec, "is_outdated_only": scope.is_outdated_only}
-    waiting = await session.scalar(select(Reparse.id).filter_by(state=JobState.WAITING, **same).limit(1))
-    if waiting is not None:
-        return await read_reparse(session, waiting)
+    queued = select(Reparse.id).filter_by(**same).join(Reparse.job).where(Job.state == JobState.QUEUED).limit(1)
+    known = await session.scalar(queued)
+    if known is not None:
+        return await read_reparse(session, known)
     newest = await session.scalar(select(func.coalesce(func.max(Stream.id), 0)))
-    row = Reparse(**same, newest_stream_id=newest, created_by=created_by)
+    of_host = host_id
+    if scope.stream_id is not None:
+        of_host = await session.scalar(select(Stream.host_id).where(Stream.id == scope.stream_id))
+    job = Job(kind=JobKind.REPARSE, host_id=of_host, target=_describe(scope), unit="bytes", asked_by=created_by)
+    row = Reparse(**same, newest_stream_id=newest, job=job)
     session.add(row)
     await session.flush()
-    row.n_streams, row.n_bytes = (
+    row.n_streams, job.n_total = (
         await session.execute(
             select(func.count(), func.coalesce(func.sum(Stream.acked_offset - Stream.n_gap_bytes), 0)).where(*_streams_of(row))
         )
     ).one()
     await session.flush()
     return await read_reparse(session, row.id)
+
+
+def _describe(scope: ReparseScope) -> str:
+    """Return which streams are read, in words; the host is shown beside them."""
+    parts = [
+        f"stream {scope.stream_id}" if scope.stream_id is not None else "",
+        f"spec {scope.spec}" if scope.spec is not None else "",
+        "outdated streams" if scope.is_outdated_only else "",
+    ]
+    return ", ".join(filter(None, parts)) or "all streams"
 
 
 async def list_reparses(session: AsyncSession) -> list[ReparseRecord]:
@@ -125,61 +120,33 @@ async def read_reparse(session: AsyncSession, reparse_id: int) -> ReparseRecord:
 
 
 async def stop_reparse(session: AsyncSession, reparse_id: int, message: str) -> None:
-    """End the reparse, if it is not at its end; streams that were done keep their new samples, all others their old ones.
+    """Stop the reparse, unless it has ended; streams that were done keep their new samples, all others their old ones.
 
     Raises: NotFound
     """
-    if await session.get(Reparse, reparse_id) is None:
+    row = await session.get(Reparse, reparse_id)
+    if row is None:
         raise NotFound(f"There is no reparse {reparse_id}", {"id": reparse_id})
-    await end_reparse(session, reparse_id, JobState.STOPPED, message)
+    values = {"state": JobState.STOPPED, "message": message, "next_try_at": None, "finished_at": func.now()}
+    await session.execute(update(Job).where(Job.id == row.job_id, Job.state.in_(OPEN_STATES)).values(values))
 
 
-async def end_reparse(session: AsyncSession, reparse_id: int, state: JobState, message: str) -> None:
-    """Note how it ended, unless it did before."""
-    await session.execute(
-        update(Reparse)
-        .where(Reparse.id == reparse_id, Reparse.state.in_(OPEN_STATES))
-        .values(state=state, message=message, finished_at=func.now())
-    )
+async def find_reparse(session: AsyncSession, job_id: int) -> Reparse | None:
+    """Return the reparse of a job. Missing: None when it was removed with its host or stream."""
+    query = select(Reparse).where(Reparse.job_id == job_id)
+    return await session.scalar(query, execution_options={"populate_existing": True})
 
 
-async def finish_reparse(session: WriteSession, reparse_id: int) -> JobState:
-    """Note that all streams were read, or could not be; how it ended."""
-    values = {
-        "state": case((Reparse.message == "", JobState.DONE), else_=JobState.FAILED),
-        "n_bytes_done": Reparse.n_bytes,
-        "finished_at": func.now(),
-    }
-    done = update(Reparse).where(Reparse.id == reparse_id, Reparse.state == JobState.RUNNING).values(values)
-    state = await session.scalar(done.returning(Reparse.state))
-    return JobState.STOPPED if state is None else JobState(state)
-
-
-async def note_failure(session: WriteSession, reparse_id: int, stream: Stream, text: str) -> None:
-    """Note that a stream could not be read again, and kept its samples; the message names the first ones."""
+async def note_failure(session: WriteSession, reparse: Reparse, stream: Stream, text: str) -> None:
+    """Record that a stream could not be read again and kept its samples; the job's message names the first ones."""
     told = f"stream {stream.id} ({stream.spec} {shorten(stream.key)}): {text[:MAX_TEXT_LENGTH]}"
     message = case(
-        (Reparse.message == "", told),
-        (func.length(Reparse.message) < MAX_MESSAGE_LENGTH, Reparse.message + "; " + told),
-        else_=Reparse.message,
+        (Job.message == "", told),
+        (func.length(Job.message) < MAX_MESSAGE_LENGTH, Job.message + "; " + told),
+        else_=Job.message,
     )
-    values = {"message": message, "last_stream_id": stream.id}
-    await session.execute(update(Reparse).where(Reparse.id == reparse_id).values(values))
-
-
-async def has_open_reparses(session: AsyncSession) -> bool:
-    """Return whether there is anything to do."""
-    return await session.scalar(select(Reparse.id).where(Reparse.state.in_(OPEN_STATES)).limit(1)) is not None
-
-
-async def next_reparse(session: WriteSession) -> Reparse | None:
-    """Return the oldest reparse that is not at its end, running from now on; only for the holder of the lock."""
-    query = select(Reparse).where(Reparse.state.in_(OPEN_STATES)).order_by(Reparse.id).limit(1)
-    row = await session.scalar(query, execution_options={"populate_existing": True})
-    if row is not None:
-        row.state = JobState.RUNNING
-        await session.flush()
-    return row
+    await session.execute(update(Job).where(Job.id == reparse.job_id, Job.state == JobState.RUNNING).values(message=message))
+    await session.execute(update(Reparse).where(Reparse.id == reparse.id).values(last_stream_id=stream.id))
 
 
 async def next_stream(session: AsyncSession, reparse: Reparse) -> Stream | None:
@@ -188,17 +155,10 @@ async def next_stream(session: AsyncSession, reparse: Reparse) -> Stream | None:
     return await session.scalar(query, execution_options={"populate_existing": True})
 
 
-async def note_progress(session: WriteSession, reparse_id: int, n_bytes_done: int) -> bool:
-    """Note how many bytes were read, at most as many as were counted at the beginning; whether the reparse is still wanted."""
-    done = func.least(Reparse.n_bytes, n_bytes_done)
-    noted = update(Reparse).where(Reparse.id == reparse_id, Reparse.state == JobState.RUNNING).values(n_bytes_done=done)
-    return await session.scalar(noted.returning(Reparse.id)) is not None
-
-
 async def note_stream(
     session: WriteSession, reparse: Reparse, stream_id: int, *, n_before: int, n_after: int, n_rejected: int
 ) -> None:
-    """Note that a stream is done; in the transaction that replaced its samples."""
+    """Record that a stream is done, in the transaction that replaced its samples."""
     counts = {
         "last_stream_id": stream_id,
         "n_streams_done": Reparse.n_streams_done + 1,
@@ -210,7 +170,7 @@ async def note_stream(
 
 
 async def bytes_behind(session: AsyncSession, reparse: Reparse) -> int:
-    """Return how many bytes the streams have that are still to be read."""
+    """Return the number of bytes of the streams that are still to be read."""
     size = func.coalesce(func.sum(Stream.acked_offset - Stream.n_gap_bytes), 0)
     return await session.scalar(select(size).where(*_streams_of(reparse), Stream.id > reparse.last_stream_id)) or 0
 
@@ -255,20 +215,21 @@ async def _require_scope(session: AsyncSession, scope: ReparseScope) -> int | No
 def _to_record(row: Reparse, host: str | None) -> ReparseRecord:
     return ReparseRecord(
         id=row.id,
+        job_id=row.job_id,
         host=host,
         stream_id=row.stream_id,
         spec=row.spec,
         is_outdated_only=row.is_outdated_only,
-        state=JobState(row.state),
-        message=row.message,
+        state=JobState(row.job.state),
+        message=row.job.message,
         n_streams=row.n_streams,
         n_streams_done=row.n_streams_done,
-        n_bytes=row.n_bytes,
-        n_bytes_done=row.n_bytes_done,
+        n_bytes=row.job.n_total,
+        n_bytes_done=row.job.n_done,
         n_samples_before=row.n_samples_before,
         n_samples_after=row.n_samples_after,
         n_rejected_after=row.n_rejected_after,
-        created_at=row.created_at,
-        created_by=row.created_by,
-        finished_at=row.finished_at,
+        created_at=row.job.queued_at,
+        created_by=row.job.asked_by,
+        finished_at=row.job.finished_at,
     )

@@ -1,5 +1,6 @@
 """Connections to the database: the engine of a process and the sessions of its requests and tasks."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NewType
@@ -10,6 +11,7 @@ from sqlalchemy import Engine, create_engine, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from normstat.errors import BadRequest
+from normstat.metrics import COMMIT_SECONDS
 
 # The session of a function that only reads; nobody commits it.
 ReadSession = NewType("ReadSession", AsyncSession)
@@ -95,20 +97,23 @@ async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> Async
 @asynccontextmanager
 async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[WriteSession]:
     """Provide a session that is committed at the end of the block, and rolled back when it raises."""
-    async with sessions() as session, session.begin():
-        yield WriteSession(session)
+    async with sessions() as session:
+        async with session.begin():
+            yield WriteSession(session)
+            began = time.perf_counter()
+        COMMIT_SECONDS.observe(time.perf_counter() - began)
 
 
 @asynccontextmanager
-async def open_locked_sessions(database_url: str, lock: int) -> AsyncIterator[async_sessionmaker[AsyncSession] | None]:
-    """Provide sessions that share one connection, which holds the advisory lock; None when another process holds it.
+async def open_locked_sessions(database_url: str, lock: int | None) -> AsyncIterator[async_sessionmaker[AsyncSession] | None]:
+    """Provide sessions that share one connection, which holds the advisory lock, if any; None when another process holds it.
 
     The lock and the connection's temporary tables go with the connection, at the end of the block or of the process.
     """
     engine = make_engine(database_url, pool_size=1)
     try:
         async with engine.connect() as connection:
-            is_ours = await connection.scalar(select(func.pg_try_advisory_lock(lock)))
+            is_ours = lock is None or await connection.scalar(select(func.pg_try_advisory_lock(lock)))
             await connection.commit()
             yield async_sessionmaker(connection, expire_on_commit=False) if is_ours else None
     finally:

@@ -12,7 +12,7 @@ from typing import Final
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -211,3 +211,8 @@ def _is_local(database_url: str) -> bool:
     except ProgrammingError:
         return False
     return all(host in LOCAL_HOSTS or host.startswith("/") for host in hosts.split(","))
+
+
+async def read_database_bytes(session: AsyncSession) -> int:
+    """Return the size of the database on disk."""
+    return int(await session.scalar(select(func.pg_database_size(func.current_database()))) or 0)

@@ -12,9 +12,11 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.records import LineKind, RejectedLine
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine
+from normstat.storage.schema.retention_models import HostDeletion
 from normstat.storage.session import WriteSession
 
 # The columns of a stream that count lines, by kind.
@@ -107,3 +109,8 @@ async def announce(session: WriteSession, *, host: str, spec: str, last_sample_a
 def clean_text(value: str) -> str:
     """Return the text with what PostgreSQL cannot store escaped: NUL, and halves of surrogate pairs."""
     return value.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
+async def is_being_deleted(session: AsyncSession, host_id: int) -> bool:
+    """Return whether the deletion of the host was requested; the answer stays right while the host's row is locked."""
+    return await session.get(HostDeletion, host_id, populate_existing=True) is not None

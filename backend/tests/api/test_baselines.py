@@ -43,7 +43,7 @@ async def test_by_windows_and_all_of_its_versions(operator: httpx.AsyncClient) -
     assert (made.time_zone, made.rule, made.recording_until, made.group, made.excluded, made.archived_at) == (
         "UTC", None, None, None, [], None,
     )  # fmt: skip
-    assert made.profile == ProfileInfo(state="waiting", n_done=0, n_total=0, message="")
+    assert made.profile == ProfileInfo(state="queued", n_done=0, n_total=0, message="")
     later = WINDOW | {"end": "2026-11-21T10:05:00Z"}
     changed = await operator.patch(path, json={"windows": [later], "reason": "longer"})
     assert changed.json()["version"] == 2

@@ -50,7 +50,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     app = create_app(settings)
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
-        await session.execute(text("TRUNCATE users, sessions, hosts, imports CASCADE"))
+        await session.execute(text("TRUNCATE users, sessions, hosts, jobs CASCADE"))
     yield app
     await state.close()
 
@@ -105,7 +105,7 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, ru
     assert (handed["host"], handed["name"], handed["state"], handed["created_by"]) == (
         HOST,
         "folder/vmstat.out.gz",
-        "waiting",
+        "queued",
         "operator",
     )
     assert handed["n_bytes"] == len(gzip.compress(VMSTAT))
@@ -262,7 +262,7 @@ async def test_a_running_import_goes_on_in_the_next_process(
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
     assert (await until(operator, handed["id"], "running"))["finished_at"] is None
-    second = ImportQueue(state.engine, settings.import_dir, 1 << 40)
+    second = ImportQueue(state.engine, settings.database_url, settings.import_dir, 1 << 40)
     task = asyncio.create_task(second.run())
     done = await until(operator, handed["id"])
     task.cancel()
@@ -280,22 +280,24 @@ async def test_an_import_whose_file_is_gone_fails(operator: httpx.AsyncClient, s
     task = asyncio.create_task(state.imports.run())
     await asyncio.sleep(0.2)
     # Another machine may hold it; only after a while nobody does.
-    assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "waiting"
+    assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "queued"
     async with open_write_session(state.sessions) as session:
         seen_at = datetime.now(UTC) - timedelta(minutes=3)
-        await session.execute(text("UPDATE imports SET seen_at = :seen_at"), {"seen_at": seen_at})
+        await session.execute(text("UPDATE jobs SET heartbeat_at = :seen_at"), {"seen_at": seen_at})
     state.imports.wake()
     failed = await until(operator, handed["id"])
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert (failed["state"], failed["message"]) == (
         "failed",
-        "The server ended, and the file that was handed over is gone; hand it over again",
+        "The server ended, and the uploaded file is gone; upload it again",
     )
 
 
 async def test_two_processes_load_a_file_once(operator: httpx.AsyncClient, state: AppState, settings: Settings) -> None:
-    tasks = [asyncio.create_task(ImportQueue(state.engine, settings.import_dir, 1 << 40).run()) for _ in range(2)]
+    tasks = [
+        asyncio.create_task(ImportQueue(state.engine, settings.database_url, settings.import_dir, 1 << 40).run()) for _ in range(2)
+    ]
     ids = [(await hand_over(operator, VMSTAT, host=f"h{number}")).json()["id"] for number in range(4)]
     for queue_ in tasks:
         assert not queue_.done()
@@ -303,7 +305,7 @@ async def test_two_processes_load_a_file_once(operator: httpx.AsyncClient, state
     done = []
     for import_id in ids:
         # Nobody woke these two; they look by themselves, and here they are asked to.
-        await state.imports._run_next()
+        await state.imports.run_next()
         done.append(await until(operator, import_id))
     for task in tasks:
         task.cancel()
@@ -320,9 +322,9 @@ async def test_a_database_that_is_away_leaves_the_import_for_later(
     handed = (await hand_over(operator, VMSTAT)).json()
     with monkeypatch.context() as patched:
         patched.setattr(import_queue, "run_import", away)
-        assert not await state.imports._run_next()
+        assert not await state.imports.run_next()
     assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "running"
-    assert await state.imports._run_next()
+    assert await state.imports.run_next()
     assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "done"
 
 
@@ -334,7 +336,7 @@ async def test_a_defect_ends_the_import_and_not_the_queue(
 
     handed = (await hand_over(operator, VMSTAT)).json()
     monkeypatch.setattr(import_queue, "run_import", broken)
-    assert await state.imports._run_next()
+    assert await state.imports.run_next()
     failed = (await operator.get(f"/api/v1/imports/{handed['id']}")).json()
     assert (failed["state"], failed["message"]) == ("failed", "Internal server error; the server's log has the details")
     assert waiting_files(settings) == []

@@ -1,68 +1,83 @@
-"""Jobs run in one of several server processes, and in another one when that is gone."""
+"""Jobs by the API and by `normstat jobs`: listed, stopped, tried again, by those who may."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+import os
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from sqlalchemy import text
-from structlog.testing import capture_logs
 
 from normstat.api.state import AppState
-from normstat.jobs import build_scheduler, run_jobs
-from normstat.storage.leader import LEADER_LOCK, try_lead
-from normstat.storage.session import open_read_session
+from normstat.auth.roles import Role
+from normstat.storage.schema.job_models import Job, JobKind, JobState
+from normstat.storage.session import open_write_session
+from tests.api.people import People
+from tests.api.test_access import assert_envelope
 
-CHECK_S = 0.02
-
-
-async def until_logged(logs: Sequence[Mapping[str, object]], event: str, n: int = 1) -> None:
-    async with asyncio.timeout(120):
-        while sum(1 for entry in logs if entry["event"] == event) < n:  # noqa: ASYNC110 - a list has no event
-            await asyncio.sleep(0.01)
+API = "/api/v1/jobs"
 
 
-async def end(*tasks: asyncio.Task[None]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+@pytest.fixture
+async def ids(state: AppState) -> dict[JobKind, int]:
+    """A queued job of each kind."""
+    made = {}
+    async with open_write_session(state.sessions) as session:
+        await session.execute(text("DELETE FROM jobs"))
+        for kind in (JobKind.REPARSE, JobKind.RETENTION, JobKind.DELETION, JobKind.IMPORT):
+            job = Job(kind=kind, target=f"a {kind}", unit="bytes", n_total=8, asked_by="anna")
+            session.add(job)
+            await session.flush()
+            made[kind] = job.id
+    return made
 
 
-async def test_one_process_leads_and_another_follows_it(state: AppState) -> None:
-    with capture_logs() as logs:
-        first = asyncio.create_task(run_jobs(state.engine, state.sessions, check_s=CHECK_S))
-        await until_logged(logs, "jobs_started")
-        second = asyncio.create_task(run_jobs(state.engine, state.sessions, check_s=CHECK_S))
-        async with try_lead(state.engine) as leadership:
-            assert leadership is None
-        await asyncio.sleep(10 * CHECK_S)
-        assert [entry["event"] for entry in logs] == ["jobs_started"]
-        await end(first)
-        await until_logged(logs, "jobs_started", 2)
-        await end(second)
-    assert [entry["event"] for entry in logs] == ["jobs_started", "jobs_stopped"] * 2
+async def test_jobs_are_listed_stopped_and_tried_again(people: People, ids: dict[JobKind, int]) -> None:
+    reparse = ids[JobKind.REPARSE]
+    async with await people.enter(Role.OPERATOR) as operator, await people.enter(Role.VIEWER) as viewer:
+        listed = (await viewer.get(API)).json()["jobs"]
+        assert {job["id"] for job in listed} == set(ids.values())
+        assert [job["id"] for job in (await viewer.get(API, params={"kind": "reparse"})).json()["jobs"]] == [reparse]
+        assert (await viewer.get(API, params={"state": "done"})).json() == {"jobs": []}
+        assert (await viewer.get(API, params={"limit": 2})).json()["jobs"] == listed[:2]
+        assert_envelope(await viewer.get(API, params={"kind": "nothing"}), 422, "invalid_request")
+        one = (await viewer.get(f"{API}/{reparse}")).json()
+        assert (one["kind"], one["state"], one["n_done"], one["n_total"], one["unit"]) == ("reparse", "queued", 0, 8, "bytes")
+        assert_envelope(await viewer.post(f"{API}/{reparse}/stop"), 403, "not_allowed")
+        assert_envelope(await operator.post(f"{API}/{reparse}/retry"), 409, "conflict")
+        stopped = (await operator.post(f"{API}/{reparse}/stop")).json()
+        assert (stopped["state"], stopped["message"]) == ("stopped", "stopped by operator")
+        assert_envelope(await operator.post(f"{API}/{reparse}/stop"), 409, "conflict")
+        again = (await operator.post(f"{API}/{reparse}/retry")).json()
+        assert (again["state"], again["message"], again["finished_at"]) == ("queued", "", None)
+        assert_envelope(await operator.get(f"{API}/999999"), 404, "not_found")
 
 
-async def test_a_lost_connection_stops_the_jobs_until_it_leads_again(state: AppState) -> None:
-    with capture_logs() as logs:
-        task = asyncio.create_task(run_jobs(state.engine, state.sessions, check_s=CHECK_S))
-        await until_logged(logs, "jobs_started")
-        async with open_read_session(state.sessions) as session:
-            await session.execute(
-                text("SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND objid = :id"),
-                {"id": LEADER_LOCK & 0xFFFFFFFF},
-            )
-        await until_logged(logs, "jobs_started", 2)
-        await end(task)
-    assert [entry["event"] for entry in logs][:4] == ["jobs_started", "jobs_stopped", "jobs_lost_database", "jobs_started"]
+async def test_only_administrators_stop_what_removes_data(people: People, ids: dict[JobKind, int]) -> None:
+    async with await people.enter(Role.OPERATOR) as operator, await people.enter(Role.ADMINISTRATOR) as administrator:
+        retention = ids[JobKind.RETENTION]
+        assert_envelope(await operator.post(f"{API}/{retention}/stop"), 403, "not_allowed")
+        assert (await administrator.post(f"{API}/{retention}/stop")).json()["state"] == JobState.STOPPED
+        assert_envelope(await administrator.post(f"{API}/{ids[JobKind.DELETION]}/stop"), 409, "conflict")
 
 
-async def test_every_job_has_a_time(state: AppState) -> None:
-    scheduler = build_scheduler(state.sessions)
-    assert {job.id for job in scheduler.get_jobs()} == {
-        "delete_expired_logins",
-        "retention",
-        "rollups",
-        "update_baselines",
-        "profiles",
-        "note_sizes",
-        "keep_columnstores",
-    }
+async def test_the_command_lists_stops_and_retries(state: AppState, ids: dict[JobKind, int]) -> None:
+    def run(*words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "normstat", "jobs", *words],
+            env=os.environ | {"NORMSTAT_DATABASE_URL": state.settings.database_url, "PYTHONPATH": str(Path(__file__).parents[2])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    reparse = ids[JobKind.REPARSE]
+    status, said = run("list", "--kind", "reparse")
+    assert status == 0
+    assert said.splitlines()[1].split()[:3] == [str(reparse), "reparse", "a"]
+    assert "0 of 8 bytes" in said
+    assert run("stop", str(reparse)) == (0, f"job {reparse} is stopped\n")
+    assert run("stop", str(reparse)) == (1, f"normstat: Job {reparse} is stopped already\n")
+    assert run("retry", str(reparse)) == (0, f"job {reparse} is queued\n")
+    assert run("list", "--state", "failed") == (0, "no jobs\n")

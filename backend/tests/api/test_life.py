@@ -5,7 +5,7 @@ from fastapi import FastAPI
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.retention.deletion_worker import work_off_upkeep
+from normstat.retention.deletion_worker import work_off_removals
 from tests.api.people import People
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
@@ -32,9 +32,9 @@ async def test_rules_are_put_shown_and_applied(people: People, state: AppState) 
         assert [rule["updated_by"] for rule in changed["rules"]] == ["bert", "administrator"]
 
         run = await admin.post("/api/v1/retention/runs")
-        assert (run.status_code, run.json()["state"]) == (202, "waiting")
+        assert (run.status_code, run.json()["state"]) == (202, "queued")
         assert (await admin.post("/api/v1/retention/runs")).json()["id"] == run.json()["id"]
-        assert await work_off_upkeep(state.settings.database_url)
+        assert await work_off_removals(state.settings.database_url)
         ended = (await viewer.get("/api/v1/retention")).json()["runs"][0]
         assert (ended["id"], ended["state"], ended["n_samples"]) == (run.json()["id"], "done", 0)
 
@@ -59,13 +59,13 @@ async def test_a_host_is_deleted(people: People, state: AppState) -> None:
         await Agent(state.engine, "web1").send_file(vmstat_text(vmstat_times(5)))
         deleted = await admin.delete("/api/v1/hosts/web1")
         assert deleted.status_code == 202, deleted.text
-        assert (deleted.json()["host"], deleted.json()["state"]) == ("web1", "running")
+        assert (deleted.json()["host"], deleted.json()["state"]) == ("web1", "queued")
         assert (await viewer.get("/api/v1/hosts")).json()["hosts"] == []
         assert (await viewer.get("/api/v1/hosts/web1")).status_code == 404
         assert (await admin.delete("/api/v1/hosts/web1")).status_code == 404
         # Its token is revoked: the agent keeps what it has and says so.
         assert (await agent.post("/api/v1/ingest", headers={"Normstat-Host": "web1"})).status_code == 401
-        assert await work_off_upkeep(state.settings.database_url)
+        assert await work_off_removals(state.settings.database_url)
         found = [d for d in (await viewer.get("/api/v1/host-deletions")).json()["deletions"] if d["host"] == "web1"]
         assert (found[0]["state"], found[0]["n_samples"]) == ("done", 4)
 

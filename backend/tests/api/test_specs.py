@@ -130,7 +130,7 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
         assert wished.status_code == 202, wished.text
         reparse = Reparse.model_validate(wished.json())
         assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
-            "waiting",
+            "queued",
             "app_user",
             None,
             1,

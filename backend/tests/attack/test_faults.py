@@ -123,7 +123,7 @@ def test_everything_in_the_background_goes_on_after_the_database_died(postgres: 
         stop = threading.Event()
         listener = threading.Thread(target=hear, args=[server, client, heard, stop], daemon=True)
         listener.start()
-        wait_until(lambda: bool(events(server, "jobs_started")), "the jobs start")
+        wait_until(lambda: bool(events(server, "schedule_started")), "the jobs start")
         paths = start_work(client, server)
         for _ in range(3):
             postgres.crash()
@@ -132,7 +132,7 @@ def test_everything_in_the_background_goes_on_after_the_database_died(postgres: 
             time.sleep(2.5)
         fleet.wait_until(1.0)
         wait_for_work(client, paths)
-        wait_until(lambda: len(events(server, "jobs_started")) > 1, "the jobs start again", 120)
+        wait_until(lambda: len(events(server, "schedule_started")) > 1, "the jobs start again", 120)
         heard.clear()
         late = Agent(server.port, token, "late", vmstat_text(vmstat_times(20), seed=3), 1 << 20)
         late.run(threading.Event())

@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadFrame
 from normstat.ingest.protocol import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
+from normstat.retention.host_deletion import request_deletion
 from normstat.storage.backup import backup_plan
 from normstat.storage.backup.backup_plan import BackupPlan
-from normstat.storage.host_deletion import request_deletion
 from normstat.storage.schema.models import Chunk
 from normstat.storage.session import make_sessions, open_write_session
 from tests.generated import vmstat_text, vmstat_times

@@ -1,26 +1,24 @@
 """One host whose work fails, for whatever reason, stops none of the others, and is not tried again every minute."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import structlog
+from sqlalchemy import func, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.profiles import profile_job
-from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
-from normstat.retention.deletion_worker import work_off_upkeep
-from normstat.retention.retention_rules import RuleWish, RunState
+from normstat.retention import chunk_removal, host_deletion, retention_rules, retention_run
+from normstat.retention.deletion_worker import work_off_removals
+from normstat.retention.retention_rules import RuleWish
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.storage import host_deletion, reparse_rows
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.schema.baseline_models import ProfileJob
+from normstat.storage.schema.job_models import Job, JobState
 from normstat.storage.schema.models import Chunk, Stream
 from normstat.storage.session import open_write_session
 from normstat.storage.turns import Turns
@@ -112,7 +110,7 @@ async def test_profiles_of_the_others_are_made(
         await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
     failures = poison(monkeypatch, profile_job, "read_sketch", lambda _, host_id, *__: host_id == ids["mallory"])
     assert await make(sessions, LATE) == 2
-    states = query(database_url, "SELECT name, state, message FROM profile_jobs JOIN hosts ON id = host_id ORDER BY name")
+    states = query(database_url, "SELECT name, state, message FROM jobs JOIN hosts ON hosts.id = host_id ORDER BY name")
     assert states == [("alpha", "done", ""), ("mallory", "failed", "poisoned"), ("zulu", "done", "")]
     assert len(failures) == 1
 
@@ -125,18 +123,17 @@ async def test_a_profile_whose_samples_change_all_the_time_does_not_keep_the_oth
         window = Window(START, START + timedelta(hours=1))
         await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
         await session.flush()
-        job = await session.get_one(ProfileJob, (1, ids["mallory"]))
-        job.asked_at = LATE - timedelta(days=30)
-    turns: Turns[tuple[int, int]] = Turns("profile_failed")
+        early = {"queued_at": LATE - timedelta(days=30), "next_try_at": LATE - timedelta(days=30)}
+        await session.execute(update(Job).where(Job.host_id == ids["mallory"]).values(early))
     served: list[int] = []
 
     async def never(self: Any) -> str | None:
-        served.append(self._task.host_id)
+        served.append(self._host_id)
         return None
 
     monkeypatch.setattr(profile_job._Making, "work", never)
     for _ in range(6):
-        await profile_job.run_profiles(sessions, budget_s=0, now=LATE, turns=turns)
+        await profile_job.run_profiles(sessions, budget_s=0, now=LATE)
     assert served == 2 * [ids["mallory"], ids["alpha"], ids["zulu"]]
 
 
@@ -146,14 +143,14 @@ async def test_retention_goes_on_with_the_other_hosts_and_says_which_failed(
     poison(monkeypatch, retention_run, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
     monkeypatch.setattr(retention_run, "drop_oldest_part", no_part)
     run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=LATE)
-    assert run.state == RunState.FAILED
+    assert run.state == JobState.FAILED
     assert run.message == f"vmstat_linux of host {ids['mallory']}: poisoned"
     assert query(database_url, "SELECT DISTINCT host_id FROM samples.vmstat_linux") == [(ids["mallory"],)]
     # Its stream still says that it has samples, so that a backup has them.
     assert query(database_url, f"SELECT count(first_sample_at) FROM streams WHERE host_id = {ids['mallory']}") == [(1,)]
     monkeypatch.undo()
     run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=LATE)
-    assert (run.state, query(database_url, "SELECT count(*) FROM samples.vmstat_linux")) == (RunState.DONE, [(0,)])
+    assert (run.state, query(database_url, "SELECT count(*) FROM samples.vmstat_linux")) == (JobState.DONE, [(0,)])
     assert query(database_url, "SELECT count(*) FROM streams WHERE first_sample_at IS NOT NULL") == [(0,)]
 
 
@@ -166,7 +163,7 @@ async def test_retention_removes_the_raw_bytes_of_the_other_streams(
 ) -> None:
     poison(monkeypatch, chunk_removal, "_remove_some", lambda _, __, ___, host_id, ____: host_id == ids["mallory"])
     run = await apply(sessions, RuleWish(None, None, 1), now=LATE + timedelta(days=36500))
-    assert run.state == RunState.FAILED
+    assert run.state == JobState.FAILED
     assert "poisoned" in run.message
     left = f"SELECT DISTINCT host_id FROM {Chunk.__tablename__} JOIN {Stream.__tablename__} ON id = stream_id"
     assert query(database_url, left) == [(ids["mallory"],)]
@@ -179,16 +176,16 @@ async def test_hosts_are_deleted_behind_one_that_cannot_be(
         for host in ("mallory", "alpha"):
             await host_deletion.request_deletion(session, host, requested_by="anna")
     failures = poison(monkeypatch, host_deletion, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
-    turns: Turns[deletion_worker.Work] = Turns("upkeep_failed")
     for _ in range(3):
-        assert await work_off_upkeep(database_url, turns)
+        assert await work_off_removals(database_url)
     assert len(failures) == 1
     assert query(database_url, "SELECT id FROM hosts ORDER BY id") == [(ids["mallory"],), (ids["zulu"],)]
-    # Who waits for it on the command line is told.
-    with pytest.raises(Poison):
-        await work_off_upkeep(database_url)
+    failed = "SELECT state, message, next_try_at > now() FROM jobs WHERE target = 'mallory'"
+    assert query(database_url, failed) == [("failed", "poisoned", True)]
     monkeypatch.undo()
-    assert await work_off_upkeep(database_url)
+    async with open_write_session(sessions) as session:
+        await session.execute(update(Job).where(Job.target == "mallory").values(next_try_at=func.now()))
+    assert await work_off_removals(database_url)
     assert query(database_url, "SELECT id FROM hosts") == [(ids["zulu"],)]
 
 
@@ -200,8 +197,8 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
         await retention_rules.put_rules(session, [RuleWish("vmstat_linux", 1, None)], updated_by="anna")
         await retention_rules.add_run(session, created_by="anna")
     poison(monkeypatch, retention_rules, "read_rules", lambda *_: True)
-    assert await work_off_upkeep(database_url)
-    assert query(database_url, "SELECT state, message FROM retention_runs") == [("failed", "poisoned")]
+    assert await work_off_removals(database_url)
+    assert query(database_url, "SELECT state, message FROM jobs") == [("failed", "poisoned")]
 
 
 async def test_streams_are_read_again_behind_one_that_cannot_be(
@@ -213,40 +210,3 @@ async def test_streams_are_read_again_behind_one_that_cannot_be(
     record = await look(sessions, reparse_id)
     assert (record.state, record.n_streams_done, record.n_streams) == ("failed", 2, 3)
     assert "poisoned" in record.message
-
-
-@pytest.mark.parametrize("place", ["upkeep", "reparses", "imports"])
-async def test_no_loop_in_the_background_ends_by_a_defect(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
-    second_try = asyncio.Event()
-    n_tries = 0
-
-    async def fail(*_: object) -> bool:
-        nonlocal n_tries
-        n_tries += 1
-        if n_tries > 1:
-            second_try.set()
-        raise Poison("poisoned")
-
-    if place == "upkeep":
-        monkeypatch.setattr(deletion_worker, "_list_work", fail)
-        monkeypatch.setattr(deletion_worker, "DEFECT_WAIT_S", 0.0)
-        loop = deletion_worker.run_upkeep(database_url, sessions, poll_s=0.0)
-    elif place == "reparses":
-        monkeypatch.setattr(reparse_rows, "has_open_reparses", fail)
-        monkeypatch.setattr(reparse_worker, "DEFECT_WAIT_S", 0.0)
-        loop = reparse_worker.run_reparses(database_url, sessions, poll_s=0.0)
-    else:
-        queue = ImportQueue(engine, None, 1 << 20)
-        monkeypatch.setattr(queue, "_run_next", fail)
-        monkeypatch.setattr("normstat.ingest.imports.import_queue.CHECK_S", 0.0)
-        loop = queue.run()
-    task = asyncio.create_task(loop)
-    try:
-        async with asyncio.timeout(60):
-            await second_try.wait()
-        assert not task.done()
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

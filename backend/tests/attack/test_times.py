@@ -18,13 +18,15 @@ from normstat.ingest.imports.import_options import check_options
 from normstat.ingest.stream_samples import ODD_TIME_REASON
 from normstat.query.host_lists import list_hosts
 from normstat.query.report_coverage import read_coverage
-from normstat.retention.deletion_worker import work_off_upkeep
-from normstat.retention.retention_rules import RuleWish, RunState
+from normstat.retention import host_deletion
+from normstat.retention.deletion_worker import work_off_removals
+from normstat.retention.retention_rules import RuleWish
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.storage import chunks, host_deletion
+from normstat.storage import chunks
 from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import EPOCH, LATEST, Window, to_us
 from tests.addons import APP_USER, app_user_text
@@ -216,11 +218,11 @@ async def test_pages_and_profiles_of_such_hosts_are_read(sessions: Sessions) -> 
 @pytest.mark.usefixtures("old")
 async def test_retention_and_deletion_remove_every_row(sessions: Sessions, database_url: str) -> None:
     run = await apply(sessions, RuleWish("vmstat_linux", 1, None), now=START - timedelta(days=5))
-    assert (run.state, run.n_samples) == (RunState.DONE, 2)
+    assert (run.state, run.n_samples) == (JobState.DONE, 2)
     for host in ("mallory", "past", "future"):
         async with open_write_session(sessions) as session:
             await host_deletion.request_deletion(session, host, requested_by="anna")
-    assert await work_off_upkeep(database_url)
+    assert await work_off_removals(database_url)
     assert query(database_url, "SELECT name FROM hosts") == [("later",)]
     assert query(database_url, "SELECT count(*), min(time) FROM samples.vmstat_linux") == [(40, START)]
 

@@ -14,7 +14,8 @@ from normstat.storage import baseline_rows
 from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import BaselineChange
 from normstat.storage.baseline_versions import SETTLE, list_versions
-from normstat.storage.schema.baseline_models import Baseline, ProfileJob
+from normstat.storage.schema.baseline_models import Baseline
+from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
@@ -154,7 +155,7 @@ async def test_one_that_cannot_be_kept_does_not_keep_others_from_it(sessions: Se
     good = await make(sessions, name="good", rule=WEEKDAYS)
     async with open_write_session(sessions) as session:
         await session.execute(update(Baseline).where(Baseline.id == broken.id).values(time_zone="Nowhere/Else"))
-        await session.execute(text("DELETE FROM profile_jobs"))
+        await session.execute(text("DELETE FROM jobs"))
     with capture_logs() as logs:
         await update_baselines(sessions, NOW + timedelta(days=5))
     assert [(entry["event"], entry.get("baseline")) for entry in logs if entry["log_level"] == "warning"] == [
@@ -162,7 +163,7 @@ async def test_one_that_cannot_be_kept_does_not_keep_others_from_it(sessions: Se
     ]
     assert (await look(sessions, good.id)).version == 2
     async with open_read_session(sessions) as session:
-        assert set(await session.scalars(select(ProfileJob.baseline_id))) == {broken.id, good.id}
+        assert set(await session.scalars(select(Job.baseline_id))) == {broken.id, good.id}
 
 
 async def test_what_cannot_be(sessions: Sessions) -> None:

@@ -38,7 +38,7 @@ async def test_profiles_are_made_and_listed(sessions: async_sessionmaker[AsyncSe
     async with open_write_session(sessions) as session:
         window = Window(START, START + timedelta(hours=1))
         await create_baseline(session, BaselineDraft("quiet hour", "", ("web1",), (window,), "ann"))
-    assert "waiting" in await command(database_url, "status")
+    assert "queued" in await command(database_url, "status")
     assert "0 profiles built" in await command(database_url, "work", "--host", "web2")
     assert "1 profiles built" in await command(database_url, "work")
     listed = await command(database_url, "status")

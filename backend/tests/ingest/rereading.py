@@ -9,10 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.ingest.reparse.reparse_worker import work_off
+from normstat.jobs.claims import REPARSE_LOCK
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import REPARSE_LOCK, ReparseRecord, ReparseScope
+from normstat.storage.reparse_rows import ReparseRecord, ReparseScope
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
 from normstat.storage.user_specs import put_user_spec, refresh_catalogue

@@ -9,9 +9,10 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.storage.host_deletion import delete_host, request_deletion
+from normstat.retention.deletion_worker import work_off_removals
+from normstat.retention.host_deletion import request_deletion
 from normstat.storage.hypertables import keep_columnstores
-from normstat.storage.reparse_rows import JobState
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_write_session
 from normstat.storage.stat_tables import SCHEMA
 from tests.addons import APP_USER, app_user_text
@@ -136,7 +137,7 @@ async def test_a_host_is_deleted_and_the_others_stay(
     assert pack(database_url) == 0
     async with open_write_session(sessions) as session:
         host_id = (await request_deletion(session, "alpha", requested_by="admin")).host_id
-    await delete_host(sessions, host_id)
+    assert await work_off_removals(database_url)
     assert query(database_url, f"SELECT count(*) FROM samples.vmstat_linux WHERE host_id = {host_id}") == [(0,)]
     assert await export(engine, "beta") == before
 

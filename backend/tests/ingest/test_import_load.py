@@ -18,7 +18,7 @@ from normstat.errors import BadRequest, DatabaseAway, NotFound
 from normstat.ingest.batching import Recording, ingest_request
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
-from normstat.ingest.imports.import_run import Job, run_import
+from normstat.ingest.imports.import_run import ImportSource, run_import
 from normstat.ingest.imports.unpacking import Stopped
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
@@ -55,7 +55,7 @@ async def load_files(
     engine: AsyncEngine, *paths: Path, options: ImportOptions = NOTHING, host: str = "alpha"
 ) -> list[ImportedFile]:
     results = Results()
-    await run_import(engine, Job(host, paths, options, 1 << 40), results)
+    await run_import(engine, ImportSource(host, paths, options, 1 << 40), results)
     return [results.files[position] for position in sorted(results.files)]
 
 
@@ -258,7 +258,7 @@ async def test_an_import_that_was_stopped_goes_on(
     (tmp_path / "vmstat.out").write_bytes(text)
     await load_files(engine, tmp_path, host="whole")
     with pytest.raises(Stopped):
-        await run_import(engine, Job("alpha", [tmp_path], NOTHING, 1 << 40), Results(stop_at=len(text) // 2))
+        await run_import(engine, ImportSource("alpha", [tmp_path], NOTHING, 1 << 40), Results(stop_at=len(text) // 2))
     ((n_there,),) = query(database_url, "SELECT acked_offset FROM streams JOIN hosts h ON h.id = host_id WHERE h.name = 'alpha'")
     assert 0 < int(str(n_there)) < len(text)
     (result,) = await load_files(engine, tmp_path)

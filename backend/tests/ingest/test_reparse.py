@@ -6,7 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, NotFound
 from normstat.stats.engine.lines import TOO_LONG
-from normstat.storage.reparse_rows import JobState, ReparseScope
+from normstat.storage.reparse_rows import ReparseScope
+from normstat.storage.schema.job_models import JobState
 from tests.addons import APP_USER, app_user_text
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.batching import Recording, ingest_request
 from normstat.stats.records import Timing
-from normstat.storage.reparse_rows import JobState
+from normstat.storage.schema.job_models import JobState
 from tests.golden_captures import Capture, captures
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import ANY_HOST, stream

@@ -18,10 +18,12 @@ from normstat.ingest.reparse import reparse_stream as reparse_module
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.ingest.reparse.reparse_worker import run_reparses, work_off
 from normstat.ingest.reparse.staging import Replaced, Span, Staging
+from normstat.jobs.claims import REPARSE_LOCK
 from normstat.storage import reparse_rows
 from normstat.storage.lookup import find_stat, require_host
-from normstat.storage.reparse_rows import JobState, ReparseScope
+from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.sample_pages import Page, PageQuery, read_pages
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
@@ -259,7 +261,7 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
         process.send_signal(signal.SIGKILL)
         await asyncio.to_thread(process.communicate)
         connection.rollback()
-    await wait_for(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({reparse_rows.REPARSE_LOCK})")
+    await wait_for(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({REPARSE_LOCK})")
     # The first one is done, the others are as they were; nothing is left of what was staged.
     counts = query(database_url, "SELECT stream_id, count(wait), count(wait_ms) FROM stat.app_user GROUP BY 1 ORDER BY 1")
     n_rows = int(str(old[0][1]))
@@ -271,7 +273,7 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
 
     # A server that starts afterwards takes it up.
     server = asyncio.create_task(run_reparses(database_url, sessions, poll_s=0.05))
-    await wait_for(database_url, "SELECT FROM reparses WHERE finished_at IS NOT NULL")
+    await wait_for(database_url, "SELECT FROM jobs WHERE finished_at IS NOT NULL")
     server.cancel()
     ended = await look(sessions, 1)
     assert (ended.state, ended.n_streams_done, ended.n_samples_after) == (JobState.DONE, 3, 3 * n_rows)
@@ -304,7 +306,7 @@ async def test_stopped_it_leaves_what_it_did_not_finish(
     reparse_id = await wish(sessions)
     with locked_host(database_url):
         work = asyncio.create_task(work_off(database_url))
-        await wait_for(database_url, "SELECT FROM reparses WHERE state = 'running'")
+        await wait_for(database_url, "SELECT FROM jobs WHERE state = 'running'")
         async with open_write_session(sessions) as session:
             await reparse_rows.stop_reparse(session, reparse_id, "stopped by anna")
     await work

@@ -5,7 +5,7 @@ from sqlalchemy import text as sql_text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.reparse import recover_state
-from normstat.storage.reparse_rows import JobState
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_write_session
 from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_user_text

@@ -12,7 +12,8 @@ from normstat.profiles.stored_profile import LoadedProfile, load_profile
 from normstat.scoring.summary import Summary
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.profile_marks import Changed, mark_profiles
-from normstat.storage.schema.baseline_models import Profile, ProfileJob, ProfilePiece
+from normstat.storage.schema.baseline_models import Profile, ProfilePiece
+from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import StatTable
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.stream_rows import lock_host_by_id
@@ -76,7 +77,7 @@ def hours(start: datetime, n: float) -> Window:
 
 async def job(sessions: Sessions) -> tuple[str, int, int, str]:
     async with sessions() as session:
-        row = (await session.execute(select(ProfileJob.state, ProfileJob.n_done, ProfileJob.n_total, ProfileJob.message))).one()
+        row = (await session.execute(select(Job.state, Job.n_done, Job.n_total, Job.message))).one()
         return row.state, row.n_done, row.n_total, row.message
 
 

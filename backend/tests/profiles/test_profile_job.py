@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.jobs.claims import PROFILES, open_claims_in
 from normstat.profiles import profile_job
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.sketch_reader import read_sketch
 from normstat.storage import profile_rows
 from normstat.storage.baseline_rows import BaselineChange, update_baseline
 from normstat.storage.lookup import StatRef
-from normstat.storage.profile_jobs import hold_lock
 from normstat.storage.schema.baseline_models import ProfilePiece
 from normstat.storage.session import open_write_session
 from normstat.window import Window
@@ -142,7 +142,7 @@ async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: p
     monkeypatch.setattr(profile_job, "read_sketch", die)
     with pytest.raises(asyncio.CancelledError):
         await make(sessions)
-    assert (await job(sessions))[:3] == ("working", 1, 7)
+    assert (await job(sessions))[:3] == ("running", 1, 7)
     assert await n_pieces(sessions) == 1
     assert await load(sessions, baseline_id) is None
     assert await make(sessions) == 1
@@ -168,7 +168,7 @@ async def test_little_time_is_enough_in_the_end(sessions: Sessions, monkeypatch:
 async def test_only_one_process_makes_profiles(sessions: Sessions) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     await create(sessions, hours(START, 3))
-    async with hold_lock(sessions) as is_ours:
-        assert is_ours
+    async with open_claims_in(sessions, PROFILES) as claims:
+        assert claims is not None
         assert await make(sessions) is None
     assert await make(sessions) == 1

@@ -11,7 +11,8 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, Conflict, NotFound
-from normstat.storage import baseline_rows, exclusion_rows, host_deletion, host_group_rows, mute_rows
+from normstat.retention import host_deletion
+from normstat.storage import baseline_rows, exclusion_rows, host_group_rows, mute_rows
 from normstat.storage.baseline_records import RuleInfo
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.baseline_versions import (
@@ -27,7 +28,8 @@ from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.storage.host_group_rows import GroupChange
 from normstat.storage.mute_rows import MuteDraft
 from normstat.storage.schema import migrations
-from normstat.storage.schema.baseline_models import Baseline, ProfileJob
+from normstat.storage.schema.baseline_models import Baseline
+from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_write_session
 from normstat.window import Window
@@ -65,12 +67,12 @@ async def host_id(session: AsyncSession, name: str = "web1") -> int:
 
 
 async def jobs(session: AsyncSession) -> dict[tuple[int, str], str]:
-    query = select(ProfileJob.baseline_id, Host.name, ProfileJob.state).join(Host, Host.id == ProfileJob.host_id)
-    return {(baseline_id, host): state for baseline_id, host, state in await session.execute(query)}
+    query = select(Job.baseline_id, Host.name, Job.state).join(Host, Host.id == Job.host_id)
+    return {(baseline_id or 0, host): state for baseline_id, host, state in await session.execute(query)}
 
 
 async def finish_jobs(session: AsyncSession) -> None:
-    await session.execute(update(ProfileJob).values(state="done", n_done=3, n_total=3, finished_at=func.now()))
+    await session.execute(update(Job).values(state="done", n_done=3, n_total=3, finished_at=func.now()))
 
 
 async def test_every_version_stays_readable(session: AsyncSession) -> None:
@@ -114,20 +116,20 @@ async def test_what_changes_nothing_makes_no_version(session: AsyncSession) -> N
 
 async def test_a_change_asks_for_profiles_of_the_hosts_that_there_are(session: AsyncSession) -> None:
     made = await baseline_rows.create_baseline(session, draft("plain", hours(1, 2), hosts=("web1", "web2")))
-    assert await jobs(session) == {(made.id, "web1"): "waiting", (made.id, "web2"): "waiting"}
+    assert await jobs(session) == {(made.id, "web1"): "queued", (made.id, "web2"): "queued"}
     assert made.profile is not None
-    assert (made.profile.state, made.profile.n_total) == ("waiting", 0)
+    assert (made.profile.state, made.profile.n_total) == ("queued", 0)
     await finish_jobs(session)
     await baseline_rows.update_baseline(session, made.id, change(name="renamed"))
     assert set((await jobs(session)).values()) == {"done"}
     moved = await baseline_rows.update_baseline(session, made.id, change(hosts=("web2", "web3")))
-    assert await jobs(session) == {(made.id, "web2"): "waiting", (made.id, "web3"): "waiting"}
+    assert await jobs(session) == {(made.id, "web2"): "queued", (made.id, "web3"): "queued"}
     assert (moved.version, moved.hosts) == (2, ["web2", "web3"])
     await finish_jobs(session)
     await ask_for_profile(session, made.id, [await host_id(session, "web2")])
     shown = (await baseline_rows.read_baseline(session, made.id)).profile
     assert shown is not None
-    assert (shown.state, shown.n_done, shown.n_total) == ("waiting", 3, 3)
+    assert (shown.state, shown.n_done, shown.n_total) == ("queued", 3, 3)
 
 
 async def test_an_exclusion_is_left_out_by_all_that_hold_it(session: AsyncSession) -> None:
@@ -138,7 +140,7 @@ async def test_an_exclusion_is_left_out_by_all_that_hold_it(session: AsyncSessio
     await finish_jobs(session)
     record, n_baselines = await exclusion_rows.create_exclusion(session, incident(hours(9.5, 12), "web1"))
     assert (n_baselines, record.host, record.start) == (2, "web1", DAY + timedelta(hours=9.5))
-    assert {key for key, state in (await jobs(session)).items() if state == "waiting"} == {(whole.id, "web1"), (part.id, "web1")}
+    assert {key for key, state in (await jobs(session)).items() if state == "queued"} == {(whole.id, "web1"), (part.id, "web1")}
     web1, web2 = await host_id(session), await host_id(session, "web2")
     assert await effective_windows(session, whole.id, web1) == (hours(0, 9.5), hours(12, 24))
     assert await effective_windows(session, whole.id, web2) == (hours(0, 24),)
@@ -159,7 +161,7 @@ async def test_an_exclusion_is_left_out_by_all_that_hold_it(session: AsyncSessio
     assert [item.id for item in await exclusion_rows.list_exclusions(session, window=hours(11, 30))] == [record.id]
     await finish_jobs(session)
     assert await exclusion_rows.delete_exclusion(session, record.id) == 2
-    assert {key for key, state in (await jobs(session)).items() if state == "waiting"} == {(whole.id, "web1"), (part.id, "web1")}
+    assert {key for key, state in (await jobs(session)).items() if state == "queued"} == {(whole.id, "web1"), (part.id, "web1")}
     assert await effective_windows(session, part.id, web1) == (hours(9.6, 11),)
     with pytest.raises(NotFound, match="no exclusion"):
         await exclusion_rows.delete_exclusion(session, record.id)
@@ -247,7 +249,7 @@ async def test_copy_and_archive(session: AsyncSession) -> None:
     assert [moving.id for moving in await baseline_rows.list_scheduled(session)] == [copied.id]
     await finish_jobs(session)
     back = await baseline_rows.archive_baseline(session, made.id, is_archived=False)
-    assert (back.archived_at, back.profile and back.profile.state) == (None, "waiting")
+    assert (back.archived_at, back.profile and back.profile.state) == (None, "queued")
 
 
 async def test_windows_of_a_rule_and_of_a_recording_are_not_changed_by_hand(session: AsyncSession) -> None:
@@ -282,7 +284,7 @@ async def test_profiles_follow_windows_that_go_on(session: AsyncSession) -> None
     async def due(at: datetime) -> int:
         """How many are asked for at that time; afterwards they are done."""
         n_asked = await ask_for_what_is_due(session, at)
-        await session.execute(update(ProfileJob).where(ProfileJob.state == "waiting").values(asked_at=at))
+        await session.execute(update(Job).where(Job.state == "queued").values(queued_at=at))
         await finish_jobs(session)
         return n_asked
 
@@ -294,9 +296,9 @@ async def test_profiles_follow_windows_that_go_on(session: AsyncSession) -> None
     assert await due(end + SETTLE) == 1, "once more with the last samples"
     assert await due(end + timedelta(days=9)) == 0
     # What is at work is not asked for again, and what nobody ever asked for is.
-    await session.execute(update(ProfileJob).values(state="working", asked_at=start))
+    await session.execute(update(Job).values(state="running", queued_at=start))
     assert await ask_for_what_is_due(session, end + timedelta(days=9)) == 0
-    await session.execute(delete(ProfileJob))
+    await session.execute(delete(Job))
     assert await due(end + timedelta(days=9)) == 2
 
 
@@ -369,7 +371,7 @@ async def test_baselines_of_before_have_a_version(empty_database_url: str) -> No
             " FROM baseline_versions AS v JOIN baselines AS b ON b.id = v.baseline_id ORDER BY 1"
         ).fetchall()
         assert rows == [(1, 3, True, ["web1", "web2"], "UTC", "ann"), (2, 1, True, [], "UTC", "bob")]
-        assert connection.execute("SELECT count(*) FROM profile_jobs WHERE state = 'waiting'").fetchall() == [(2,)]
+        assert connection.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchall() == [(2,)]
     migrations.downgrade(empty_database_url, "0006")
     with psycopg.connect(empty_database_url) as connection:
         assert connection.execute("SELECT count(*) FROM baselines").fetchall() == [(2,)]

@@ -13,11 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.auth.accounts import create_agent_token
 from normstat.errors import NotAllowed, NotFound
 from normstat.ingest.batching import AgentIdentity
+from normstat.jobs.claims import REMOVAL_LOCK
 from normstat.query.host_lists import list_hosts
-from normstat.retention.deletion_worker import UPKEEP_LOCK, work_off_upkeep
-from normstat.storage import host_deletion
-from normstat.storage.host_deletion import DeletionRecord, DeletionState
-from normstat.storage.reparse_rows import JobState, ReparseScope
+from normstat.retention import host_deletion
+from normstat.retention.deletion_worker import work_off_removals
+from normstat.retention.host_deletion import DeletionRecord
+from normstat.storage.reparse_rows import ReparseScope
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
 from tests.e2e.product import wait_until
@@ -76,12 +78,12 @@ async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessio
     ((alpha,),) = query(database_url, "SELECT id FROM hosts WHERE name = 'alpha'")
     n_samples = sum(left_of(database_url, int(str(alpha)))[f"samples.{stat}"] for stat in ("vmstat_linux", "mpstat_linux"))
     record = await request(sessions)
-    assert (record.host, record.state, record.n_samples) == ("alpha", DeletionState.RUNNING, 0)
+    assert (record.host, record.state, record.n_samples) == ("alpha", JobState.QUEUED, 0)
     assert await names(sessions) == ["beta"]
-    assert await work_off_upkeep(database_url)
+    assert await work_off_removals(database_url)
     async with open_read_session(sessions) as session:
         (ended,) = await host_deletion.list_deletions(session)
-    assert (ended.state, ended.n_samples) == (DeletionState.DONE, n_samples)
+    assert (ended.state, ended.n_samples) == (JobState.DONE, n_samples)
     assert left_of(database_url, record.host_id) == {}
     assert query(database_url, "SELECT name FROM hosts") == [("beta",)]
     assert await export(engine, "beta") == other
@@ -102,7 +104,7 @@ async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessi
     text = vmstat_text(vmstat_times(7))
     assert await Agent(engine).send_file(text, key="new") == len(text)
     assert await names(sessions) == ["alpha", "beta"]
-    assert await work_off_upkeep(database_url)
+    assert await work_off_removals(database_url)
     assert left_of(database_url, old.host_id) == {}
     assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")[0] == ("alpha", 6)
     # The name again, while it is another host.
@@ -133,13 +135,13 @@ async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, se
         process.send_signal(signal.SIGKILL)
         process.wait()
         connection.rollback()
-    free = f"SELECT WHERE pg_try_advisory_xact_lock({UPKEEP_LOCK})"
+    free = f"SELECT WHERE pg_try_advisory_xact_lock({REMOVAL_LOCK})"
     wait_until(lambda: bool(query(database_url, free)), "the lock of the killed command is free")
     assert await names(sessions) == ["beta"]
-    assert await work_off_upkeep(database_url)
+    assert await work_off_removals(database_url)
     async with open_read_session(sessions) as session:
         (ended,) = await host_deletion.list_deletions(session)
-    assert ended.state is DeletionState.DONE
+    assert ended.state is JobState.DONE
     assert left_of(database_url, ended.host_id) == {}
     # What was deleted before the kill counts, and once.
     assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1") == [("beta", 89)]

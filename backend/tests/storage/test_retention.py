@@ -8,9 +8,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest
+from normstat.jobs.claims import REMOVALS, open_claims_in
 from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
-from normstat.retention.retention_rules import RuleWish, RunRecord, RunState
-from normstat.storage.reparse_rows import JobState, ReparseScope
+from normstat.retention.retention_rules import RuleWish, RunRecord
+from normstat.storage.reparse_rows import ReparseScope
+from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.user_specs import refresh_catalogue
 from tests.addons import APP_USER, app_user_text
@@ -44,7 +46,11 @@ async def apply(sessions: Sessions, *wishes: RuleWish, now: datetime = NOW) -> R
     async with open_write_session(sessions) as session:
         await retention_rules.put_rules(session, wishes, updated_by="anna")
         run = await retention_rules.add_run(session, created_by="anna")
-    return await retention_run.apply_rules(sessions, run.id, now=now)
+    async with open_claims_in(sessions, REMOVALS) as claims:
+        assert claims is not None
+        claim = await claims.next(of=[run.job_id])
+        assert claim is not None
+        return await retention_run.apply_rules(sessions, claim, now=now)
 
 
 def times(url: str, stat: str) -> tuple[int, datetime]:
@@ -58,7 +64,7 @@ async def test_without_rules_nothing_goes(agent: Agent, sessions: Sessions, data
     await fill(agent)
     before = times(database_url, "vmstat_linux"), times(database_url, "mpstat_linux")
     run = await apply(sessions)
-    assert (run.state, run.n_samples, run.n_chunks) == (RunState.DONE, 0, 0)
+    assert (run.state, run.n_samples, run.n_chunks) == (JobState.DONE, 0, 0)
     assert (times(database_url, "vmstat_linux"), times(database_url, "mpstat_linux")) == before
 
 
@@ -82,7 +88,7 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(
     assert times(database_url, "vmstat_linux")[0] == n_vmstat
     n_left, first = times(database_url, "mpstat_linux")
     assert first > border
-    assert (run.state, run.message, run.n_samples) == (RunState.DONE, "", n_mpstat - n_left)
+    assert (run.state, run.message, run.n_samples) == (JobState.DONE, "", n_mpstat - n_left)
     assert run.n_samples > 100
     # Digit for digit the same but for what went.
     left = (await export(engine, stat="mpstat_linux")).splitlines()
@@ -109,7 +115,7 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(
         assert counts == [("mpstat_linux", 3, True), ("vmstat_linux", 5, False)]
     # Again: nothing is left to do.
     again = await apply(sessions, RuleWish("mpstat_linux", 3, None))
-    assert (again.state, again.n_samples, again.n_instances) == (RunState.DONE, 0, 0)
+    assert (again.state, again.n_samples, again.n_instances) == (JobState.DONE, 0, 0)
 
 
 async def test_the_rule_for_all_others(agent: Agent, sessions: Sessions, database_url: str) -> None:
@@ -148,7 +154,7 @@ async def test_raw_bytes_go_apart_and_their_samples_are_never_lost(
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE chunks SET received_at = %s FROM streams WHERE id = stream_id AND key = 'young'", [NOW])
     run = await apply(sessions, RuleWish("app_user", None, 7))
-    assert (run.state, run.n_samples, run.n_chunks, run.n_chunk_bytes) == (RunState.DONE, 0, 8, bounds[8])
+    assert (run.state, run.n_samples, run.n_chunks, run.n_chunk_bytes) == (JobState.DONE, 0, 8, bounds[8])
     left = query(database_url, "SELECT key, min(start_offset) FROM chunks JOIN streams ON id = stream_id GROUP BY 1 ORDER BY 1")
     assert left == [("k", bounds[8]), ("young", 0)]
     # The samples stay, and a reparse says why it leaves them alone.
@@ -198,12 +204,12 @@ async def test_what_is_no_rule(sessions: Sessions) -> None:
 
 
 async def test_the_night_wishes_only_where_there_are_rules(sessions: Sessions, database_url: str) -> None:
-    await deletion_worker.wish_nightly_retention(sessions)
+    await deletion_worker.queue_nightly_retention(sessions)
     async with open_write_session(sessions) as session:
         assert await retention_rules.list_runs(session) == []
         await retention_rules.put_rules(session, [RuleWish(None, 365, None)], updated_by="anna")
-    await deletion_worker.wish_nightly_retention(sessions)
-    assert await deletion_worker.work_off_upkeep(database_url)
+    await deletion_worker.queue_nightly_retention(sessions)
+    assert await deletion_worker.work_off_removals(database_url)
     async with open_read_session(sessions) as session:
         (run,) = await retention_rules.list_runs(session)
-    assert (run.state, run.created_by) == (RunState.DONE, deletion_worker.NIGHTLY)
+    assert (run.state, run.created_by) == (JobState.DONE, deletion_worker.NIGHTLY)

@@ -16,6 +16,8 @@ import type {
   HostList,
   Import,
   ImportList,
+  Job,
+  JobList,
   InstanceList,
   Me,
   NewToken,
@@ -304,6 +306,20 @@ export function listImports(options: Signal): Promise<ImportList> {
 /** Fetch one import with all its files; a list only has the first files of each. */
 export function getImport(id: number, options: Signal): Promise<Import> {
   return answered(client.GET("/api/v1/imports/{id}", { ...options, params: { path: { id } } }));
+}
+
+export function listJobs(options: Signal): Promise<JobList> {
+  return answered(client.GET("/api/v1/jobs", options));
+}
+
+/** Stop a job that is queued or running; what it did so far stays. */
+export function stopJob(id: number): Promise<Job> {
+  return answered(client.POST("/api/v1/jobs/{id}/stop", { params: { path: { id } } }));
+}
+
+/** Queue a failed or stopped job again. */
+export function retryJob(id: number): Promise<Job> {
+  return answered(client.POST("/api/v1/jobs/{id}/retry", { params: { path: { id } } }));
 }
 
 /** Stop a running import, or remove a finished one from the list; its samples are kept. */

@@ -89,6 +89,12 @@ export const reparsesQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.reparses.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
+export const jobsQuery = queryOptions({
+  queryKey: ["jobs"],
+  queryFn: ({ signal }) => endpoints.listJobs({ signal }),
+  refetchInterval: ({ state }) => (state.data?.jobs.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
+});
+
 /** The queries that a reparse invalidates. */
 export const REPARSE_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
 
@@ -153,8 +159,7 @@ export const retentionQuery = queryOptions({
 export const hostDeletionsQuery = queryOptions({
   queryKey: ["host-deletions"],
   queryFn: ({ signal }) => endpoints.listHostDeletions({ signal }),
-  refetchInterval: ({ state }) =>
-    state.data?.deletions.some(({ state }) => state === "running") === true ? PROGRESS_MS : IDLE_MS,
+  refetchInterval: ({ state }) => (state.data?.deletions.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
 /** The queries that deleting a host invalidates. */

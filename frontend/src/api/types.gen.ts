@@ -14,7 +14,7 @@ export interface paths {
     put?: never;
     /**
      * Create Agent Token
-     * @description Make a token for one host (which is made if it is new), or for any host.
+     * @description Create an agent token for one host (created if new), or for any host.
      */
     post: operations["createAgentToken"];
     delete?: never;
@@ -30,7 +30,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke Agent Token
-     * @description Revoke an agent token; its agent keeps its data and is answered 401 from now on.
+     * @description Revoke an agent token; its agent keeps its data and gets 401 from now on.
      */
     delete: operations["revokeAgentToken"];
     options?: never;
@@ -42,7 +42,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Agent File
-     * @description Hand out the agent script, its installer or a list of commands; open to everybody, it holds no secret.
+     * @description Download the agent script, its installer or a list of commands. Public: these files contain no secrets.
      */
     get: operations["getAgentFile"];
     put?: never;
@@ -63,7 +63,7 @@ export interface paths {
     put?: never;
     /**
      * Create Api Token
-     * @description Make a token that acts for one's account, with this role or the account's where that becomes lower.
+     * @description Create a token that acts for one's account, with this role or the account's role, whichever is lower.
      */
     post: operations["createApiToken"];
     delete?: never;
@@ -93,7 +93,7 @@ export interface paths {
     put?: never;
     /**
      * Use Link
-     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or is too old.
+     * @description Log in with the token of a one-time link; set the session cookie. 409 when the link was used or has expired.
      */
     post: operations["useLink"];
     delete?: never;
@@ -123,7 +123,7 @@ export interface paths {
     put?: never;
     /**
      * Log Out
-     * @description End this session.
+     * @description Log out: end this session.
      */
     post: operations["logOut"];
     delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Me
-     * @description Say who is logged in.
+     * @description Return who is logged in.
      */
     get: operations["getMe"];
     put?: never;
@@ -152,7 +152,7 @@ export interface paths {
     get?: never;
     /**
      * Change Password
-     * @description Set one's own password; end all other sessions of the account and, unless told otherwise, revokes its API tokens.
+     * @description Set one's own password; end all other sessions of the account and, by default, revoke its API tokens.
      */
     put: operations["changePassword"];
     post?: never;
@@ -181,13 +181,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, the newest first.
+     * @description List baselines, newest first.
      */
     get: operations["listBaselines"];
     put?: never;
     /**
      * Create Baseline
-     * @description Mark windows of hosts as normal: given ones, one that begins now, or those of a rule.
+     * @description Create a baseline: from given windows, a recording that begins now, or a rule.
      */
     post: operations["createBaseline"];
     delete?: never;
@@ -200,21 +200,21 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline
-     * @description Show a baseline, also one that is archived.
+     * @description Return a baseline, archived or not.
      */
     get: operations["getBaseline"];
     put?: never;
     post?: never;
     /**
      * Delete Baseline
-     * @description Remove a baseline with all of its versions; samples stay.
+     * @description Delete a baseline with all its versions; samples stay.
      */
     delete: operations["deleteBaseline"];
     options?: never;
     head?: never;
     /**
      * Update Baseline
-     * @description Change a baseline; other windows, hosts or another time zone are a new version.
+     * @description Change a baseline; other windows, hosts or another time zone create a new version.
      */
     patch: operations["updateBaseline"];
     trace?: never;
@@ -225,7 +225,8 @@ export interface paths {
     put?: never;
     /**
      * Archive Baseline
-     * @description Hide a baseline from lists, or brings it back; archived it follows no rule, and can be read and compared with.
+     * @description Hide a baseline from lists, or show it again. An archived baseline stops following its rule; it can still be read and
+     *     compared with.
      */
     post: operations["archiveBaseline"];
     delete?: never;
@@ -240,7 +241,7 @@ export interface paths {
     put?: never;
     /**
      * Copy Baseline
-     * @description Make another baseline like this one, with its rule.
+     * @description Copy a baseline, with its rule.
      */
     post: operations["copyBaseline"];
     delete?: never;
@@ -253,7 +254,8 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Baseline Health
-     * @description Say how much the baseline is worth for each of its hosts: what has samples, how old it is, what came and went since.
+     * @description Return the health of the baseline for each of its hosts: coverage, age, and which instances appeared and disappeared
+     *     since.
      */
     get: operations["getBaselineHealth"];
     put?: never;
@@ -271,7 +273,7 @@ export interface paths {
     post?: never;
     /**
      * Stop Baseline Recording
-     * @description End a recording now: what was recorded so far is the baseline.
+     * @description End a recording now; what was recorded so far is the baseline.
      */
     delete: operations["stopBaselineRecording"];
     options?: never;
@@ -283,7 +285,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baseline Versions
-     * @description List what the baseline ever was, the newest first.
+     * @description List all versions of a baseline, newest first.
      */
     get: operations["listBaselineVersions"];
     put?: never;
@@ -400,13 +402,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Exclusions
-     * @description List windows that no baseline counts.
+     * @description List the windows excluded from all baselines.
      */
     get: operations["listExclusions"];
     put?: never;
     /**
      * Create Exclusion
-     * @description Mark a window as an incident: every baseline that holds it leaves it out, and is computed again.
+     * @description Mark a window as an incident: every baseline that contains it excludes it and is recomputed.
      */
     post: operations["createExclusion"];
     delete?: never;
@@ -422,7 +424,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Exclusion
-     * @description Let baselines count the window again.
+     * @description Delete an exclusion: baselines include the window again.
      */
     delete: operations["deleteExclusion"];
     options?: never;
@@ -437,7 +439,7 @@ export interface paths {
      * @description Export every raw sample of the window, digit for digit as the tool printed it.
      *
      *     With `stat`: time, epoch, instance and a column for each field. Without: time, epoch, stat, instance, field, value, unit.
-     *     Packed with zstd or gzip, quickly rather than well, for clients that accept it.
+     *     Compressed with zstd or gzip, fast rather than small, for clients that accept it.
      */
     get: operations["exportCsv"];
     put?: never;
@@ -454,7 +456,7 @@ export interface paths {
      * Export Parquet
      * @description Export every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
      *
-     *     Decimals are doubles; the metadata say how many digits the tool printed behind the point.
+     *     Decimals are doubles; the metadata give the number of decimal places that the tool printed.
      */
     get: operations["exportParquet"];
     put?: never;
@@ -469,7 +471,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Health
-     * @description Say that the database answers, and what it is; 503 when it does not.
+     * @description Report that the database answers, and its version; 503 when it does not.
      */
     get: operations["getHealth"];
     put?: never;
@@ -499,13 +501,13 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Host Groups
-     * @description List groups of hosts, by name.
+     * @description List host groups, by name.
      */
     get: operations["listHostGroups"];
     put?: never;
     /**
      * Create Host Group
-     * @description Make a group of hosts.
+     * @description Create a host group.
      */
     post: operations["createHostGroup"];
     delete?: never;
@@ -521,14 +523,14 @@ export interface paths {
     post?: never;
     /**
      * Delete Host Group
-     * @description Remove a group; its baselines go on speaking of the hosts that it had.
+     * @description Delete a group; its baselines keep covering the hosts that it had.
      */
     delete: operations["deleteHostGroup"];
     options?: never;
     head?: never;
     /**
      * Update Host Group
-     * @description Change a group; with other hosts, its baselines get a new version.
+     * @description Change a group; other hosts give its baselines a new version.
      */
     patch: operations["updateHostGroup"];
     trace?: never;
@@ -552,7 +554,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Host
-     * @description Show a host and its streams.
+     * @description Return a host and its streams.
      */
     get: operations["getHost"];
     put?: never;
@@ -571,7 +573,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Accounts
-     * @description Tell what became of every line and byte that a host sent: in all, and stream by stream.
+     * @description Return how every line and byte of a host was classified: in total, and stream by stream.
      */
     get: operations["readAccounts"];
     put?: never;
@@ -586,7 +588,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Coverage
-     * @description Say when each stat of the host has samples inside the window, and which bytes were dropped.
+     * @description Return when each stat of the host has samples inside the window, and which bytes were dropped.
      */
     get: operations["readCoverage"];
     put?: never;
@@ -601,7 +603,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Rejected Lines
-     * @description List lines of the host that could not be read, the newest first.
+     * @description List rejected lines of the host, newest first.
      */
     get: operations["listRejectedLines"];
     put?: never;
@@ -616,7 +618,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Instances
-     * @description List the instances of a stat that have samples in the window; of more than 10,000 those with the latest samples.
+     * @description List the instances of a stat that have samples in the window; above 10,000, those with the latest samples.
      */
     get: operations["listInstances"];
     put?: never;
@@ -671,9 +673,69 @@ export interface paths {
     put?: never;
     /**
      * Ingest
-     * @description Take frames of raw tool output (docs/wire-format.md); the answer means that they are committed.
+     * @description Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed.
      */
     post: operations["ingest"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Jobs
+     * @description List jobs: those that are queued or run first, then the latest.
+     */
+    get: operations["listJobs"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Job
+     * @description Give a job.
+     */
+    get: operations["getJob"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs/{id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Retry Job
+     * @description Queue a job again that failed or was stopped.
+     */
+    post: operations["retryJob"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/jobs/{id}/stop": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Stop Job
+     * @description Stop a job that is queued, runs, or would be tried again; what it did so far stays.
+     */
+    post: operations["stopJob"];
     delete?: never;
     options?: never;
     head?: never;
@@ -684,7 +746,8 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Follow
-     * @description Say, as server-sent events, that a host has data up to an instant; a slow reader gets the newest of each spec.
+     * @description Notify the client by server-sent events that a host has data up to an instant; a slow reader gets the newest event of each
+     *     spec.
      */
     get: operations["follow"];
     put?: never;
@@ -705,7 +768,7 @@ export interface paths {
     put?: never;
     /**
      * Create Mute
-     * @description Mute a series: of a host or of all, one instance or all of them.
+     * @description Mute a series: of one host or all, one instance or all.
      */
     post: operations["createMute"];
     delete?: never;
@@ -721,7 +784,7 @@ export interface paths {
     post?: never;
     /**
      * Delete Mute
-     * @description Show the series among the findings again.
+     * @description Unmute a series: it appears among the findings again.
      */
     delete: operations["deleteMute"];
     options?: never;
@@ -733,7 +796,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Document
-     * @description Give this OpenAPI document.
+     * @description Return this OpenAPI document.
      */
     get: operations["getDocument"];
     put?: never;
@@ -820,9 +883,10 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Series
-     * @description Read the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
+     * @description Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
      *
-     *     The body is made of the arrays (series_body.py): to check a hundred thousand numbers one by one takes longer than to read them.
+     *     The body is built from the arrays (series_body.py): validating a hundred thousand numbers one by one takes longer than reading
+     *     them.
      */
     get: operations["readSeries"];
     put?: never;
@@ -854,7 +918,7 @@ export interface paths {
     put?: never;
     /**
      * Draft Spec
-     * @description Draft a spec from a sample of what a tool prints, to be corrected.
+     * @description Draft a spec from a sample of a tool's output, to be corrected.
      */
     post: operations["draftSpec"];
     delete?: never;
@@ -869,7 +933,7 @@ export interface paths {
     put?: never;
     /**
      * Preview Spec
-     * @description Show what a spec makes of a sample; nothing is kept.
+     * @description Preview how a spec reads a sample; nothing is stored.
      */
     post: operations["previewSpec"];
     delete?: never;
@@ -882,18 +946,18 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Spec
-     * @description Show a spec with its text.
+     * @description Return a spec with its text.
      */
     get: operations["getSpec"];
     /**
      * Put Spec
-     * @description Add a spec, or changes one that was added; a changed text is the next version, and its streams are outdated then.
+     * @description Add a spec, or change a user spec; a changed text gets the next version, and its streams become outdated.
      */
     put: operations["putSpec"];
     post?: never;
     /**
      * Delete Spec
-     * @description Remove a spec that was added and that no stream needs.
+     * @description Delete a user spec that no stream uses.
      */
     delete: operations["deleteSpec"];
     options?: never;
@@ -905,7 +969,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Stats
-     * @description List every stat that can be read, with the columns that hosts have sent and no spec describes.
+     * @description List every stat, including columns that hosts have sent and no spec describes.
      */
     get: operations["listStats"];
     put?: never;
@@ -935,7 +999,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Context
-     * @description Show a line of a stream's raw output among the lines around it, as the tool printed them.
+     * @description Return a line of a stream's raw output and the lines around it, as the tool printed them.
      */
     get: operations["readContext"];
     put?: never;
@@ -956,7 +1020,7 @@ export interface paths {
     put?: never;
     /**
      * Create User
-     * @description Make an account. An API token cannot make an administrator.
+     * @description Create an account. An API token cannot create an administrator.
      */
     post: operations["createUser"];
     delete?: never;
@@ -972,17 +1036,17 @@ export interface paths {
     post?: never;
     /**
      * Delete User
-     * @description Remove an account, its sessions and its API tokens; what it made stays. An API token cannot remove an administrator.
+     * @description Delete an account, its sessions and its API tokens; what it created stays. An API token cannot delete an administrator.
      */
     delete: operations["deleteUser"];
     options?: never;
     head?: never;
     /**
      * Update User
-     * @description Change role or password of an account, or disables it; a new password or disabling ends its sessions.
+     * @description Change role or password of an account, or disable it; a new password or disabling ends its sessions.
      *
-     *     A new password revokes the account's API tokens, too, unless `revoke_api_tokens` is false. An API token can neither change an
-     *     administrator nor make one.
+     *     A new password also revokes the account's API tokens, unless `revoke_api_tokens` is false. An API token can neither change an
+     *     administrator nor create one.
      */
     patch: operations["updateUser"];
     trace?: never;
@@ -993,7 +1057,7 @@ export interface components {
   schemas: {
     /**
      * AgentTokenCreate
-     * @description A new token for an agent; without a host it may send for any host, and each host it names is made.
+     * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
     AgentTokenCreate: {
       /** Host */
@@ -1064,7 +1128,7 @@ export interface components {
     };
     /**
      * BaselineCreate
-     * @description A new baseline: of `hosts` or a `group`, made of just one of `windows`, `record_hours` (from now on) and `rule`.
+     * @description A new baseline for `hosts` or a `group`, defined by exactly one of `windows`, `record_hours` (from now on) and `rule`.
      */
     BaselineCreate: {
       /** Group */
@@ -1101,10 +1165,7 @@ export interface components {
     };
     /**
      * BaselineInfo
-     * @description A period that was marked as normal. `version` grows whenever windows, hosts or time zone change.
-     *
-     *     Windows may reach into the future: until `recording_until` the last one is being recorded. With a group the hosts are those of
-     *     the group.
+     * @description A baseline: a period marked as normal.
      */
     BaselineInfo: {
       /** Archived At */
@@ -1120,7 +1181,10 @@ export interface components {
       excluded: components["schemas"]["ExcludedWindow"][];
       /** Group */
       group: string | null;
-      /** Hosts */
+      /**
+       * Hosts
+       * @description With a group, its hosts.
+       */
       hosts: string[];
       /** Id */
       id: number;
@@ -1129,7 +1193,10 @@ export interface components {
       /** Note */
       note: string;
       profile: components["schemas"]["ProfileInfo"] | null;
-      /** Recording Until */
+      /**
+       * Recording Until
+       * @description Until then the last window is being recorded; null without a recording.
+       */
       recording_until: string | null;
       rule: components["schemas"]["RuleInfo"] | null;
       /** Time Zone */
@@ -1139,14 +1206,20 @@ export interface components {
        * Format: date-time
        */
       updated_at: string;
-      /** Version */
+      /**
+       * Version
+       * @description Grows whenever windows, hosts or time zone change.
+       */
       version: number;
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
+      /**
+       * Windows
+       * @description Ordered, without overlaps; they may reach into the future.
+       */
+      windows: components["schemas"]["Window"][];
     };
     /**
      * BaselineList
-     * @description Baselines, the newest first.
+     * @description Baselines, newest first.
      */
     BaselineList: {
       /** Baselines */
@@ -1154,7 +1227,8 @@ export interface components {
     };
     /**
      * BaselineUpdate
-     * @description What to change of a baseline; members left out stay. `rule` null ends its rule; `reason` says why, in its versions.
+     * @description Changes to a baseline; members left out stay unchanged. `rule` null removes its rule; `reason` is recorded with the
+     *     version.
      */
     BaselineUpdate: {
       /** Group */
@@ -1429,23 +1503,38 @@ export interface components {
     };
     /**
      * ContextLine
-     * @description A line of raw output. `offset` is its first byte in the stream, `n_bytes` its length as far as it was looked at.
-     *
-     *     `is_cut`: `text` is not the whole line; `is_target`: the place that was asked for is in it; `is_after_gap`: the host lost what
-     *     stood directly before it. `line_no` counts from 1 in the stream, null where that is not known.
+     * @description One line of raw output.
      */
     ContextLine: {
-      /** Is After Gap */
+      /**
+       * Is After Gap
+       * @description The host lost the bytes directly before this line.
+       */
       is_after_gap: boolean;
-      /** Is Cut */
+      /**
+       * Is Cut
+       * @description The text is not the whole line.
+       */
       is_cut: boolean;
-      /** Is Target */
+      /**
+       * Is Target
+       * @description The line contains the requested offset.
+       */
       is_target: boolean;
-      /** Line No */
+      /**
+       * Line No
+       * @description Counted from 1 in the stream; null where no rejected line nearby gives the number of lines before it.
+       */
       line_no: number | null;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Its length with the newline, as far as it was read.
+       */
       n_bytes: number;
-      /** Offset */
+      /**
+       * Offset
+       * @description Of its first byte in the stream.
+       */
       offset: number;
       /** Text */
       text: string;
@@ -1466,7 +1555,7 @@ export interface components {
     };
     /**
      * Coverage
-     * @description What there is of a host; `first_sample_at` and `last_sample_at` are over all time.
+     * @description The coverage of a host.
      */
     Coverage: {
       /**
@@ -1474,31 +1563,34 @@ export interface components {
        * Format: date-time
        */
       end: string;
-      /** First Sample At */
+      /**
+       * First Sample At
+       * @description Over all time; null without samples.
+       */
       first_sample_at: string | null;
       /** Gaps */
       gaps: components["schemas"]["GapInfo"][];
       /** Host */
       host: string;
-      /** Last Sample At */
+      /**
+       * Last Sample At
+       * @description Over all time; null without samples.
+       */
       last_sample_at: string | null;
       /**
        * Start
        * Format: date-time
        */
       start: string;
-      /** Stats */
+      /**
+       * Stats
+       * @description Stats with samples inside the window.
+       */
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
-     * DeletionState
-     * @description Whether something of the host is still there.
-     * @enum {string}
-     */
-    DeletionState: "running" | "done";
-    /**
      * DeltaAxis
-     * @description One time more than there are deltas: each is the one before plus its delta, the first is start_ms.
+     * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
      */
     DeltaAxis: {
       /** Deltas */
@@ -1517,34 +1609,18 @@ export interface components {
       total_bytes: number | null;
     };
     /**
-     * DraftColumn
-     * @description A column of numbers as the draft understood it.
-     */
-    DraftColumn: {
-      /** Column */
-      column: string;
-      /** Decimals */
-      decimals: number;
-      /** Key */
-      key: string;
-      /** Kind */
-      kind: string;
-      /** Unit */
-      unit: string;
-    };
-    /**
      * Empty
-     * @description Nothing to say but that it is done.
+     * @description An empty body: the request was carried out.
      */
     Empty: Record<string, never>;
     /**
      * ErrorBody
-     * @description The one shape of every answer that is not 2xx.
+     * @description The body of every answer that is not 2xx.
      */
     ErrorBody: { error: components["schemas"]["ErrorInfo"] };
     /**
      * ErrorInfo
-     * @description What went wrong: a stable code, a sentence, facts, and the id under which the log has it.
+     * @description An error: a stable code, a sentence, facts, and the id under which it is logged.
      */
     ErrorInfo: {
       /** Code */
@@ -1558,7 +1634,7 @@ export interface components {
     };
     /**
      * ExcludedWindow
-     * @description A part of the windows that is left out, for a host or (null) for all, because of an exclusion.
+     * @description A part of the windows that an exclusion removes.
      */
     ExcludedWindow: {
       /**
@@ -1568,7 +1644,10 @@ export interface components {
       end: string;
       /** Exclusion Id */
       exclusion_id: number;
-      /** Host */
+      /**
+       * Host
+       * @description null: all hosts.
+       */
       host: string | null;
       /** Name */
       name: string;
@@ -1580,7 +1659,7 @@ export interface components {
     };
     /**
      * ExclusionCreate
-     * @description A window that was an incident; without a host, of all hosts.
+     * @description A window to exclude as an incident; without a host, for all hosts.
      */
     ExclusionCreate: {
       /**
@@ -1605,7 +1684,7 @@ export interface components {
     };
     /**
      * ExclusionGone
-     * @description How many baselines count the window again.
+     * @description The number of baselines that include the window again.
      */
     ExclusionGone: {
       /** N Baselines */
@@ -1613,7 +1692,7 @@ export interface components {
     };
     /**
      * ExclusionInfo
-     * @description A window that no baseline counts.
+     * @description An incident window that baselines leave out; without a host, for all hosts.
      */
     ExclusionInfo: {
       /**
@@ -1644,7 +1723,7 @@ export interface components {
     };
     /**
      * ExclusionList
-     * @description Exclusions, the newest window first.
+     * @description Exclusions, newest window first.
      */
     ExclusionList: {
       /** Exclusions */
@@ -1652,7 +1731,7 @@ export interface components {
     };
     /**
      * ExclusionMade
-     * @description The new exclusion, and how many baselines leave something out because of it.
+     * @description The new exclusion, and the number of baselines that it affects.
      */
     ExclusionMade: {
       exclusion: components["schemas"]["ExclusionInfo"];
@@ -1893,7 +1972,7 @@ export interface components {
     Form: "single" | "multi";
     /**
      * GapInfo
-     * @description Bytes that the agent had to drop before they could be sent.
+     * @description Bytes that the agent had to drop before it could send them, by stream and request.
      */
     GapInfo: {
       /** Key */
@@ -1910,7 +1989,7 @@ export interface components {
     };
     /**
      * Health
-     * @description The server can do its work (it is 503 `database_away` otherwise); reachable without an account.
+     * @description The server can do its work (otherwise 503 `database_away`); readable without an account.
      */
     Health: {
       /**
@@ -1928,26 +2007,36 @@ export interface components {
     };
     /**
      * HostAccounts
-     * @description All streams of a host summed up, and those that were asked for, the newest first; `n_matching` counts them without the limit.
-     *
-     *     `n_bytes` arrived; `n_gap_bytes` were lost before they could be sent.
+     * @description The sums over all streams of a host, and the selected streams.
      */
     HostAccounts: {
       bytes_by_kind: components["schemas"]["LineCounts"];
       /** Host */
       host: string;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Bytes that arrived.
+       */
       n_bytes: number;
-      /** N Gap Bytes */
+      /**
+       * N Gap Bytes
+       * @description Bytes that were lost before they could be sent.
+       */
       n_gap_bytes: number;
       n_lines: components["schemas"]["LineCounts"];
-      /** N Matching */
+      /**
+       * N Matching
+       * @description Selected streams without the limit.
+       */
       n_matching: number;
       /** N Streams */
       n_streams: number;
       /** N Streams Outdated */
       n_streams_outdated: number;
-      /** Streams */
+      /**
+       * Streams
+       * @description Newest first.
+       */
       streams: components["schemas"]["StreamAccount"][];
     };
     /**
@@ -1959,6 +2048,10 @@ export interface components {
       finished_at: string | null;
       /** Host */
       host: string;
+      /** Job Id */
+      job_id: number;
+      /** Message */
+      message: string;
       /** N Samples */
       n_samples: number;
       /**
@@ -1968,7 +2061,7 @@ export interface components {
       requested_at: string;
       /** Requested By */
       requested_by: string;
-      state: components["schemas"]["DeletionState"];
+      state: components["schemas"]["JobState"];
     };
     /**
      * HostDeletionList
@@ -1980,13 +2073,19 @@ export interface components {
     };
     /**
      * HostDetail
-     * @description A host and its streams, the newest first; streams that ended more than a week ago are only counted.
+     * @description A host and its streams.
      */
     HostDetail: {
       host: components["schemas"]["HostInfo"];
-      /** N Old Streams */
+      /**
+       * N Old Streams
+       * @description Streams that ended more than a week ago.
+       */
       n_old_streams: number;
-      /** Streams */
+      /**
+       * Streams
+       * @description Newest first, without those that ended more than a week ago.
+       */
       streams: components["schemas"]["StreamInfo"][];
     };
     /**
@@ -2006,7 +2105,7 @@ export interface components {
     };
     /**
      * HostGroupInfo
-     * @description A group of hosts, and the names of the baselines that speak of it.
+     * @description A host group, and the names of the baselines that use it.
      */
     HostGroupInfo: {
       /** Baselines */
@@ -2022,7 +2121,7 @@ export interface components {
     };
     /**
      * HostGroupList
-     * @description All groups, by name.
+     * @description All host groups, by name.
      */
     HostGroupList: {
       /** Groups */
@@ -2030,7 +2129,7 @@ export interface components {
     };
     /**
      * HostGroupUpdate
-     * @description What to change; members left out stay. With other hosts, the group's baselines get a new version.
+     * @description Changes to a group; members left out stay unchanged. Other hosts give the group's baselines a new version.
      */
     HostGroupUpdate: {
       /** Hosts */
@@ -2042,41 +2141,54 @@ export interface components {
     };
     /**
      * HostHealth
-     * @description What a baseline has of one host; `coverage`: part of the effective windows, as far as they are over, that has samples.
+     * @description Health of one host in a baseline.
      */
     HostHealth: {
       /** Age Days */
       age_days: number | null;
-      /** Coverage */
+      /**
+       * Coverage
+       * @description The part of the past effective windows that has samples, 0..1.
+       */
       coverage: number;
       /** Host */
       host: string;
       /** N Samples */
       n_samples: number;
-      /** Newest At */
+      /**
+       * Newest At
+       * @description The newest sample in the baseline; null without any.
+       */
       newest_at: string | null;
-      /** Reasons */
+      /**
+       * Reasons
+       * @description Sentences; empty if nothing is wrong.
+       */
       reasons: string[];
       /**
        * State
        * @enum {string}
        */
-      state: "good" | "stale" | "thin" | "empty";
+      state: "good" | "stale" | "insufficient_data" | "empty";
       /** Stats */
       stats: components["schemas"]["StatHealth"][];
-      /** Windows */
-      windows: components["schemas"]["Interval"][];
+      /**
+       * Windows
+       * @description The effective windows, including future ones, which count nowhere else.
+       */
+      windows: components["schemas"]["Window"][];
     };
     /**
      * HostInfo
-     * @description A host. `state` is that of its best stream; `clock_offset_s` how far its clock is ahead of the server's.
-     *
-     *     `has_reject_rise`: at least ten lines were rejected in the last hour, and at least four times as many as in the hour before.
+     * @description A host, with sums over its streams.
      */
     HostInfo: {
       /** Agent Version */
       agent_version: string;
-      /** Clock Offset S */
+      /**
+       * Clock Offset S
+       * @description How far the host's clock is ahead of the server's; null if unknown.
+       */
       clock_offset_s: number | null;
       /**
        * Created At
@@ -2085,13 +2197,22 @@ export interface components {
       created_at: string;
       /** First Sample At */
       first_sample_at: string | null;
-      /** Has Reject Rise */
+      /**
+       * Has Reject Rise
+       * @description The last hour has at least ten rejected lines, and at least four times as many as the hour before.
+       */
       has_reject_rise: boolean;
       /** Last Sample At */
       last_sample_at: string | null;
-      /** Last Seen At */
+      /**
+       * Last Seen At
+       * @description The last request of its agent; null for imported hosts.
+       */
       last_seen_at: string | null;
-      /** N Rejected */
+      /**
+       * N Rejected
+       * @description Rejected lines of all time.
+       */
       n_rejected: number;
       /** N Rejected Hour Before */
       n_rejected_hour_before: number;
@@ -2103,10 +2224,17 @@ export interface components {
       n_streams_live: number;
       /** Name */
       name: string;
-      /** Os */
+      /**
+       * Os
+       * @description `uname -s -r -m`; empty if no agent reported it.
+       */
       os: string;
+      /** @description The best state among its streams. */
       state: components["schemas"]["StreamState"];
-      /** Stats */
+      /**
+       * Stats
+       * @description The stats with samples of the host, by name.
+       */
       stats: string[];
     };
     /**
@@ -2159,6 +2287,8 @@ export interface components {
       host: string;
       /** Id */
       id: number;
+      /** Job Id */
+      job_id: number;
       /** Message */
       message: string;
       /** N Bytes */
@@ -2169,11 +2299,7 @@ export interface components {
       n_files: number;
       /** Name */
       name: string;
-      /**
-       * State
-       * @enum {string}
-       */
-      state: "waiting" | "running" | "done" | "failed" | "stopped";
+      state: components["schemas"]["JobState"];
     };
     /**
      * ImportList
@@ -2215,7 +2341,7 @@ export interface components {
     };
     /**
      * InstanceInfo
-     * @description What rows of a stat are about on this host.
+     * @description An instance of a stat on a host: what its rows describe (a disk, a CPU, a process).
      */
     InstanceInfo: {
       /**
@@ -2265,24 +2391,8 @@ export interface components {
       stat: string;
     };
     /**
-     * Interval
-     * @description Half-open [start, end).
-     */
-    Interval: {
-      /**
-       * End
-       * Format: date-time
-       */
-      end: string;
-      /**
-       * Start
-       * Format: date-time
-       */
-      start: string;
-    };
-    /**
      * IntervalInput
-     * @description A window in a request: half-open [start, end); both need a zone.
+     * @description A window in a request: half-open [start, end); both instants need a zone.
      */
     IntervalInput: {
       /**
@@ -2297,14 +2407,73 @@ export interface components {
       start: string | number;
     };
     /**
-     * JobState
-     * @description Where a job stands; the last three are its end.
+     * Job
+     * @description A background job. `host` and `baseline` name what it works on, `target` what else there is to say of that.
+     *
+     *     `n_done` of `n_total` are done, counted in `unit`; `n_total` is null while it is unknown. `message` says why it failed or was
+     *     stopped. `started_at` is when its latest try began, `n_tries` how many there were; a failed job with `next_try_at` runs again
+     *     then.
+     */
+    Job: {
+      /** Asked By */
+      asked_by: string;
+      /** Baseline */
+      baseline: string | null;
+      /** Finished At */
+      finished_at: string | null;
+      /** Heartbeat At */
+      heartbeat_at: string | null;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      kind: components["schemas"]["JobKind"];
+      /** Message */
+      message: string;
+      /** N Done */
+      n_done: number;
+      /** N Total */
+      n_total: number | null;
+      /** N Tries */
+      n_tries: number;
+      /** Next Try At */
+      next_try_at: string | null;
+      /**
+       * Queued At
+       * Format: date-time
+       */
+      queued_at: string;
+      /** Started At */
+      started_at: string | null;
+      state: components["schemas"]["JobState"];
+      /** Target */
+      target: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * JobKind
+     * @description What a job does.
      * @enum {string}
      */
-    JobState: "waiting" | "running" | "done" | "failed" | "stopped";
+    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion";
+    /**
+     * JobList
+     * @description Jobs: those that are queued or run first, then the latest; at most 500.
+     */
+    JobList: {
+      /** Jobs */
+      jobs: components["schemas"]["Job"][];
+    };
+    /**
+     * JobState
+     * @description Where a job is. A failed job with a next try runs again then; otherwise the last three states are final.
+     * @enum {string}
+     */
+    JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
      * LineCounts
-     * @description Lines of a stream by kind.
+     * @description Number of lines of a stream, by kind.
      */
     LineCounts: {
       /** Header */
@@ -2353,7 +2522,7 @@ export interface components {
     };
     /**
      * MuteCreate
-     * @description A series that shall not be among the findings; without a host of all hosts, without an instance of all instances.
+     * @description A series to hide from findings; without a host for all hosts, without an instance for all instances.
      */
     MuteCreate: {
       /** Field */
@@ -2372,7 +2541,7 @@ export interface components {
     };
     /**
      * MuteInfo
-     * @description A muted series.
+     * @description A muted series; without a host for all hosts, without an instance for all instances.
      */
     MuteInfo: {
       /**
@@ -2397,7 +2566,7 @@ export interface components {
     };
     /**
      * MuteList
-     * @description Muted series, the newest first.
+     * @description Muted series, newest first.
      */
     MuteList: {
       /** Mutes */
@@ -2432,7 +2601,7 @@ export interface components {
     };
     /**
      * NewToken
-     * @description The secret, shown once. `command` is the line that installs the agent on a host (agent tokens only).
+     * @description The secret, shown once. `command` installs the agent on a host (agent tokens only).
      */
     NewToken: {
       /** Command */
@@ -2442,14 +2611,8 @@ export interface components {
       token: string;
     };
     /**
-     * Only
-     * @description Which streams to list: those with rejected lines, those read by another version of their spec, those that lost bytes.
-     * @enum {string}
-     */
-    Only: "rejected" | "outdated" | "lost";
-    /**
      * PanelInfo
-     * @description A graph that the host page shows by default.
+     * @description A graph shown by default on the host page.
      */
     PanelInfo: {
       /** Fields */
@@ -2470,7 +2633,7 @@ export interface components {
     };
     /**
      * PasswordChange
-     * @description A new password; `old_password` is needed where there is one. The account's API tokens are revoked, unless told otherwise.
+     * @description A new password; `old_password` is required if there is one. By default the account's API tokens are revoked.
      */
     PasswordChange: {
       /** New Password */
@@ -2484,47 +2647,25 @@ export interface components {
       revoke_api_tokens: boolean;
     };
     /**
-     * PreviewLine
-     * @description A line that would be rejected.
-     */
-    PreviewLine: {
-      /** Line No */
-      line_no: number;
-      /** Reason */
-      reason: string;
-      /** Text */
-      text: string;
-    };
-    /**
-     * PreviewRow
-     * @description A sample as it would be read; `time` null: nothing tells it, so that ingest would reject the line.
-     */
-    PreviewRow: {
-      /** Instance */
-      instance: string;
-      /** Stat */
-      stat: string;
-      /** Time */
-      time: string | null;
-      /** Values */
-      values: { [key: string]: number | null };
-    };
-    /**
      * ProfileInfo
-     * @description How far the profiles of all hosts of the baseline are.
+     * @description Progress of the profiles of all hosts of a baseline.
      */
     ProfileInfo: {
       /** Message */
       message: string;
       /** N Done */
       n_done: number;
-      /** N Total */
+      /**
+       * N Total
+       * @description 0 until work has begun.
+       */
       n_total: number;
       /**
        * State
+       * @description That of the least advanced host.
        * @enum {string}
        */
-      state: "waiting" | "working" | "done" | "failed";
+      state: "failed" | "stopped" | "running" | "queued" | "done";
     };
     /**
      * Question
@@ -2538,7 +2679,7 @@ export interface components {
     };
     /**
      * ReasonCount
-     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
+     * @description Why lines were rejected.
      */
     ReasonCount: {
       /**
@@ -2546,7 +2687,10 @@ export interface components {
        * Format: date-time
        */
       last_at: string;
-      /** N */
+      /**
+       * N
+       * @description Counts lines whose text is stored: at most 1000 per reason and stream.
+       */
       n: number;
       /** Reason */
       reason: string;
@@ -2568,11 +2712,17 @@ export interface components {
     RejectedLineInfo: {
       /** Key */
       key: string;
-      /** Line No */
+      /**
+       * Line No
+       * @description Counted from 1 in the stream.
+       */
       line_no: number;
       /** N Bytes */
       n_bytes: number;
-      /** Offset */
+      /**
+       * Offset
+       * @description Of the line's first byte in the stream.
+       */
       offset: number;
       /** Reason */
       reason: string;
@@ -2585,22 +2735,28 @@ export interface components {
       spec: string;
       /** Stream Id */
       stream_id: number;
-      /** Text */
+      /**
+       * Text
+       * @description The line, shortened if long.
+       */
       text: string;
     };
     /**
      * RejectedLineList
-     * @description Rejected lines, the newest first. `n_total` counts those too whose text is not kept; of one reason only those that are.
+     * @description Rejected lines, newest first.
      */
     RejectedLineList: {
-      /** N Total */
+      /**
+       * N Total
+       * @description Includes lines whose text is not stored; for one reason, only stored ones.
+       */
       n_total: number;
       /** Rejected Lines */
       rejected_lines: components["schemas"]["RejectedLineInfo"][];
     };
     /**
      * Reparse
-     * @description A reparse. `n_bytes` were there when it was wished for; samples and rejected lines are those of the streams that are done.
+     * @description A reparse. `n_bytes`: size when it was queued; samples and rejected lines are those of the finished streams.
      */
     Reparse: {
       /**
@@ -2618,6 +2774,8 @@ export interface components {
       id: number;
       /** Is Outdated Only */
       is_outdated_only: boolean;
+      /** Job Id */
+      job_id: number;
       /** Message */
       message: string;
       /** N Bytes */
@@ -2642,7 +2800,7 @@ export interface components {
     };
     /**
      * ReparseCreate
-     * @description What to read again: streams of a host, of a spec, one alone, or all; of these only the outdated ones, if that is wished.
+     * @description Which streams to read again: those of a host, of a spec, a single one, or all; optionally only outdated ones.
      */
     ReparseCreate: {
       /** Host */
@@ -2659,7 +2817,7 @@ export interface components {
     };
     /**
      * ReparseList
-     * @description The newest reparses, the newest first; at most 100.
+     * @description The newest reparses, newest first; at most 100.
      */
     ReparseList: {
       /** Reparses */
@@ -2667,7 +2825,7 @@ export interface components {
     };
     /**
      * Resolution
-     * @description raw: every sample; envelope: for each pixel column the first, lowest, highest and last sample, as they are.
+     * @description raw: every sample; envelope: the first, lowest, highest and last sample of each pixel column.
      * @enum {string}
      */
     Resolution: "raw" | "envelope";
@@ -2683,7 +2841,7 @@ export interface components {
     };
     /**
      * RetentionPut
-     * @description All rules that there shall be; without any, everything is kept for ever.
+     * @description All rules; without any, everything is kept for ever.
      */
     RetentionPut: {
       /** Rules */
@@ -2722,9 +2880,9 @@ export interface components {
     };
     /**
      * RetentionRun
-     * @description One application of the rules, at night or because somebody wished for it, and what it removed.
+     * @description One application of the rules, at night or on request, and what it removed.
      *
-     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says what went wrong.
+     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says why it failed.
      */
     RetentionRun: {
       /**
@@ -2738,6 +2896,8 @@ export interface components {
       finished_at: string | null;
       /** Id */
       id: number;
+      /** Job Id */
+      job_id: number;
       /** Message */
       message: string;
       /** N Chunk Bytes */
@@ -2748,34 +2908,46 @@ export interface components {
       n_instances: number;
       /** N Samples */
       n_samples: number;
-      state: components["schemas"]["RunState"];
+      state: components["schemas"]["JobState"];
     };
     /**
      * Role
-     * @description viewer reads; operator also marks baselines; administrator also manages hosts, accounts and tokens.
+     * @description viewer reads; operator also creates baselines; administrator also manages hosts, accounts and tokens.
      * @enum {string}
      */
     Role: "viewer" | "operator" | "administrator";
     /**
      * RuleInfo
-     * @description Windows that come again: `start` is local time in the baseline's time zone, without a zone.
+     * @description Recurring windows of a baseline.
      */
     RuleInfo: {
-      /** Duration S */
+      /**
+       * Duration S
+       * @description Length of each window. Whole days are calendar days; the remainder is in elapsed seconds.
+       */
       duration_s: number;
-      /** Keep Days */
+      /**
+       * Keep Days
+       * @description Windows are kept for this many days.
+       */
       keep_days: number;
-      /** Rrule */
+      /**
+       * Rrule
+       * @description An RRULE (RFC 5545) in canonical form.
+       */
       rrule: string;
-      /** Start */
+      /**
+       * Start
+       * @description The first start, local time in the baseline's time zone, without a zone.
+       */
       start: string;
     };
     /**
      * RuleInput
-     * @description Windows that come again, by an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
+     * @description Recurring windows, as an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
      *
-     *     `start`: local time of day (09:00; the windows of the last `keep_days` are then there at once), or local date and time
-     *     (2026-11-02T09:00). Whole days of `duration_s` are days of the calendar.
+     *     `start`: local time of day (09:00; the windows of the last `keep_days` then exist at once), or local date and time
+     *     (2026-11-02T09:00). Whole days of `duration_s` are calendar days.
      */
     RuleInput: {
       /** Duration S */
@@ -2790,12 +2962,6 @@ export interface components {
       /** Start */
       start: string;
     };
-    /**
-     * RunState
-     * @description Where a run stands; the last two are its end.
-     * @enum {string}
-     */
-    RunState: "waiting" | "running" | "done" | "failed";
     /**
      * SavedComparison
      * @description A saved comparison with its result.
@@ -2873,9 +3039,9 @@ export interface components {
     };
     /**
      * Series
-     * @description Points of one series: values of real samples in both resolutions, at the times of an axis of the block.
+     * @description Points of one series: values of real samples in both resolutions, at the times of one of the block's axes.
      *
-     *     A None value is a gap: the line must not be joined across it. `n_raw` samples stand behind the points.
+     *     null is a gap: the line must not be joined across it. `n_raw` samples were reduced to these points.
      */
     Series: {
       /** Axis */
@@ -2895,7 +3061,7 @@ export interface components {
      * SeriesBlock
      * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
      *
-     *     `column_ms`: what a pixel column stands for; the first column begins at `start`, with rollups at its minute's or hour's begin.
+     *     `column_ms`: width of a pixel column; the first column begins at `start`, or with rollups at the start of its minute or hour.
      */
     SeriesBlock: {
       /** Axes */
@@ -2929,7 +3095,8 @@ export interface components {
     };
     /**
      * SeriesSource
-     * @description What the points come from: every sample, rollups of minutes or of hours, or rollups and samples for parts without them.
+     * @description Where the points come from: samples, rollups of minutes or hours, or mixed (rollups, and samples where rollups are
+     *     missing).
      * @enum {string}
      */
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
@@ -3060,17 +3227,33 @@ export interface components {
     };
     /**
      * SpecDraft
-     * @description A spec to be corrected and added.
+     * @description A draft spec, to be corrected and added.
      */
     SpecDraft: {
       /** Columns */
-      columns: components["schemas"]["DraftColumn"][];
+      columns: components["schemas"]["SpecDraftColumn"][];
       /** Toml */
       toml: string;
     };
     /**
+     * SpecDraftColumn
+     * @description A column of numbers, as the draft interprets it.
+     */
+    SpecDraftColumn: {
+      /** Column */
+      column: string;
+      /** Decimals */
+      decimals: number;
+      /** Key */
+      key: string;
+      /** Kind */
+      kind: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
      * SpecDraftRequest
-     * @description A sample of what a tool prints. `instance_column`, a header or a place from 1, says what the rows of a report are about.
+     * @description A sample of a tool's output. `instance_column`, a header or a position from 1, tells which column names the instance.
      */
     SpecDraftRequest: {
       /** Command */
@@ -3087,9 +3270,9 @@ export interface components {
     };
     /**
      * SpecInfo
-     * @description A spec. `n_streams_outdated` streams have samples that were read with another version of it; a reparse reads them again.
+     * @description A spec. `n_streams_outdated` streams have samples read with another version of it; a reparse reads them again.
      *
-     *     `disabled_reason`: why an added spec is not read any more; its streams are kept until it is changed. Empty for all others.
+     *     `disabled_reason`: why a user spec cannot be read any more; its streams are stored until it is corrected. Empty otherwise.
      */
     SpecInfo: {
       /** Disabled Reason */
@@ -3115,7 +3298,7 @@ export interface components {
     };
     /**
      * SpecList
-     * @description All specs by name: the built-in ones and those that were added.
+     * @description All specs by name: built-in and user specs.
      */
     SpecList: {
       /** Specs */
@@ -3123,7 +3306,7 @@ export interface components {
     };
     /**
      * SpecPreview
-     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by what they are.
+     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by kind.
      */
     SpecPreview: {
       /** N Lines */
@@ -3133,13 +3316,25 @@ export interface components {
       /** N Rows */
       n_rows: number;
       /** Rejected */
-      rejected: components["schemas"]["PreviewLine"][];
+      rejected: components["schemas"]["SpecPreviewLine"][];
       /** Rows */
-      rows: components["schemas"]["PreviewRow"][];
+      rows: components["schemas"]["SpecPreviewRow"][];
+    };
+    /**
+     * SpecPreviewLine
+     * @description A line that would be rejected.
+     */
+    SpecPreviewLine: {
+      /** Line No */
+      line_no: number;
+      /** Reason */
+      reason: string;
+      /** Text */
+      text: string;
     };
     /**
      * SpecPreviewRequest
-     * @description A spec as text, and what it is to be tried on.
+     * @description A spec as TOML text, and the sample to try it on.
      */
     SpecPreviewRequest: {
       /** Sample */
@@ -3148,8 +3343,22 @@ export interface components {
       toml: string;
     };
     /**
+     * SpecPreviewRow
+     * @description A sample as it would be read; `time` null: unknown, so ingest would reject the line.
+     */
+    SpecPreviewRow: {
+      /** Instance */
+      instance: string;
+      /** Stat */
+      stat: string;
+      /** Time */
+      time: string | null;
+      /** Values */
+      values: { [key: string]: number | null };
+    };
+    /**
      * SpecPut
-     * @description A spec as text; its version is counted by the server.
+     * @description A spec as TOML text; the server assigns its version.
      */
     SpecPut: {
       /** Toml */
@@ -3157,32 +3366,48 @@ export interface components {
     };
     /**
      * StatCoverage
-     * @description When a stat has samples inside the window. `interval_s` is the usual distance of two reports.
+     * @description When a stat has samples inside the window.
      */
     StatCoverage: {
       /** Covered */
-      covered: components["schemas"]["Interval"][];
-      /** Interval S */
+      covered: components["schemas"]["Window"][];
+      /**
+       * Interval S
+       * @description The typical interval of two reports; null with fewer than two.
+       */
       interval_s: number | null;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description Exact up to about two million; above, the number of reports times the samples per report.
+       */
       n_samples: number;
       /** Stat */
       stat: string;
     };
     /**
      * StatHealth
-     * @description What a baseline has of one stat. `instances_gone` are in it and not in the last day of data, `instances_new` the reverse.
-     *
-     *     At most 20 names each; the numbers count all. `n_samples` is an estimate where `is_estimate`.
+     * @description Health of one stat in a baseline.
      */
     StatHealth: {
-      /** Coverage */
+      /**
+       * Coverage
+       * @description The part of the past effective windows that has samples, 0..1.
+       */
       coverage: number;
-      /** Instances Gone */
+      /**
+       * Instances Gone
+       * @description In the baseline, but not in the last day of data; at most 20 names.
+       */
       instances_gone: string[];
-      /** Instances New */
+      /**
+       * Instances New
+       * @description In the last day of data, but not in the baseline; at most 20 names.
+       */
       instances_new: string[];
-      /** Is Estimate */
+      /**
+       * Is Estimate
+       * @description `n_samples` is an estimate.
+       */
       is_estimate: boolean;
       /** N Instances Gone */
       n_instances_gone: number;
@@ -3195,7 +3420,7 @@ export interface components {
     };
     /**
      * StatInfo
-     * @description One kind of sample; `shape` tells what its instances are: rows of a table, keys, stacks, or buckets of distributions.
+     * @description One kind of sample; `shape` tells what its instances are: table rows, keys, stacks, or buckets of distributions.
      */
     StatInfo: {
       /** Commands */
@@ -3224,7 +3449,7 @@ export interface components {
     };
     /**
      * StatList
-     * @description The catalogue: everything that can be read, in the order of menus.
+     * @description The catalogue: all stats, in menu order.
      */
     StatList: {
       /** Stats */
@@ -3308,32 +3533,41 @@ export interface components {
     };
     /**
      * StreamAccount
-     * @description One stream: what came, and what became of it.
-     *
-     *     `is_outdated`: its samples were read by another version of the spec (`spec_version`; 0: there was none) than the catalogue has
-     *     now (`catalogue_version`; null: there is none now). `reasons` are the most frequent of `n_reasons`.
+     * @description The account of one stream: what arrived, and how it was classified.
      */
     StreamAccount: {
       bytes_by_kind: components["schemas"]["LineCounts"];
-      /** Catalogue Version */
+      /**
+       * Catalogue Version
+       * @description The present version of the spec; null if there is none: then the stream is not read, and its lines count as ignored.
+       */
       catalogue_version: number | null;
       /** First Sample At */
       first_sample_at: string | null;
-      /** Is Outdated */
+      /**
+       * Is Outdated
+       * @description Its samples were read with another version of the spec than the present one.
+       */
       is_outdated: boolean;
       /** N Gaps */
       n_gaps: number;
       /** N Reasons */
       n_reasons: number;
-      /** Reasons */
+      /**
+       * Reasons
+       * @description The most frequent of `n_reasons`.
+       */
       reasons: components["schemas"]["ReasonCount"][];
-      /** Spec Version */
+      /**
+       * Spec Version
+       * @description The version of the spec that its oldest samples were read with; 0: there was no such spec.
+       */
       spec_version: number;
       stream: components["schemas"]["StreamInfo"];
     };
     /**
      * StreamContext
-     * @description The lines around a place of a stream, in the order of the stream.
+     * @description The lines around a position in a stream, in stream order.
      */
     StreamContext: {
       /** Host */
@@ -3348,13 +3582,25 @@ export interface components {
       stream_id: number;
     };
     /**
+     * StreamFilter
+     * @description Which streams to list: those with rejected lines, those read with another version of their spec, those that lost bytes.
+     * @enum {string}
+     */
+    StreamFilter: "rejected" | "outdated" | "lost";
+    /**
      * StreamInfo
-     * @description One run of one tool on a host. `spec` names how it is read; `stats` what it yields.
+     * @description One run of one tool on a host.
      */
     StreamInfo: {
-      /** Acked Offset */
+      /**
+       * Acked Offset
+       * @description Bytes below this offset are committed or known to be lost.
+       */
       acked_offset: number;
-      /** Command */
+      /**
+       * Command
+       * @description The command line as the agent reported it.
+       */
       command: string;
       /**
        * Created At
@@ -3363,30 +3609,48 @@ export interface components {
       created_at: string;
       /** Id */
       id: number;
-      /** Key */
+      /**
+       * Key
+       * @description Chosen by the agent; unique within the host and spec.
+       */
       key: string;
-      /** Last Received At */
+      /**
+       * Last Received At
+       * @description By the server's clock; null before the first bytes.
+       */
       last_received_at: string | null;
-      /** Last Sample At */
+      /**
+       * Last Sample At
+       * @description By the host's clock; null without samples.
+       */
       last_sample_at: string | null;
-      /** N Gap Bytes */
+      /**
+       * N Gap Bytes
+       * @description Bytes that the agent had to drop before it could send them.
+       */
       n_gap_bytes: number;
       n_lines: components["schemas"]["LineCounts"];
-      /** Spec */
+      /**
+       * Spec
+       * @description The spec that reads it.
+       */
       spec: string;
       state: components["schemas"]["StreamState"];
-      /** Stats */
+      /**
+       * Stats
+       * @description The stats that the spec yields; empty if there is no such spec.
+       */
       stats: string[];
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: from files, nothing more will come.
+     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come.
      * @enum {string}
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
      * TokenInfo
-     * @description A token without its secret. `host` is set for an agent token that may send for that host alone; `role` for an API token.
+     * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
      */
     TokenInfo: {
       /**
@@ -3408,7 +3672,7 @@ export interface components {
     };
     /**
      * TokenList
-     * @description Tokens, the newest first.
+     * @description Tokens, newest first.
      */
     TokenList: {
       /** Tokens */
@@ -3477,7 +3741,7 @@ export interface components {
     };
     /**
      * UserUpdate
-     * @description What to change of an account; members left out stay. With a password, its API tokens are revoked, unless told otherwise.
+     * @description Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
      */
     UserUpdate: {
       /** Is Disabled */
@@ -3490,7 +3754,7 @@ export interface components {
     };
     /**
      * VersionInfo
-     * @description What a baseline was, and why it became so.
+     * @description One version of a baseline, and why it was created.
      */
     VersionInfo: {
       /** Hosts */
@@ -3509,11 +3773,11 @@ export interface components {
       /** Version */
       version: number;
       /** Windows */
-      windows: components["schemas"]["Interval"][];
+      windows: components["schemas"]["Window"][];
     };
     /**
      * VersionList
-     * @description All versions of a baseline, the newest first.
+     * @description All versions of a baseline, newest first.
      */
     VersionList: {
       /** Versions */
@@ -3521,9 +3785,7 @@ export interface components {
     };
     /**
      * Window
-     * @description Half-open [start, end); never empty, both ends aware and kept in UTC.
-     *
-     *     Raises: BadRequest when it is empty, ends before it starts, or has a naive end
+     * @description Half-open [start, end); never empty, both ends aware and in UTC.
      */
     Window: {
       /**
@@ -3831,9 +4093,9 @@ export interface operations {
   listBaselines: {
     parameters: {
       query?: {
-        /** @description only those of this host */
+        /** @description only baselines of this host */
         host?: string | null;
-        /** @description those that are archived, in place of the others */
+        /** @description list archived baselines instead */
         archived?: boolean;
       };
       header?: never;
@@ -3995,7 +4257,7 @@ export interface operations {
   getBaselineHealth: {
     parameters: {
       query?: {
-        /** @description only for this host; it takes up to a second each */
+        /** @description only this host; each host takes up to a second */
         host?: string | null;
       };
       header?: never;
@@ -4396,7 +4658,7 @@ export interface operations {
   listExclusions: {
     parameters: {
       query?: {
-        /** @description those of this host, and of all hosts */
+        /** @description exclusions of this host, and those of all hosts */
         host?: string | null;
       };
       header?: never;
@@ -4468,7 +4730,7 @@ export interface operations {
       query: {
         /** @description name of the host */
         host: string;
-        /** @description one stat, wide; left out: all stats, long */
+        /** @description one stat, as a wide table; default: all stats, as a long table */
         stat?: string | null;
         /** @description first instant of the window */
         start: string | number;
@@ -4730,8 +4992,8 @@ export interface operations {
   readAccounts: {
     parameters: {
       query?: {
-        /** @description only such streams */
-        only?: components["schemas"]["Only"] | null;
+        /** @description only streams with rejected lines, an outdated spec version, or lost bytes */
+        only?: components["schemas"]["StreamFilter"] | null;
         /** @description only this stream */
         stream_id?: number | null;
         limit?: number;
@@ -5009,6 +5271,102 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listJobs: {
+    parameters: {
+      query?: {
+        /** @description only jobs of this kind */
+        kind?: components["schemas"]["JobKind"] | null;
+        /** @description only jobs in this state */
+        state?: components["schemas"]["JobState"] | null;
+        /** @description only jobs of this host */
+        host?: string | null;
+        /** @description at most so many */
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getJob: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  retryJob: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  stopJob: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   follow: {
     parameters: {
       query?: {
@@ -5038,7 +5396,7 @@ export interface operations {
   listMutes: {
     parameters: {
       query?: {
-        /** @description those of this host, and of all hosts */
+        /** @description mutes of this host, and those of all hosts */
         host?: string | null;
       };
       header?: never;
@@ -5270,9 +5628,9 @@ export interface operations {
         width: number;
         /** @description keys of the fields */
         field: string[];
-        /** @description names of instances; left out: all, up to the limit */
+        /** @description names of instances; default: all, up to the limit */
         instance?: string[] | null;
-        /** @description top:N, those with the highest mean of the first field */
+        /** @description top:N, the instances with the highest mean of the first field */
         instances?: string | null;
         /** @description first instant of the window */
         start: string | number;
@@ -5486,7 +5844,7 @@ export interface operations {
   readContext: {
     parameters: {
       query: {
-        /** @description a byte of the line to show, counted in the stream */
+        /** @description offset in the stream of any byte of the line to show */
         offset: number;
         before?: number;
         after?: number;

@@ -4,7 +4,7 @@ import { JOB_WORDS } from "../logic/job";
 import "./JobState.css";
 
 const ICONS: Readonly<Record<State, typeof IconCheck>> = {
-  waiting: IconClock,
+  queued: IconClock,
   running: IconLoader,
   done: IconCheck,
   failed: IconAlertTriangle,

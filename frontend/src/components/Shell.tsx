@@ -34,6 +34,7 @@ const PAGES = [
   { to: "/comparison", label: "Compare" },
   { to: "/baselines", label: "Baselines" },
   { to: "/imports", label: "Import" },
+  { to: "/jobs", label: "Jobs" },
   { to: "/specs", label: "Specs" },
   { to: "/storage", label: "Storage" },
   { to: "/accounts", label: "Accounts" },

@@ -27,15 +27,15 @@ describe("a baseline", () => {
   });
 
   it("is looked at often while it changes by itself", () => {
-    const profile = (state: "waiting" | "working" | "done" | "failed") => ({ state, n_done: 1, n_total: 4, message: "no room" });
-    const isMoving = (state: "waiting" | "working" | "done" | "failed") =>
+    const profile = (state: "queued" | "running" | "done" | "failed") => ({ state, n_done: 1, n_total: 4, message: "no room" });
+    const isMoving = (state: "queued" | "running" | "done" | "failed") =>
       isInProgress({ recording_until: null, profile: profile(state) }, NOW);
-    expect((["waiting", "working", "done", "failed"] as const).map(isMoving)).toEqual([true, true, false, false]);
+    expect((["queued", "running", "done", "failed"] as const).map(isMoving)).toEqual([true, true, false, false]);
     expect(isInProgress({ recording_until: "2026-11-21T13:00:00Z", profile: null }, NOW)).toBe(true);
-    expect(describeProfile(profile("working"))).toBe("profile: 1 of 4");
+    expect(describeProfile(profile("running"))).toBe("profile: 1 of 4");
     expect(describeProfile(profile("failed"))).toBe("profile failed: no room");
     expect(describeProfile(profile("done"))).toBe("");
-    expect(profilePercent(profile("working"))).toBe(25);
+    expect(profilePercent(profile("running"))).toBe(25);
     expect(profilePercent({ n_done: 0, n_total: 0 })).toBe(0);
   });
 

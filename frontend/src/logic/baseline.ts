@@ -36,7 +36,7 @@ export function isRecording(baseline: Pick<BaselineInfo, "recording_until">, now
 
 /** Return whether the baseline is being recorded or profiled. */
 export function isInProgress(baseline: Pick<BaselineInfo, "recording_until" | "profile">, now: EpochMs): boolean {
-  return isRecording(baseline, now) || baseline.profile?.state === "waiting" || baseline.profile?.state === "working";
+  return isRecording(baseline, now) || baseline.profile?.state === "queued" || baseline.profile?.state === "running";
 }
 
 /** Return the time of day at which a rule begins: `09:00` for `2026-11-02T09:00:00`. */
@@ -62,12 +62,14 @@ export function describeProfile(profile: BaselineInfo["profile"]): string {
       return "";
     case "done":
       return "";
-    case "waiting":
+    case "queued":
       return "profile: queued";
-    case "working":
+    case "running":
       return `profile: ${formatCount(profile.n_done)} of ${formatCount(profile.n_total)}`;
     case "failed":
       return `profile failed: ${profile.message}`;
+    case "stopped":
+      return `profile ${profile.message || "stopped"}`;
   }
 }
 

@@ -50,6 +50,7 @@ const UNREAD = file({
 function item(change: Partial<Import> = {}): Import {
   const files = change.files ?? [file()];
   return {
+    job_id: 1,
     id: 1,
     host: "web1",
     name: "archive.tar.gz",
@@ -109,15 +110,11 @@ describe("an import", () => {
   });
 
   it("on its way is shown as it was heard of last; one that is over as the list has it", () => {
-    const [over, running, waiting] = [item({ id: 1 }), item({ id: 2, state: "running" }), item({ id: 3, state: "waiting" })];
+    const [over, running, queued] = [item({ id: 1 }), item({ id: 2, state: "running" }), item({ id: 3, state: "queued" })];
     const done = item({ id: 2, message: "done since" });
-    expect(withNews([over, running, waiting], [done, undefined, item({ id: 1, state: "running" })])).toEqual([
-      over,
-      done,
-      waiting,
-    ]);
+    expect(withNews([over, running, queued], [done, undefined, item({ id: 1, state: "running" })])).toEqual([over, done, queued]);
     const whole = item({ id: 1, files: [file(), file()] });
-    expect(withNews([over, waiting], [whole])).toEqual([whole, waiting]);
+    expect(withNews([over, queued], [whole])).toEqual([whole, queued]);
   });
 
   it("is summed up over its files", () => {
@@ -142,7 +139,7 @@ describe("an import", () => {
     expect(describeImport(item({ files: [UNREAD] }))).toBe("nothing in it could be read");
     expect(describeImport(item({ files: [] }))).toBe("nothing in it could be read");
     expect(describeImport(item({ files: [], message: "the archive is empty" }))).toBe("the archive is empty");
-    expect(describeImport(item({ files: [], state: "waiting" }))).toBe("not begun yet");
+    expect(describeImport(item({ files: [], state: "queued" }))).toBe("not begun yet");
     expect(describeImport(item({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
     expect(describeImport(item({ state: "failed" }))).toBe("it failed");
   });

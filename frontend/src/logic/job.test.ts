@@ -1,10 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { Reparse } from "./api";
-import { describeBytesDone, describeReparse, findReparse, isActive, isForWish, percentDone } from "./job";
+import {
+  describeBytesDone,
+  describeJobProgress,
+  describeReparse,
+  describeTarget,
+  findReparse,
+  isActive,
+  isForWish,
+  isRetriable,
+  isStoppable,
+  jobPercent,
+  percentDone,
+} from "./job";
 
 function reparse(change: Partial<Reparse>): Reparse {
   return {
     id: 1,
+    job_id: 1,
     host: null,
     stream_id: null,
     spec: null,
@@ -27,8 +40,8 @@ function reparse(change: Partial<Reparse>): Reparse {
 
 describe("work in the background", () => {
   it("is active until it came to an end", () => {
-    const states = (["waiting", "running", "done", "failed", "stopped"] as const).filter((state) => isActive({ state }));
-    expect(states).toEqual(["waiting", "running"]);
+    const states = (["queued", "running", "done", "failed", "stopped"] as const).filter((state) => isActive({ state }));
+    expect(states).toEqual(["queued", "running"]);
   });
 
   it("is so many percent done, and only all when it is done", () => {
@@ -61,7 +74,7 @@ describe("a reparse", () => {
   });
 
   it("says in words what it does and what came of it", () => {
-    expect(describeReparse(reparse({ state: "waiting" }))).toBe("waiting for its turn");
+    expect(describeReparse(reparse({ state: "queued" }))).toBe("queued");
     expect(describeReparse(reparse({}))).toBe("reading, 1 MB of 4 MB");
     expect(describeReparse(reparse({ n_streams: 12, n_streams_done: 2 }))).toBe("reading stream 3 of 12, 1 MB of 4 MB");
     expect(describeReparse(reparse({ n_streams: 12, n_streams_done: 12 }))).toContain("stream 12 of 12");
@@ -72,5 +85,26 @@ describe("a reparse", () => {
     expect(describeReparse(reparse({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
     expect(describeReparse(reparse({ state: "failed" }))).toContain("old samples are still there");
     expect(describeReparse(reparse({ state: "stopped" }))).toContain("as it was");
+  });
+});
+
+describe("a job of any kind", () => {
+  const job = { kind: "profile", state: "failed", next_try_at: null } as const;
+
+  it("says what it works on and how far it is", () => {
+    expect(describeTarget({ baseline: "quiet", host: "web1", target: "" })).toBe("quiet, web1");
+    expect(describeJobProgress({ n_done: 3, n_total: 7, unit: "pieces" })).toBe("3 of 7 pieces");
+    expect(describeJobProgress({ n_done: 1200, n_total: null, unit: "samples" })).toBe("1,200 samples");
+    expect(describeJobProgress({ n_done: 0, n_total: null, unit: "samples" })).toBe("");
+    expect(jobPercent({ state: "running", n_done: 1, n_total: 3 })).toBe(33);
+    expect(jobPercent({ state: "running", n_done: 1, n_total: null })).toBeNull();
+  });
+
+  it("is stopped and retried where the server would do it", () => {
+    expect(isRetriable(job)).toBe(true);
+    expect(isStoppable(job)).toBe(false);
+    expect(isStoppable({ ...job, next_try_at: "2026-11-21T12:00:00Z" })).toBe(true);
+    expect(isRetriable({ ...job, kind: "import" })).toBe(false);
+    expect(isStoppable({ ...job, kind: "deletion", state: "running" })).toBe(false);
   });
 });

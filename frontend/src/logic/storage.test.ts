@@ -162,6 +162,7 @@ describe("rules", () => {
 
 describe("runs", () => {
   const run = (change: Partial<RetentionRun>): RetentionRun => ({
+    job_id: 1,
     id: 1,
     state: "done",
     message: "",
@@ -182,7 +183,7 @@ describe("runs", () => {
     expect(describeRun(run({ state: "failed", message: "mpstat_linux: gone", n_samples: 5 }))).toBe(
       "mpstat_linux: gone; deleted 5 samples",
     );
-    expect(isAnyRunning({ runs: [run({}), run({ state: "waiting" })] })).toBe(true);
+    expect(isAnyRunning({ runs: [run({}), run({ state: "queued" })] })).toBe(true);
     expect(isAnyRunning(undefined)).toBe(false);
   });
 });

@@ -212,18 +212,19 @@ export function describeRun(run: RetentionRun): string {
     ...(run.n_chunk_bytes > 0 ? [`${formatBytes(run.n_chunk_bytes)} of raw bytes`] : []),
   ].join(" and ");
   switch (run.state) {
-    case "waiting":
+    case "queued":
       return "queued";
     case "running":
       return removed === "" ? "searching for old data" : `deleted ${removed} so far`;
     case "done":
       return removed === "" ? "no old data found" : `deleted ${removed}`;
     case "failed":
-      return `${run.message === "" ? "failed" : run.message}${removed === "" ? "" : `; deleted ${removed}`}`;
+    case "stopped":
+      return `${run.message === "" ? run.state : run.message}${removed === "" ? "" : `; deleted ${removed}`}`;
   }
 }
 
 /** Return whether a run or deletion is in progress, so that the page polls. */
 export function isAnyRunning(retention: Pick<Retention, "runs"> | undefined): boolean {
-  return retention?.runs.some(({ state }) => state === "waiting" || state === "running") === true;
+  return retention?.runs.some(({ state }) => state === "queued" || state === "running") === true;
 }

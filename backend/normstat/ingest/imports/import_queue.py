@@ -1,19 +1,17 @@
-"""Files that were handed to the server: kept in a folder until they are loaded, one after the other, in the background.
+"""Load uploaded files in the background.
 
-A file is held locked by the process that loads it, so that several server processes of one machine can share the folder. What was
-running when a process ended goes on in the next one; the row of a file that is nowhere any more is marked as failed.
+Files wait in a folder, which several server processes of one machine may share; each loads one import at a time. An import whose
+worker died goes on in the next one; an import whose file no process has any more fails.
 """
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -22,14 +20,15 @@ from typing import IO, Final
 import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import NormstatError, NoSpace
 from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
-from normstat.ingest.imports.import_run import Job, run_import
-from normstat.ingest.imports.unpacking import Stopped
+from normstat.ingest.imports.import_run import ImportSource, run_import
+from normstat.jobs.background import keep_running
+from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
 from normstat.storage import import_rows
-from normstat.storage.schema.models import Import
+from normstat.storage.schema.job_models import Import
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import to_us
 
@@ -37,137 +36,124 @@ log = structlog.get_logger()
 
 CHECK_S: Final = 5.0
 PROGRESS_S: Final = 1.0
-# Whoever looks after an import says so more often than this.
+# The process that has the file of an import reports it every CHECK_S.
 ABANDONED_AFTER: Final = timedelta(minutes=2)
 # The database and everything else on that disk needs room too.
 MIN_FREE_BYTES: Final = 512 << 20
 WRITE_BYTES: Final = 1 << 20
 OLD_S: Final = 86400.0
 PART: Final = ".part"
+FILE_IS_GONE: Final = "The server ended, and the uploaded file is gone; upload it again"
 
 
 class ImportQueue:
     """The imports of this process. `folder` is where files wait, None for a temporary one."""
 
-    def __init__(self, engine: AsyncEngine, folder: Path | None, most_bytes: int) -> None:
+    def __init__(self, engine: AsyncEngine, database_url: str, folder: Path | None, max_bytes: int) -> None:
         self._engine = engine
+        self._database_url = database_url
         self._sessions = make_sessions(engine)
         self._folder = folder if folder is not None else Path(tempfile.gettempdir()) / "normstat-imports"
-        self._most_bytes = most_bytes
-        self._has_news = asyncio.Event()
+        self._max_bytes = max_bytes
+        self._has_removed_leftovers = False
+        self.has_news = asyncio.Event()
 
     def wake(self) -> None:
-        """There is a new import."""
-        self._has_news.set()
+        """Tell the queue of a new import."""
+        self.has_news.set()
 
     async def run(self) -> None:
-        """Load what waits; until cancelled."""
-        await asyncio.to_thread(self._remove_leftovers)
-        while True:
-            self._has_news.clear()
-            try:
-                while await self._run_next():
-                    pass
-            except (DBAPIError, PoolTimeout) as error:
-                log.warning("imports_lost_database", error=type(error).__name__)
-            except Exception:
-                # A defect, which must not end all imports until somebody restarts the server.
-                log.exception("imports_broken", next_try_in_s=CHECK_S)
-            # Not wait_for: that of Python 3.11 loses a cancellation which comes together with the news.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(CHECK_S):
-                    await self._has_news.wait()
+        """Load queued imports, until cancelled."""
+        await keep_running("imports", self.run_all, every_s=CHECK_S, wake=self.has_news)
 
-    async def _run_next(self) -> bool:
-        """Load the oldest import whose file is here and not in other hands; False when there is none."""
+    async def run_all(self) -> None:
+        """Load what is queued now."""
+        if not self._has_removed_leftovers:
+            self._has_removed_leftovers = True
+            await asyncio.to_thread(self._remove_leftovers)
+        while await self.run_next():
+            pass
+
+    async def run_next(self) -> bool:
+        """Load the oldest import whose file is on this machine and that no other process loads; return False when there is none."""
         async with open_read_session(self._sessions) as session:
             rows = await import_rows.list_unfinished(session)
-        here = await asyncio.to_thread(_find_here, rows)
+            stopped = await import_rows.list_stopped_files(session)
+        here = await asyncio.to_thread(_find_here, [*(row.file_path for row in rows), *stopped.values()])
+        by_job = {row.job_id: row for row in rows if row.file_path in here}
+        for path in here & set(stopped.values()):
+            remove_file(path)
         async with open_write_session(self._sessions) as session:
-            await import_rows.touch_imports(session, sorted(here))
+            await import_rows.note_removed_files(session, [import_id for import_id, path in stopped.items() if path in here])
+            await import_rows.touch_imports(session, sorted(by_job))
             for row in rows:
-                if row.id not in here and import_rows.is_abandoned(row, ABANDONED_AFTER):
-                    message = "The server ended, and the file that was handed over is gone; hand it over again"
-                    await import_rows.set_state(session, row.id, import_rows.FAILED, message)
-        for row in rows:
-            if row.id in here:
-                with _locked(Path(row.file_path)) as is_ours:
-                    if is_ours:
-                        return await self._load(row)
-        return False
+                if row.job_id not in by_job:
+                    await import_rows.fail_abandoned(session, row.job_id, ABANDONED_AFTER, FILE_IS_GONE)
+        if not by_job:
+            return False
+        async with open_claims(self._database_url, IMPORTS) as claims:
+            claim = await claims.next(of=by_job) if claims is not None else None
+            return claim is not None and await self._load(claim, by_job[claim.id])
 
-    async def _load(self, row: Import) -> bool:
-        """Load one import, and say how it ended; False when it is to be tried again later."""
-        async with open_write_session(self._sessions) as session:
-            if not await import_rows.set_state(session, row.id, import_rows.RUNNING):
-                return True
+    async def _load(self, claim: Claim, row: Import) -> bool:
+        """Load one import and record how it ended; return False when it is to be tried again later."""
+        async with open_read_session(self._sessions) as session:
             done = await import_rows.list_done(session, row.id)
-        log.info("import_started", id=row.id, host=row.host, n_bytes=row.n_bytes, n_files_done=len(done))
-        job = Job(
+        log.info("import_started", id=row.id, host=row.host, n_bytes=claim.n_total, n_files_done=len(done))
+        source = ImportSource(
             row.host,
             [Path(row.file_path)],
             options_of(row),
-            self._most_bytes,
+            self._max_bytes,
             shown_as=row.name,
-            since=row.created_at,
+            since=claim.queued_at,
             skipped=done,
         )
-        watch = _Progress(self, row.id)
-        task = asyncio.create_task(run_import(self._engine, job, watch))
+        watch = _Progress(self._sessions, claim, row.id)
+        task = asyncio.create_task(run_import(self._engine, source, watch))
         try:
             await asyncio.wait({task})
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        return await self._end(row, watch, None if task.cancelled() else task.exception())
+        return await self._end(claim, row, watch, None if task.cancelled() else task.exception())
 
-    async def _end(self, row: Import, watch: "_Progress", error: BaseException | None) -> bool:
-        if isinstance(error, Stopped):
+    async def _end(self, claim: Claim, row: Import, watch: "_Progress", error: BaseException | None) -> bool:
+        if isinstance(error, JobStopped):
             log.info("import_stopped", id=row.id, host=row.host)
             return True
         if isinstance(error, DBAPIError | PoolTimeout) or (isinstance(error, NormstatError) and error.status == 503):
+            # It still says `running`, and the next claim goes on from here.
             log.warning("import_waits_for_database", id=row.id, host=row.host)
             return False
-        if error is None:
-            await watch.flush()
-            state, message = import_rows.DONE, ""
-        elif isinstance(error, NormstatError):
-            state, message = import_rows.FAILED, error.message
-        else:
-            # A defect; it must not be met again and again.
-            state, message = import_rows.FAILED, "Internal server error; the server's log has the details"
+        message = None
+        if isinstance(error, NormstatError):
+            message = error.message
+        elif error is not None:
+            # A defect, which the next try would meet again.
+            message = "The server failed; its log has the details"
             log.error("import_failed", id=row.id, host=row.host, exc_info=error)
+        else:
+            await watch.flush()
         async with open_write_session(self._sessions) as session:
-            await import_rows.set_state(session, row.id, state, message)
+            await (claim.finish(session) if message is None else claim.fail(session, message))
         remove_file(row.file_path)
-        log.info("import_ended", id=row.id, host=row.host, state=state)
+        log.info("import_ended", id=row.id, host=row.host, message=message)
         return True
 
-    async def note_progress(
-        self, import_id: int, n_bytes: int | None, n_bytes_done: int, files: Mapping[int, Mapping[str, object]]
-    ) -> None:
-        """Write down how far an import is.
-
-        Raises: Stopped when somebody has removed it
-        """
-        async with open_write_session(self._sessions) as session:
-            known = await import_rows.set_progress(session, import_id, n_bytes=n_bytes, n_bytes_done=n_bytes_done, files=files)
-        if not known:
-            raise Stopped
-
     def new_file(self, n_bytes: int | None) -> "NewFile":
-        """Return a file in the folder, to be filled; `n_bytes` is its size where the sender said so.
+        """Return a new file in the folder; `n_bytes` is its size where the client announced it.
 
         Raises: NoSpace
         """
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._folder.stat().st_uid != os.geteuid():
-            raise NormstatError(f"The folder {self._folder} belongs to somebody else; set NORMSTAT_IMPORT_DIR")
+            raise NormstatError(f"The folder {self._folder} belongs to another user; set NORMSTAT_IMPORT_DIR to another one")
         require_space(self._folder, n_bytes or 0)
         return NewFile(self._folder)
 
     def _remove_leftovers(self) -> None:
-        """Remove what was half handed over, or loaded, when a server ended long ago."""
+        """Remove files whose upload was never finished because the server ended, long ago."""
         with contextlib.suppress(OSError):
             for path in self._folder.glob(f"*{PART}"):
                 if time.time() - path.stat().st_mtime > OLD_S:
@@ -175,7 +161,7 @@ class ImportQueue:
 
 
 class NewFile:
-    """A file on its way from a person: `write` what comes, then `keep`; what is not kept is removed by `close`."""
+    """A file that is being uploaded: `write` its bytes, then `keep` it; `close` removes what was not kept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -185,7 +171,7 @@ class NewFile:
         self.n_bytes = 0
 
     async def write(self, data: bytes) -> None:
-        """Take the next bytes.
+        """Write the next bytes.
 
         Raises: NoSpace
         """
@@ -203,7 +189,7 @@ class NewFile:
         self._waiting.clear()
 
     async def keep(self) -> Path:
-        """Return the path under which it stays.
+        """Finish the file; return its path.
 
         Raises: NoSpace
         """
@@ -218,10 +204,11 @@ class NewFile:
 
 
 class _Progress:
-    """Follows an import and writes down now and then how far it is."""
+    """Stores the progress of an import, once a second at most."""
 
-    def __init__(self, queue: ImportQueue, import_id: int) -> None:
-        self._queue = queue
+    def __init__(self, sessions: async_sessionmaker[AsyncSession], claim: Claim, import_id: int) -> None:
+        self._sessions = sessions
+        self._claim = claim
         self._import_id = import_id
         self._files: dict[int, Mapping[str, object]] = {}
         self._n_bytes: int | None = None
@@ -229,18 +216,18 @@ class _Progress:
         self._noted_at = 0.0
 
     async def surveying(self, n_bytes: int, path: str) -> None:
-        """Only that it is still looked after."""
+        """Report a sign of life."""
         del n_bytes, path
         await self._note()
 
     async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
-        """How much is loaded."""
+        """Report how much is loaded."""
         del path
         self._n_bytes, self._n_bytes_done = n_bytes, n_bytes_done
         await self._note()
 
     async def done(self, position: int, file: ImportedFile) -> None:
-        """A file is done."""
+        """Report the outcome of a file."""
         self._files[position] = to_json(file)
         await self._note()
 
@@ -249,9 +236,15 @@ class _Progress:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write down what is not yet."""
+        """Store what has not been stored yet.
+
+        Raises: JobStopped
+        """
         files, self._files = self._files, {}
-        await self._queue.note_progress(self._import_id, self._n_bytes, self._n_bytes_done, files)
+        total = {} if self._n_bytes is None else {"n_total": self._n_bytes}
+        async with open_write_session(self._sessions) as session:
+            await self._claim.report(session, n_done=self._n_bytes_done, **total)
+            await import_rows.add_files(session, self._import_id, files)
         self._noted_at = time.monotonic()
 
 
@@ -264,13 +257,13 @@ def to_json(file: ImportedFile) -> dict[str, object]:
     return plain
 
 
-def _find_here(rows: Sequence[Import]) -> set[int]:
-    """Return the ids of those whose file is on this machine."""
-    return {row.id for row in rows if Path(row.file_path).exists()}
+def _find_here(paths: Iterable[str]) -> set[str]:
+    """Return the paths of files that are on this machine."""
+    return {path for path in paths if Path(path).exists()}
 
 
 def options_of(row: Import) -> ImportOptions:
-    """Return what the person said of the file."""
+    """Return the options that were given with the file."""
     return ImportOptions(
         zone=row.time_zone,
         date=row.first_day,
@@ -281,12 +274,15 @@ def options_of(row: Import) -> ImportOptions:
 
 
 def require_space(folder: Path, n_bytes: int) -> None:
-    """Raise: NoSpace when so many bytes would fill the folder's disk."""
+    """Require room for so many bytes on the folder's disk.
+
+    Raises: NoSpace
+    """
     free = shutil.disk_usage(folder).free
     if free < n_bytes + MIN_FREE_BYTES:
         raise NoSpace(
-            f"The server's disk has {free / 1e6:.0f} MB left for a file of {n_bytes / 1e6:.0f} MB; use normstat import there, or "
-            "make room",
+            f"The server's disk has {free / 1e6:.0f} MB left, the file has {n_bytes / 1e6:.0f} MB; free some space, or run"
+            " `normstat import` on the server",
             {"free_bytes": free},
         )
 
@@ -295,21 +291,3 @@ def remove_file(path: str) -> None:
     """Remove the file, if it is there."""
     with contextlib.suppress(OSError):
         Path(path).unlink()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[bool]:
-    """Hold the file for this process alone; give False when another one does, or when it is gone."""
-    try:
-        file = path.open("rb")
-    except OSError:
-        yield False
-        return
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            # Another process may have loaded and removed it between our look and our lock: then it is nobody's any more.
-            yield os.fstat(file.fileno()).st_nlink > 0

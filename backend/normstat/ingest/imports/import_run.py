@@ -46,7 +46,7 @@ class Watch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ImportSource:
     """What to import for which host.
 
     `shown_as` is the name of a single file that lies elsewhere under another one. `since` and `skipped` are for an import that goes
@@ -75,12 +75,12 @@ def require_host_name(host: str) -> str:
     return host
 
 
-async def run_import(engine: AsyncEngine, job: Job, watch: Watch) -> None:
+async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch) -> None:
     """Load everything that can be read; tell `watch` what became of each file, also of those that cannot.
 
     What is committed stays when it ends early.
-    Raises: BadRequest for a name that no host can have; NotFound for a spec that there is not; DatabaseAway when the database stays
-    away; Stopped
+    Raises: BadRequest for an invalid host name; NotFound for an unknown spec; DatabaseAway when the database stays away; what the
+    watch raises
     """
     require_host_name(job.host)
     sessions = make_sessions(engine)
@@ -94,7 +94,7 @@ async def run_import(engine: AsyncEngine, job: Job, watch: Watch) -> None:
     await _Run(engine, job, watch, found).run()
 
 
-async def _run_survey(survey: Survey, job: Job, watch: Watch) -> list[Found]:
+async def _run_survey(survey: Survey, job: ImportSource, watch: Watch) -> list[Found]:
     """Return the survey in a thread of its own, which ends before this does."""
     task = asyncio.create_task(asyncio.to_thread(survey.run, job.paths, job.shown_as))
     try:
@@ -111,7 +111,7 @@ async def _run_survey(survey: Survey, job: Job, watch: Watch) -> list[Found]:
 class _Run:
     """The second way through, file after file."""
 
-    def __init__(self, engine: AsyncEngine, job: Job, watch: Watch, found: Sequence[Found]) -> None:
+    def __init__(self, engine: AsyncEngine, job: ImportSource, watch: Watch, found: Sequence[Found]) -> None:
         self._job = job
         self._watch = watch
         self._found = found

@@ -24,15 +24,15 @@ from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
 from normstat.storage import stream_rows
 from normstat.storage.chunks import StoredChunk, read_batch
-from normstat.storage.host_deletion import is_being_deleted
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.session import WriteSession, open_write_session
 from normstat.storage.stat_tables import RequiredTable, StoredStat, TablePlan, make_stat_tables, read_stored_stats, widened_columns
+from normstat.storage.stream_rows import is_being_deleted
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
-# Told how many bytes of the stream were read; it may raise Stopped.
+# Told how many bytes of the stream were read; it may raise JobStopped.
 Watch = Callable[[int], Awaitable[None]]
 # Runs in the transaction that replaces the samples.
 Note = Callable[[WriteSession, "StreamOutcome"], Awaitable[None]]
@@ -48,10 +48,6 @@ RETRY_S: Final = 1.0
 LOCK_TIMEOUT_S: Final = 60
 # Replacing ten million rows takes some minutes.
 STATEMENT_TIMEOUT_S: Final = 6 * 3600
-
-
-class Stopped(Exception):
-    """Nobody wants the reparse any more; nothing was changed."""
 
 
 class Moved(Exception):
@@ -102,8 +98,8 @@ class StreamReparse:
     async def run(self) -> StreamOutcome:
         """Read the stream and replace its samples.
 
-        Raises: Stopped; NotFound when the stream was deleted; Conflict when a column would need another type, or when raw bytes of
-        the stream were removed; DatabaseAway when
+        Raises: JobStopped from the watch; NotFound when the stream was deleted; Conflict when a column would need another type,
+        or when raw bytes of the stream were removed; DatabaseAway when
         others would not let the host or its tables go
         """
         async with open_write_session(self._sessions) as session:

@@ -1,103 +1,107 @@
-"""Works reparses off: one process at a time, one stream after the other, in the server or on the command line."""
+"""Run reparses, in the server or on the command line: one process at a time, one stream after the other."""
 
-import asyncio
+from functools import partial
 from typing import Final
 
 import psycopg
 import structlog
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NormstatError
-from normstat.ingest.reparse.reparse_stream import Sessions, Stopped, StreamOutcome, StreamReparse
+from normstat.ingest.reparse.reparse_stream import Sessions, StreamOutcome, StreamReparse
 from normstat.ingest_limits import IngestLimits
+from normstat.jobs.background import keep_running
+from normstat.jobs.claims import REPARSES, Claim, JobStopped, list_due, open_claims
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import REPARSE_LOCK, JobState
-from normstat.storage.schema.models import Reparse, Stream
-from normstat.storage.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
+from normstat.storage.schema.job_models import Reparse
+from normstat.storage.schema.models import Stream
+from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from normstat.storage.turns import describe, is_database_away
 from normstat.storage.user_specs import refresh_catalogue
 
 log = structlog.get_logger()
 
 POLL_S: Final = 2.0
-DEFECT_WAIT_S: Final = 60.0
 
 
 async def run_reparses(
     database_url: str, sessions: async_sessionmaker[AsyncSession], limits: IngestLimits | None = None, *, poll_s: float = POLL_S
 ) -> None:
-    """Work off whatever is wished for, whenever no other process does; until cancelled, whatever happens."""
-    while True:
-        try:
-            async with open_read_session(sessions) as session:
-                is_wanted = await reparse_rows.has_open_reparses(session)
-            if is_wanted:
-                await work_off(database_url, limits)
-        except (DBAPIError, PoolTimeout, psycopg.Error) as error:
-            # What was running goes on behind the last stream that was done.
-            log.warning("reparse_lost_database", error=type(error).__name__, cause=str(error).splitlines()[:1])
-        except Exception:
-            # A defect, which must not end all reparses until somebody restarts the server.
-            log.exception("reparses_broken", next_try_in_s=DEFECT_WAIT_S)
-            await asyncio.sleep(DEFECT_WAIT_S)
-        await asyncio.sleep(poll_s)
+    """Run queued reparses, until cancelled."""
+    await keep_running("reparses", partial(_run_queued, database_url, sessions, limits), every_s=poll_s)
+
+
+async def _run_queued(database_url: str, sessions: async_sessionmaker[AsyncSession], limits: IngestLimits | None) -> None:
+    async with open_read_session(sessions) as session:
+        is_wanted = bool(await list_due(session, REPARSES.kinds))
+    if is_wanted:
+        await work_off(database_url, limits)
 
 
 async def work_off(database_url: str, limits: IngestLimits | None = None, *, until: int | None = None) -> bool:
-    """Work off all open reparses (up to that one); False, and nothing done, when another process does."""
-    async with open_locked_sessions(database_url, REPARSE_LOCK) as sessions:
-        if sessions is None:
+    """Run all queued reparses, up to that job; return False when another process runs them."""
+    async with open_claims(database_url, REPARSES) as claims:
+        if claims is None:
             return False
-        while True:
-            async with open_write_session(sessions) as session:
-                reparse = await reparse_rows.next_reparse(session)
-            if reparse is None or (until is not None and reparse.id > until):
+        while (claim := await claims.next()) is not None:
+            # Not a session that only reads: it would change the isolation of the connection that all of these share.
+            async with open_write_session(claims.sessions) as session:
+                reparse = await reparse_rows.find_reparse(session, claim.id)
+            if reparse is not None:
+                await _Run(claims.sessions, claim, reparse, limits or IngestLimits()).work()
+            if until is not None and claim.id >= until:
                 return True
-            await _Run(sessions, reparse, limits or IngestLimits()).work()
+        return True
 
 
 class _Run:
     """One reparse."""
 
-    def __init__(self, sessions: Sessions, reparse: Reparse, limits: IngestLimits) -> None:
+    def __init__(self, sessions: Sessions, claim: Claim, reparse: Reparse, limits: IngestLimits) -> None:
         self._sessions = sessions
+        self._claim = claim
         self._limits = limits
         self._reparse = reparse
         self._n_bytes_before = 0
 
     async def work(self) -> None:
-        """Read all of its streams, and note how it ended; nothing when somebody ended it."""
+        """Read all of its streams, and record how it ended unless it was stopped."""
         async with open_write_session(self._sessions) as session:
             await refresh_catalogue(session)
-            self._n_bytes_before = max(0, self._reparse.n_bytes - await reparse_rows.bytes_behind(session, self._reparse))
+            self._n_bytes_before = max(0, self._claim.n_total - await reparse_rows.bytes_behind(session, self._reparse))
         log.info("reparse_started", reparse=self._reparse.id, n_streams=self._reparse.n_streams)
         try:
             while (stream := await self._next_stream()) is not None:
                 await self._read(stream)
                 self._n_bytes_before += stream.acked_offset - stream.n_gap_bytes
-        except Stopped:
+            async with open_write_session(self._sessions) as session:
+                await self._finish(session)
+        except JobStopped:
             log.info("reparse_stopped", reparse=self._reparse.id)
-            return
-        async with open_write_session(self._sessions) as session:
-            state = await reparse_rows.finish_reparse(session, self._reparse.id)
-        log.info("reparse_ended", reparse=self._reparse.id, state=state)
+
+    async def _finish(self, session: WriteSession) -> None:
+        await self._claim.report(session, n_done=self._claim.n_total)
+        message = (await reparse_rows.read_reparse(session, self._reparse.id)).message
+        await (self._claim.fail(session, message) if message else self._claim.finish(session))
+        log.info("reparse_ended", reparse=self._reparse.id, message=message)
 
     async def _next_stream(self) -> Stream | None:
         async with open_write_session(self._sessions) as session:
             await refresh_catalogue(session)
-            reparse = await session.get(Reparse, self._reparse.id, populate_existing=True)
-            if reparse is None or reparse.state != JobState.RUNNING:
-                raise Stopped
+            await self._claim.report(session)
+            reparse = await reparse_rows.find_reparse(session, self._claim.id)
+            if reparse is None:
+                raise JobStopped
             self._reparse = reparse
             return await reparse_rows.next_stream(session, reparse)
 
     async def _read(self, stream: Stream) -> None:
-        """Read the stream; one that cannot be read keeps its samples, is named in the message, and stop none of the others."""
+        """Read the stream; one that cannot be read keeps its samples, is named in the message, and stops none of the others."""
 
         async def note(session: WriteSession, outcome: StreamOutcome) -> None:
+            await self._claim.report(session)
             await reparse_rows.note_stream(
                 session,
                 self._reparse,
@@ -111,7 +115,7 @@ class _Run:
             spec = load_catalogue().specs[stream.spec]
             max_new = self._limits.new_instances
             await StreamReparse(self._sessions, stream, spec, watch=self._watch, note=note, max_new_instances=max_new).run()
-        except Stopped:
+        except JobStopped:
             raise
         except Exception as error:
             if is_database_away(error):
@@ -127,9 +131,10 @@ class _Run:
                 exc_info=None if known else error,
             )
             async with open_write_session(self._sessions) as session:
-                await reparse_rows.note_failure(session, self._reparse.id, stream, text)
+                await reparse_rows.note_failure(session, self._reparse, stream, text)
 
     async def _watch(self, n_bytes: int) -> None:
+        # At most as many as were counted at the beginning: agents go on sending.
+        n_done = min(self._claim.n_total, self._n_bytes_before + n_bytes)
         async with open_write_session(self._sessions) as session:
-            if not await reparse_rows.note_progress(session, self._reparse.id, self._n_bytes_before + n_bytes):
-                raise Stopped
+            await self._claim.report(session, n_done=n_done)

@@ -23,7 +23,7 @@ from psycopg import sql
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Storage
 from normstat.storage.backup.backup_files import Connection
-from normstat.storage.schema.baseline_models import Profile, ProfileJob, ProfilePiece
+from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, Rollup, RollupMark, Session
 from normstat.storage.schema.retention_models import StoreIdentity
 from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound
@@ -49,8 +49,7 @@ MAX_DAYS: Final = 400
 MAX_OFFSET: Final = 2**63 - 1
 # Derived from samples, specific to this database, or useless in another one.
 LEFT_OUT: Final = frozenset(
-    model.__tablename__
-    for model in (Rollup, RollupMark, ProfilePiece, Profile, ProfileJob, Session, LoginLink, KnownBrowser, StoreIdentity)
+    model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, KnownBrowser, StoreIdentity)
 )
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 

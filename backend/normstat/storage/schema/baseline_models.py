@@ -152,17 +152,3 @@ class Profile(Base):
     sources: Mapped[str]
     band: Mapped[bytes] = mapped_column(LargeBinary)
     body: Mapped[bytes] = mapped_column(LargeBinary)
-
-
-class ProfileJob(Base):
-    """The profiles of a baseline for one host: whether they are requested, being built, or ready. `asked_at`: the last request."""
-
-    __tablename__ = "profile_jobs"
-    baseline_id: Mapped[int] = mapped_column(ForeignKey("baselines.id", ondelete="CASCADE"), primary_key=True)
-    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
-    state: Mapped[str] = mapped_column(server_default="waiting")
-    n_done: Mapped[int] = mapped_column(Integer, server_default="0")
-    n_total: Mapped[int] = mapped_column(Integer, server_default="0")
-    message: Mapped[str] = mapped_column(server_default="")
-    asked_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    finished_at: Mapped[datetime | None]

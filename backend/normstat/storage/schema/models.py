@@ -176,42 +176,6 @@ class Load(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
-class Import(Base):
-    """A file uploaded to be loaded in the background. `file_path` is where the server keeps it until then.
-
-    `seen_at` is the last sign of life of the process that loads it, or waits to.
-    """
-
-    __tablename__ = "imports"
-    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
-    host: Mapped[str]
-    name: Mapped[str]
-    state: Mapped[str] = mapped_column(server_default="waiting")
-    message: Mapped[str] = mapped_column(server_default="")
-    time_zone: Mapped[str | None]
-    first_day: Mapped[dt.date | None]
-    start_at: Mapped[datetime | None]
-    interval_s: Mapped[float | None]
-    spec: Mapped[str | None]
-    file_path: Mapped[str]
-    n_bytes: Mapped[int]
-    n_bytes_done: Mapped[int] = mapped_column(server_default="0")
-    n_files: Mapped[int] = mapped_column(server_default="0")
-    created_by: Mapped[str]
-    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    seen_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    finished_at: Mapped[datetime | None]
-
-
-class ImportedFile(Base):
-    """The result of one file of an import; `result` is the body that the API shows."""
-
-    __tablename__ = "imported_files"
-    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True)
-    position: Mapped[int] = mapped_column(primary_key=True)
-    result: Mapped[dict[str, object]] = mapped_column(JSONB)
-
-
 class Chunk(Base):
     """Raw bytes [start_offset, end_offset) of a stream, as received; `body` holds them compressed (storage/chunks.py)."""
 
@@ -276,34 +240,6 @@ class Gap(Base):
     start_offset: Mapped[int] = mapped_column(primary_key=True)
     end_offset: Mapped[int]
     reported_at: Mapped[datetime] = mapped_column(server_default=NOW)
-
-
-class Reparse(Base):
-    """A request to derive samples again from the raw bytes: of one stream, of a spec, of a host, or of all.
-
-    Its streams are those up to `newest_stream_id`, in the order of their ids; up to `last_stream_id` they are done.
-    """
-
-    __tablename__ = "reparses"
-    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
-    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
-    stream_id: Mapped[int | None] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"))
-    spec: Mapped[str | None]
-    is_outdated_only: Mapped[bool]
-    state: Mapped[str] = mapped_column(server_default="waiting")
-    message: Mapped[str] = mapped_column(server_default="")
-    newest_stream_id: Mapped[int]
-    last_stream_id: Mapped[int] = mapped_column(server_default="0")
-    n_streams: Mapped[int] = mapped_column(server_default="0")
-    n_streams_done: Mapped[int] = mapped_column(server_default="0")
-    n_bytes: Mapped[int] = mapped_column(server_default="0")
-    n_bytes_done: Mapped[int] = mapped_column(server_default="0")
-    n_samples_before: Mapped[int] = mapped_column(server_default="0")
-    n_samples_after: Mapped[int] = mapped_column(server_default="0")
-    n_rejected_after: Mapped[int] = mapped_column(server_default="0")
-    created_by: Mapped[str]
-    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    finished_at: Mapped[datetime | None]
 
 
 class UserSpec(Base):

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from sqlalchemy import ForeignKey, Identity, text
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import NOW, Base
 
 
@@ -29,15 +30,12 @@ class RetentionRun(Base):
 
     __tablename__ = "retention_runs"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
-    state: Mapped[str] = mapped_column(server_default="waiting")
-    message: Mapped[str] = mapped_column(server_default="")
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
     n_samples: Mapped[int] = mapped_column(server_default="0")
     n_instances: Mapped[int] = mapped_column(server_default="0")
     n_chunks: Mapped[int] = mapped_column(server_default="0")
     n_chunk_bytes: Mapped[int] = mapped_column(server_default="0")
-    created_by: Mapped[str]
-    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    finished_at: Mapped[datetime | None]
+    job: Mapped[Job] = relationship(lazy="joined", innerjoin=True)
 
 
 class RetentionMark(Base):
@@ -62,15 +60,13 @@ class StreamChange(Base):
 
 
 class HostDeletion(Base):
-    """A host whose data is being deleted; its row in `hosts` is renamed meanwhile."""
+    """A host whose data is being deleted, or was; its row in `hosts` is renamed meanwhile. The job counts the samples."""
 
     __tablename__ = "host_deletions"
     host_id: Mapped[int] = mapped_column(primary_key=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
     host: Mapped[str]
-    requested_by: Mapped[str]
-    requested_at: Mapped[datetime] = mapped_column(server_default=NOW)
-    n_samples: Mapped[int] = mapped_column(server_default="0")
-    finished_at: Mapped[datetime | None]
+    job: Mapped[Job] = relationship(lazy="joined", innerjoin=True)
 
 
 class StorageDay(Base):

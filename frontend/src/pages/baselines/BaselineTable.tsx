@@ -242,7 +242,7 @@ function Profile({ baseline }: { readonly baseline: BaselineInfo }) {
       <Text fz="xs" mt={3} {...(baseline.profile?.state === "failed" ? { c: "var(--bad)" } : { className: "soft" })}>
         {text}
       </Text>
-      {baseline.profile?.state === "working" && (
+      {baseline.profile?.state === "running" && (
         <Progress size="xs" mt={2} value={profilePercent(baseline.profile)} aria-label={`Profile of ${baseline.name}`} />
       )}
     </>

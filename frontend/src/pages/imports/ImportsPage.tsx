@@ -1,4 +1,4 @@
-import { Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -7,12 +7,13 @@ import { importQuery, importsQuery } from "../../api/queries";
 import { useUploads } from "../../api/uploads";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import { withNews } from "../../logic/imports";
 import { isActive } from "../../logic/job";
 import { zoneOf } from "../../state/clock";
-import { decodeImportsView, encodeImportsView, type ImportsView } from "../../state/url";
+import { decodeImportsView, encodeImportsView, encodeListView, type ImportsView } from "../../state/url";
 import { ImportForm } from "./ImportForm";
 import { ImportList } from "./ImportList";
 import { Uploads } from "./Uploads";
@@ -76,9 +77,12 @@ export function ImportsPage() {
         </Text>
       )}
       <Uploads uploads={uploads} />
-      <Title order={2} mb={6}>
-        Loaded
-      </Title>
+      <Group gap="sm" align="baseline" mb={6}>
+        <Title order={2}>Loaded</Title>
+        <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">
+          All jobs
+        </PageLink>
+      </Group>
       <ScrollCard label="Imports">
         {imports.data === undefined ? (
           <StateView

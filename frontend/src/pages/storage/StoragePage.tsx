@@ -7,10 +7,11 @@ import { storageQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { isAdministrator, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
 import { fromApi } from "../../logic/time";
 import { zoneOf } from "../../state/clock";
-import { decodeListView } from "../../state/url";
+import { decodeListView, encodeListView } from "../../state/url";
 import { Deletions } from "./Deletions";
 import { HostSizes } from "./HostSizes";
 import { RetentionRules } from "./RetentionRules";
@@ -58,6 +59,9 @@ export function StoragePage() {
         </>
       )}
       <Deletions zone={zone} />
+      <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">
+        All jobs
+      </PageLink>
       <RetentionRules zone={zone} mayChange={mayDelete} />
     </div>
   );

@@ -1,30 +1,29 @@
-"""Deletes a host with everything of it: at once for those who look, in the background for the disk.
+"""Delete a host with all of its data: hidden at once, removed from the disk in the background.
 
-The request renames the host's row, so that its name is free and a host of that name comes back as a new one; it revokes the tokens
-that are bound to it and stops what works on it. What is then left is deleted stat by stat and hour by hour, each in a short
-transaction. Every step may be done twice, so whoever comes after a process that died just begins again.
+The request renames the host's row, so that its name is free for a new host; it revokes the tokens that are bound to the host and
+stops its jobs. The rest is deleted stat by stat and hour by hour, each in a short transaction. Every step may be repeated, so
+that the next worker begins again after a process that died.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 
 import structlog
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
 from normstat.errors import NotFound, shorten
+from normstat.jobs.claims import Claim
 from normstat.retention.sample_removal import delete_samples
 from normstat.storage.baseline_versions import forget_host, lock_baselines
-from normstat.storage.reparse_rows import OPEN_STATES, JobState
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
 from normstat.storage.schema.models import (
     AgentToken,
     Chunk,
     Host,
     Instance,
-    Reparse,
     Rollup,
     RollupMark,
     StatTable,
@@ -40,20 +39,15 @@ BATCH_ROWS: Final = 2000
 MAX_LISTED: Final = 100
 
 
-class DeletionState(StrEnum):
-    """Whether something of the host is still there."""
-
-    RUNNING = "running"
-    DONE = "done"
-
-
 @dataclass(frozen=True, slots=True)
 class DeletionRecord:
     """A host that is being deleted, or was. `n_samples` are deleted so far."""
 
     host_id: int
+    job_id: int
     host: str
-    state: DeletionState
+    state: JobState
+    message: str
     n_samples: int
     requested_by: str
     requested_at: datetime
@@ -61,7 +55,7 @@ class DeletionRecord:
 
 
 async def request_deletion(session: AsyncSession, name: str, *, requested_by: str) -> DeletionRecord:
-    """Return the host is gone for everybody when this is committed; its data goes afterwards.
+    """Hide the host from everybody and queue the deletion of its data; return the deletion.
 
     Raises: NotFound
     """
@@ -72,43 +66,44 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
     # No agent can send under a name with a blank.
     host.name = f"deleted {host.id}"
     await session.flush()
-    await session.execute(insert(HostDeletion).values(host_id=host.id, host=name, requested_by=requested_by))
+    # Without the host's id: the job outlives the host.
+    job = Job(kind=JobKind.DELETION, target=name, unit="samples", asked_by=requested_by)
+    session.add(HostDeletion(host_id=host.id, host=name, job=job))
     await session.execute(
         update(AgentToken).where(AgentToken.host_id == host.id, AgentToken.revoked_at.is_(None)).values(revoked_at=func.now())
     )
     await forget_host(session, host.id, name, made_by=requested_by)
-    of_host = (Reparse.host_id == host.id) | Reparse.stream_id.in_(select(Stream.id).where(Stream.host_id == host.id))
-    stopped = {"state": JobState.STOPPED, "message": "the host was deleted", "finished_at": func.now()}
-    await session.execute(update(Reparse).where(of_host, Reparse.state.in_(OPEN_STATES)).values(stopped))
+    stopped = {"state": JobState.STOPPED, "message": "the host was deleted", "finished_at": func.now(), "next_try_at": None}
+    await session.execute(update(Job).where(Job.host_id == host.id, Job.state.in_(OPEN_STATES)).values(stopped))
+    await session.flush()
     log.info("host_deletion_requested", host=name, host_id=host.id, by=requested_by)
     return await read_deletion(session, host.id)
 
 
 async def read_deletion(session: AsyncSession, host_id: int) -> DeletionRecord:
-    """Return the deletion as it stands."""
-    return _to_record(await session.get_one(HostDeletion, host_id, populate_existing=True))
+    """Return the deletion as it is now."""
+    query = select(HostDeletion).where(HostDeletion.host_id == host_id)
+    return _to_record((await session.scalars(query, execution_options={"populate_existing": True})).one())
 
 
 async def list_deletions(session: AsyncSession) -> list[DeletionRecord]:
     """Return the newest deletions, the newest first."""
-    query = select(HostDeletion).order_by(HostDeletion.requested_at.desc(), HostDeletion.host_id.desc()).limit(MAX_LISTED)
+    query = select(HostDeletion).order_by(HostDeletion.job_id.desc()).limit(MAX_LISTED)
     return [_to_record(row) for row in await session.scalars(query)]
 
 
-async def is_being_deleted(session: AsyncSession, host_id: int) -> bool:
-    """Return whether somebody had the host deleted; with the host's row locked the answer stays right."""
-    return await session.get(HostDeletion, host_id, populate_existing=True) is not None
+async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) -> None:
+    """Delete all that is left of the host.
 
-
-async def delete_host(sessions: async_sessionmaker[AsyncSession], host_id: int) -> None:
-    """Delete all that is left of a host whose deletion was asked for; only for the holder of the lock."""
+    Raises: JobStopped
+    """
     async with open_write_session(sessions) as session:
+        host_id = (await session.scalars(select(HostDeletion.host_id).where(HostDeletion.job_id == claim.id))).one()
         of_host = select(Instance.stat_id).where(Instance.host_id == host_id).distinct()
         stats = (await session.execute(select(StatTable.id, StatTable.name).where(StatTable.id.in_(of_host)))).all()
 
     async def note(session: WriteSession, n_samples: int) -> None:
-        counted = {"n_samples": HostDeletion.n_samples + n_samples}
-        await session.execute(update(HostDeletion).where(HostDeletion.host_id == host_id).values(counted))
+        await claim.report(session, n_done=Job.n_done + n_samples)
 
     for stat_id, name in stats:
         await delete_samples(sessions, name, host_id, before=None, note=note)
@@ -129,7 +124,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], host_id: int) 
         await session.execute(delete(Rollup).where(Rollup.host_id == host_id))
         await session.execute(delete(RollupMark).where(RollupMark.host_id == host_id))
         await session.execute(delete(Host).where(Host.id == host_id))
-        await session.execute(update(HostDeletion).where(HostDeletion.host_id == host_id).values(finished_at=func.now()))
+        await claim.finish(session)
         record = await read_deletion(session, host_id)
     log.info("host_deleted", host=record.host, host_id=host_id, n_samples=record.n_samples)
 
@@ -153,10 +148,12 @@ async def _delete_some(
 def _to_record(row: HostDeletion) -> DeletionRecord:
     return DeletionRecord(
         host_id=row.host_id,
+        job_id=row.job_id,
         host=row.host,
-        state=DeletionState.RUNNING if row.finished_at is None else DeletionState.DONE,
-        n_samples=row.n_samples,
-        requested_by=row.requested_by,
-        requested_at=row.requested_at,
-        finished_at=row.finished_at,
+        state=JobState(row.job.state),
+        message=row.job.message,
+        n_samples=row.job.n_done,
+        requested_by=row.job.asked_by,
+        requested_at=row.job.queued_at,
+        finished_at=row.job.finished_at,
     )

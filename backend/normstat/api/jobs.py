@@ -1,0 +1,61 @@
+"""Background jobs of all kinds: listed, stopped, tried again."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.handlers import guarded_answers
+from normstat.api.job_schemas import Job, JobList
+from normstat.api.schemas import NO_NUL
+from normstat.auth.access import Principal
+from normstat.auth.roles import Role
+from normstat.errors import Conflict, NotAllowed, NotFound
+from normstat.jobs import job_list
+from normstat.jobs.job_list import JobFilter
+from normstat.storage.schema.job_models import JobKind, JobState
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+MAX_LISTED: Final = 500
+# These remove data, which only administrators may ask for.
+OF_ADMINISTRATORS: Final = frozenset({JobKind.RETENTION, JobKind.DELETION})
+
+
+@router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+async def list_jobs(
+    session: ReadSession,
+    kind: Annotated[JobKind | None, Query(description="only jobs of this kind")] = None,
+    state: Annotated[JobState | None, Query(description="only jobs in this state")] = None,
+    host: Annotated[str | None, Query(description="only jobs of this host", max_length=200, pattern=NO_NUL)] = None,
+    limit: Annotated[int, Query(description="at most so many", ge=1, le=MAX_LISTED)] = MAX_LISTED,
+) -> JobList:
+    """List jobs: those that are queued or run first, then the latest."""
+    records = await job_list.list_jobs(session, JobFilter(kind, state, host), limit)
+    return JobList(jobs=[Job.model_validate(record) for record in records])
+
+
+@router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def get_job(id: IdPath, session: ReadSession) -> Job:  # noqa: A002
+    """Give a job."""
+    return Job.model_validate(await job_list.read_job(session, id))
+
+
+@router.post("/{id}/stop", responses=guarded_answers(NotFound, Conflict))
+async def stop_job(id: IdPath, principal: Operator, session: WriteSession) -> Job:  # noqa: A002
+    """Stop a job that is queued, runs, or would be tried again; what it did so far stays."""
+    _require_role(principal, (await job_list.read_job(session, id)).kind)
+    return Job.model_validate(await job_list.stop_job(session, id, message=f"stopped by {principal.name}"))
+
+
+@router.post("/{id}/retry", responses=guarded_answers(NotFound, Conflict))
+async def retry_job(id: IdPath, principal: Operator, session: WriteSession) -> Job:  # noqa: A002
+    """Queue a job again that failed or was stopped."""
+    _require_role(principal, (await job_list.read_job(session, id)).kind)
+    return Job.model_validate(await job_list.retry_job(session, id))
+
+
+def _require_role(principal: Principal, kind: JobKind) -> None:
+    if kind in OF_ADMINISTRATORS and not principal.role.reaches(Role.ADMINISTRATOR):
+        needed = Role.ADMINISTRATOR
+        raise NotAllowed(f"A {kind} job needs the role {needed}; {principal.name} has the role {principal.role}")

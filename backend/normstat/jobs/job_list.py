@@ -1,0 +1,181 @@
+"""List jobs, stop them, try them again; count them for the metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import Conflict, NotFound
+from normstat.storage.schema.baseline_models import Baseline
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, Reparse
+from normstat.storage.schema.models import Host
+from normstat.storage.session import WriteSession
+
+# Retention runs every night, and each run is a job.
+MAX_ENDED_RUNS: Final = 400
+# A deletion has hidden the host already and cannot be undone; rollups follow the samples.
+NOT_STOPPED: Final = {
+    JobKind.DELETION: "The host is gone already; its deletion cannot be stopped",
+    JobKind.ROLLUP: "Rollups are made every minute and cannot be stopped",
+}
+NOT_RETRIED: Final = {
+    JobKind.IMPORT: "The server no longer has the file of a finished import; upload it again",
+    JobKind.ROLLUP: "Rollups are tried again every minute",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A job as it is now. `n_total`: None while it is unknown; `next_try_at`: only of queued and failed jobs."""
+
+    id: int
+    kind: JobKind
+    host: str | None
+    baseline: str | None
+    target: str
+    state: JobState
+    n_done: int
+    n_total: int | None
+    unit: str
+    message: str
+    n_tries: int
+    asked_by: str
+    queued_at: datetime
+    started_at: datetime | None
+    heartbeat_at: datetime | None
+    finished_at: datetime | None
+    next_try_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs: of a kind, in a state, of a host; None: any."""
+
+    kind: JobKind | None = None
+    state: JobState | None = None
+    host: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobCount:
+    """How many jobs of a kind are in a state, and when the oldest of them was queued."""
+
+    kind: JobKind
+    state: JobState
+    n: int
+    oldest_queued_at: datetime
+
+
+async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> list[JobRecord]:
+    """Return jobs: those that are queued or run first, then the latest."""
+    query = _select_records()
+    if wanted.kind is not None:
+        query = query.where(Job.kind == wanted.kind)
+    if wanted.state is not None:
+        query = query.where(Job.state == wanted.state)
+    if wanted.host is not None:
+        query = query.where(Host.name == wanted.host)
+    last_change = func.coalesce(Job.finished_at, Job.queued_at)
+    query = query.order_by(Job.state.in_(OPEN_STATES).desc(), last_change.desc(), Job.id.desc()).limit(limit)
+    return [_to_record(job, host, baseline) for job, host, baseline in await session.execute(query)]
+
+
+async def read_job(session: AsyncSession, job_id: int) -> JobRecord:
+    """Return the job.
+
+    Raises: NotFound
+    """
+    query = _select_records().where(Job.id == job_id)
+    row = (await session.execute(query, execution_options={"populate_existing": True})).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no job {job_id}", {"id": job_id})
+    return _to_record(row[0], row[1], row[2])
+
+
+async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobRecord:
+    """Stop a job that is queued, runs, or would be tried again; what it did so far stays.
+
+    Raises: NotFound, Conflict
+    """
+    job = await _lock_job(session, job_id)
+    kind = JobKind(job.kind)
+    if kind in NOT_STOPPED:
+        raise Conflict(NOT_STOPPED[kind], {"id": job_id})
+    if job.state not in OPEN_STATES and job.next_try_at is None:
+        raise Conflict(f"Job {job_id} is {job.state} already", {"id": job_id, "state": job.state})
+    values = {"state": JobState.STOPPED, "message": message, "next_try_at": None, "finished_at": func.now()}
+    await session.execute(update(Job).where(Job.id == job_id).values(values))
+    return await read_job(session, job_id)
+
+
+async def retry_job(session: AsyncSession, job_id: int) -> JobRecord:
+    """Queue a job again that failed or was stopped.
+
+    Raises: NotFound, Conflict
+    """
+    job = await _lock_job(session, job_id)
+    kind = JobKind(job.kind)
+    if kind in NOT_RETRIED:
+        raise Conflict(NOT_RETRIED[kind], {"id": job_id})
+    if job.state not in {JobState.FAILED, JobState.STOPPED}:
+        raise Conflict(
+            f"Job {job_id} is {job.state}; only failed and stopped jobs are tried again", {"id": job_id, "state": job.state}
+        )
+    values = {"state": JobState.QUEUED, "n_done": 0, "message": "", "n_tries": 0}
+    times = {"queued_at": func.clock_timestamp(), "next_try_at": func.clock_timestamp(), "started_at": None, "finished_at": None}
+    await session.execute(update(Job).where(Job.id == job_id).values(values | times))
+    if kind is JobKind.REPARSE:
+        counts = ("last_stream_id", "n_streams_done", "n_samples_before", "n_samples_after", "n_rejected_after")
+        await session.execute(update(Reparse).where(Reparse.job_id == job_id).values(dict.fromkeys(counts, 0)))
+    return await read_job(session, job_id)
+
+
+async def count_jobs(session: AsyncSession) -> Sequence[JobCount]:
+    """Return the number of jobs by kind and state."""
+    query = select(Job.kind, Job.state, func.count(), func.min(Job.queued_at)).group_by(Job.kind, Job.state)
+    return [JobCount(JobKind(kind), JobState(state), n, oldest) for kind, state, n, oldest in await session.execute(query)]
+
+
+async def forget_old_runs(session: WriteSession) -> None:
+    """Remove all but the latest runs of retention that have ended."""
+    ended = select(Job.id).where(Job.kind == JobKind.RETENTION, Job.state.not_in(OPEN_STATES)).order_by(Job.id.desc())
+    await session.execute(delete(Job).where(Job.id.in_(ended.offset(MAX_ENDED_RUNS))))
+
+
+async def _lock_job(session: AsyncSession, job_id: int) -> Job:
+    found = select(Job).where(Job.id == job_id).with_for_update()
+    job = await session.scalar(found, execution_options={"populate_existing": True})
+    if job is None:
+        raise NotFound(f"There is no job {job_id}", {"id": job_id})
+    return job
+
+
+def _select_records() -> Select[Job, str, str]:
+    """Return the query; a job without a host or a baseline has None for its name."""
+    query = select(Job, Host.name, Baseline.name).outerjoin(Host, Host.id == Job.host_id)
+    return query.outerjoin(Baseline, Baseline.id == Job.baseline_id)
+
+
+def _to_record(job: Job, host: str | None, baseline: str | None) -> JobRecord:
+    return JobRecord(
+        id=job.id,
+        kind=JobKind(job.kind),
+        host=host,
+        baseline=baseline,
+        target=job.target,
+        state=JobState(job.state),
+        n_done=job.n_done,
+        n_total=job.n_total or None,
+        unit=job.unit,
+        message=job.message,
+        n_tries=job.n_tries,
+        asked_by=job.asked_by,
+        queued_at=job.queued_at,
+        started_at=job.started_at,
+        heartbeat_at=job.heartbeat_at,
+        finished_at=job.finished_at,
+        next_try_at=job.next_try_at if job.state in {JobState.QUEUED, JobState.FAILED} else None,
+    )

@@ -1,0 +1,142 @@
+"""The figures of `/metrics`: Prometheus counters and gauges of this process. docs/metrics.md lists them.
+
+With several worker processes each writes its figures to files in PROMETHEUS_MULTIPROC_DIR, which the parent makes; whichever worker
+answers sums them. Never: labels whose values come from outside, such as names of hosts or paths.
+"""
+
+import os
+import resource
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+MULTIPROCESS_DIR: Final = "PROMETHEUS_MULTIPROC_DIR"
+FAST_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+SLOW_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+# Ours alone: the registry of the library would also hold figures of its own.
+REGISTRY: Final = CollectorRegistry()
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...] = ()) -> Gauge:
+    """Return a gauge that is summed over the processes that are alive."""
+    return Gauge(name, text, labels, registry=REGISTRY, multiprocess_mode="livesum")
+
+
+INGEST_REQUESTS: Final = Counter("normstat_ingest_requests", "Requests of agents by outcome", ["outcome"], registry=REGISTRY)
+INGEST_BYTES: Final = Counter("normstat_ingest_bytes", "Bytes of tool output committed, unpacked", registry=REGISTRY)
+INGEST_LINES: Final = Counter("normstat_ingest_lines", "Lines committed by kind", ["kind"], registry=REGISTRY)
+INGEST_ROWS: Final = Counter("normstat_ingest_rows", "Rows of samples committed", registry=REGISTRY)
+INGEST_REJECTED: Final = Counter(
+    "normstat_ingest_rejected_lines", "Rejected lines whose text was stored, by class of the reason", ["reason"], registry=REGISTRY
+)
+INGEST_BATCH_SECONDS: Final = Histogram(
+    "normstat_ingest_batch_seconds", "Seconds that a batch of requests took", buckets=SLOW_S, registry=REGISTRY
+)
+INGEST_WAITING: Final = _gauge("normstat_ingest_waiting", "Requests of agents that wait for a batch")
+INGEST_INSIDE: Final = _gauge("normstat_ingest_inside", "Requests of agents that are being received or worked on")
+COMMIT_SECONDS: Final = Histogram(
+    "normstat_database_commit_seconds", "Seconds that flush and commit of a transaction took", buckets=FAST_S, registry=REGISTRY
+)
+POOL: Final = _gauge("normstat_database_pool_connections", "Database connections by pool and state", ("pool", "state"))
+HTTP_REQUESTS: Final = Counter(
+    "normstat_http_requests", "Requests by route, method and status", ["route", "method", "status"], registry=REGISTRY
+)
+HTTP_SECONDS: Final = Histogram(
+    "normstat_http_request_seconds", "Seconds to the end of the answer by route", ["route"], buckets=SLOW_S, registry=REGISTRY
+)
+RUNNING: Final = _gauge("normstat_running", "Expensive answers that are being made, by kind", ("kind",))
+PROCESSES: Final = _gauge("normstat_processes", "Server processes that answer")
+RESIDENT_BYTES: Final = _gauge("normstat_process_resident_bytes", "Resident memory of the server processes")
+CPU_SECONDS: Final = Gauge(
+    "normstat_process_cpu_seconds", "CPU seconds of the server processes", registry=REGISTRY, multiprocess_mode="sum"
+)
+
+INGEST_ROUTE: Final = "/api/v1/ingest"
+# What an agent's request came to, by the smallest status of each.
+OUTCOMES: Final = ((503, "overloaded"), (500, "failed"), (400, "rejected"), (200, "committed"))
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+# Words of the reasons of rejected lines; the first class whose word is in the reason counts.
+REASON_CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
+    "too_long": ("longer than", "too long"),
+    "control_characters": ("control char",),
+    "cut_off": ("cut off", "breaks off", "incomplete"),
+    "instances": ("instance",),
+    "time": ("time", "clock", "date", "day", "zone"),
+    "columns": ("column", "field", "words", "values", "header", "heading"),
+    "number": ("number", "digit", "decimal", "range", "negative"),
+}
+OTHER: Final = "other"
+
+
+def declare(line_kinds: Iterable[str]) -> None:
+    """Begin the series of bounded labels at 0, so that they are there before anything is counted."""
+    for kind in line_kinds:
+        INGEST_LINES.labels(kind)
+    for _, outcome in OUTCOMES:
+        INGEST_REQUESTS.labels(outcome)
+    for reason in (*REASON_CLASSES, OTHER):
+        INGEST_REJECTED.labels(reason)
+
+
+def classify_reason(reason: str) -> str:
+    """Return the class of the reason of a rejected line: a bounded label."""
+    text = reason.lower()
+    return next((name for name, words in REASON_CLASSES.items() if any(word in text for word in words)), OTHER)
+
+
+def count_request(route: str | None, method: str, status: int, seconds: float) -> None:
+    """Count an answered request; `route` is the template of its path, None for files of the page and for unknown paths."""
+    label = OTHER if route is None else route
+    HTTP_REQUESTS.labels(label, method if method in METHODS else OTHER, str(status)).inc()
+    HTTP_SECONDS.labels(label).observe(seconds)
+    if label == INGEST_ROUTE:
+        INGEST_REQUESTS.labels(next((word for least, word in OUTCOMES if status >= least), "aborted")).inc()
+
+
+@contextmanager
+def timed(histogram: Histogram) -> Iterator[None]:
+    """Observe how long the block takes, also when it fails."""
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        histogram.observe(time.perf_counter() - began)
+
+
+def is_multiprocess() -> bool:
+    """Return whether several processes share their figures."""
+    return MULTIPROCESS_DIR in os.environ
+
+
+def measure_process() -> None:
+    """Set the gauges of this process's memory and CPU."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    CPU_SECONDS.set(usage.ru_utime + usage.ru_stime)
+    PROCESSES.set(1)
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        RESIDENT_BYTES.set(int(pages.read_text(encoding="ascii").split()[1]) * resource.getpagesize())
+    else:
+        # Without /proc only the largest size so far is known, in KiB.
+        RESIDENT_BYTES.set(usage.ru_maxrss * 1024)
+
+
+def render(*extra: Collector) -> bytes:
+    """Return all figures as Prometheus text; `extra` are those that the answering process read from the database."""
+    registry = CollectorRegistry()
+    if is_multiprocess():
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    else:
+        registry.register(REGISTRY)
+        ProcessCollector(registry=registry)
+    for collector in extra:
+        registry.register(collector)
+    return generate_latest(registry)

@@ -1,0 +1,69 @@
+"""What runs by the clock, in the one server process that holds the lock. Each task is a function of the package it belongs to."""
+
+import asyncio
+from datetime import UTC
+from functools import partial
+from typing import Final
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.auth.login import delete_expired_logins
+from normstat.baselines.lifecycle import update_baselines
+from normstat.jobs.background import keep_running
+from normstat.profiles.profile_job import run_profiles
+from normstat.retention.deletion_worker import queue_nightly_retention
+from normstat.rollups.rollup_job import run_rollups
+from normstat.storage.hypertables import keep_columnstores
+from normstat.storage.leader import try_lead
+from normstat.storage.stat_tables import SCHEMA
+from normstat.storage.storage_sizes import note_sizes
+from normstat.storage.turns import Turns
+
+log = structlog.get_logger()
+
+# How often a process looks whether it leads.
+CHECK_S: Final = 30.0
+# What is left after so long waits for the next run.
+ROLLUPS_S: Final = 30.0
+PROFILES_S: Final = 25.0
+
+
+def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
+    """Return the scheduler with all tasks and their times; not started."""
+    rollup_turns: Turns[int] = Turns("rollup_failed")
+    baseline_turns: Turns[int] = Turns("baseline_update_failed")
+    scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
+    scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
+    scheduler.add_job(queue_nightly_retention, "cron", args=[sessions], hour=1, minute=23, id="retention")
+    options: dict[str, object] = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
+    scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs=options, minutes=1, id="rollups")
+    options = {"turns": baseline_turns}
+    scheduler.add_job(update_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines")
+    scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
+    scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
+    scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
+    return scheduler
+
+
+async def run_schedule(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], *, check_s: float = CHECK_S) -> None:
+    """Run the scheduler whenever this process holds the lock, until cancelled."""
+    await keep_running("schedule", partial(_lead, engine, sessions, check_s), every_s=check_s, max_pause_s=check_s)
+
+
+async def _lead(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], check_s: float) -> None:
+    """Run the scheduler until the lock is lost; return at once when another process holds it."""
+    async with try_lead(engine) as leadership:
+        if leadership is None:
+            return
+        scheduler = build_scheduler(sessions)
+        scheduler.start()
+        log.info("schedule_started")
+        try:
+            while True:
+                await asyncio.sleep(check_s)
+                await leadership.check()
+        finally:
+            scheduler.shutdown(wait=False)
+            log.info("schedule_stopped")

@@ -1,0 +1,73 @@
+"""What runs by the clock runs in one of several server processes, and in another one when that is gone."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import text
+from structlog.testing import capture_logs
+
+from normstat.api.state import AppState
+from normstat.schedule import build_scheduler, run_schedule
+from normstat.storage.leader import LEADER_LOCK, try_lead
+from normstat.storage.session import open_read_session
+
+CHECK_S = 0.02
+
+
+async def until_logged(logs: Sequence[Mapping[str, object]], event: str, n: int = 1) -> None:
+    async with asyncio.timeout(120):
+        while sum(1 for entry in logs if entry["event"] == event) < n:  # noqa: ASYNC110 - a list has no event
+            await asyncio.sleep(0.01)
+
+
+async def end(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_one_process_leads_and_another_follows_it(state: AppState) -> None:
+    with capture_logs() as logs:
+        first = asyncio.create_task(run_schedule(state.engine, state.sessions, check_s=CHECK_S))
+        await until_logged(logs, "schedule_started")
+        second = asyncio.create_task(run_schedule(state.engine, state.sessions, check_s=CHECK_S))
+        async with try_lead(state.engine) as leadership:
+            assert leadership is None
+        await asyncio.sleep(10 * CHECK_S)
+        assert [entry["event"] for entry in logs] == ["schedule_started"]
+        await end(first)
+        await until_logged(logs, "schedule_started", 2)
+        await end(second)
+    assert [entry["event"] for entry in logs] == ["schedule_started", "schedule_stopped"] * 2
+
+
+async def test_a_lost_connection_stops_the_jobs_until_it_leads_again(state: AppState) -> None:
+    with capture_logs() as logs:
+        task = asyncio.create_task(run_schedule(state.engine, state.sessions, check_s=CHECK_S))
+        await until_logged(logs, "schedule_started")
+        async with open_read_session(state.sessions) as session:
+            await session.execute(
+                text("SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND objid = :id"),
+                {"id": LEADER_LOCK & 0xFFFFFFFF},
+            )
+        await until_logged(logs, "schedule_started", 2)
+        await end(task)
+    assert [entry["event"] for entry in logs][:4] == [
+        "schedule_started",
+        "schedule_stopped",
+        "task_lost_database",
+        "schedule_started",
+    ]
+
+
+async def test_every_job_has_a_time(state: AppState) -> None:
+    scheduler = build_scheduler(state.sessions)
+    assert {job.id for job in scheduler.get_jobs()} == {
+        "delete_expired_logins",
+        "retention",
+        "rollups",
+        "update_baselines",
+        "profiles",
+        "note_sizes",
+        "keep_columnstores",
+    }

@@ -1,0 +1,230 @@
+"""The queue: one worker for each job, a dead worker's job goes on at once, failures wait longer and longer, stopped is stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.errors import Conflict, NotFound
+from normstat.jobs import job_list
+from normstat.jobs.claims import IMPORTS, REMOVALS, Claim, Claims, JobStopped, open_claims, retry_pause
+from normstat.jobs.job_list import JobFilter
+from normstat.jobs.periodic import recorded
+from normstat.storage.schema.job_models import Job, JobKind, JobState
+from normstat.storage.session import open_read_session, open_write_session
+
+Sessions = async_sessionmaker[AsyncSession]
+BACKEND = Path(__file__).parents[2]
+
+
+async def add(sessions: Sessions, kind: JobKind = JobKind.DELETION, **values: object) -> int:
+    async with open_write_session(sessions) as session:
+        job = Job(kind=kind, **values)
+        session.add(job)
+        await session.flush()
+        return job.id
+
+
+async def state_of(sessions: Sessions, job_id: int) -> JobState:
+    async with open_read_session(sessions) as session:
+        return (await job_list.read_job(session, job_id)).state
+
+
+@pytest.fixture
+async def removals(database_url: str) -> AsyncIterator[Claims]:
+    async with open_claims(database_url, REMOVALS) as claims:
+        assert claims is not None
+        yield claims
+
+
+async def claim_next(claims: Claims) -> Claim:
+    claim = await claims.next()
+    assert claim is not None
+    return claim
+
+
+async def test_jobs_are_claimed_in_their_order_and_each_once(sessions: Sessions, removals: Claims) -> None:
+    first, second = await add(sessions), await add(sessions, JobKind.RETENTION)
+    claim = await claim_next(removals)
+    assert (claim.id, claim.n_tries) == (first, 1)
+    async with open_write_session(sessions) as session:
+        assert await claim.finish(session)
+        assert not await claim.finish(session), "it has ended"
+    assert (await claim_next(removals)).id == second
+    assert await state_of(sessions, first) is JobState.DONE
+
+
+async def test_an_exclusive_lane_has_one_worker(database_url: str, sessions: Sessions, removals: Claims) -> None:
+    await add(sessions)
+    async with open_claims(database_url, REMOVALS) as others:
+        assert others is None
+    assert await removals.next() is not None
+
+
+async def test_two_workers_of_a_shared_lane_run_two_jobs(database_url: str, sessions: Sessions) -> None:
+    ids = [await add(sessions, JobKind.IMPORT) for _ in range(2)]
+    async with open_claims(database_url, IMPORTS) as first, open_claims(database_url, IMPORTS) as second:
+        assert first is not None
+        assert second is not None
+        claims = [await first.next(), await second.next()]
+        assert [claim.id for claim in claims if claim is not None] == ids
+        assert await second.next() is None
+    # Both workers are gone, and both jobs still say `running`: each is claimed again at once.
+    async with open_claims(database_url, IMPORTS) as third:
+        assert third is not None
+        again = await claim_next(third)
+    assert (again.id, again.n_tries) == (ids[0], 2)
+
+
+@pytest.mark.slow
+async def test_the_job_of_a_killed_worker_is_claimed_at_once(database_url: str, sessions: Sessions) -> None:
+    job_id = await add(sessions, JobKind.IMPORT)
+    program = (
+        "import asyncio, sys\n"
+        "from normstat.jobs.claims import IMPORTS, open_claims\n"
+        "async def main():\n"
+        "    async with open_claims(sys.argv[1], IMPORTS) as claims:\n"
+        "        print((await claims.next()).id, flush=True)\n"
+        "        await asyncio.sleep(3600)\n"
+        "asyncio.run(main())\n"
+    )
+    worker = subprocess.Popen(  # noqa: ASYNC220 (it is killed, not waited for)
+        [sys.executable, "-c", program, database_url],
+        env=os.environ | {"PYTHONPATH": str(BACKEND)},
+        stdout=subprocess.PIPE,
+    )
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == f"{job_id}\n".encode()
+    async with open_claims(database_url, IMPORTS) as claims:
+        assert claims is not None
+        assert await claims.next() is None, "somebody works on it"
+        worker.send_signal(signal.SIGKILL)
+        worker.communicate()
+        claim = None
+        while claim is None:
+            # The database sees the end of the connection a moment later.
+            claim = await claims.next()
+        async with open_write_session(sessions) as session:
+            assert await claim.finish(session)
+
+
+async def test_a_worker_that_lost_its_job_changes_nothing(sessions: Sessions, removals: Claims) -> None:
+    job_id = await add(sessions)
+    old = await claim_next(removals)
+    new = await claim_next(removals)
+    assert old.id == new.id == job_id
+    async with open_write_session(sessions) as session:
+        with pytest.raises(JobStopped):
+            await old.report(session, n_done=5)
+        assert not await old.fail(session, "late")
+        await new.report(session, n_done=7, n_total=9)
+    async with open_read_session(sessions) as session:
+        record = await job_list.read_job(session, job_id)
+    assert (record.state, record.n_done, record.n_total, record.message) == (JobState.RUNNING, 7, 9, "")
+
+
+async def test_a_failure_is_retried_later_and_later(sessions: Sessions, removals: Claims) -> None:
+    job_id = await add(sessions)
+    for n_tries in range(1, 4):
+        claim = await claim_next(removals)
+        async with open_write_session(sessions) as session:
+            assert await claim.fail(session, f"failure {n_tries}")
+        assert await removals.next() is None
+        async with open_write_session(sessions) as session:
+            job = await session.get_one(Job, job_id)
+            assert (job.state, job.message, job.n_tries) == (JobState.FAILED, f"failure {n_tries}", n_tries)
+            assert job.next_try_at is not None
+            assert job.finished_at is not None
+            assert abs(job.next_try_at - job.finished_at - retry_pause(n_tries)) < timedelta(seconds=1)
+            await session.execute(update(Job).values(next_try_at=text("now()")))
+    assert retry_pause(1) == timedelta(minutes=1)
+    assert retry_pause(3) == timedelta(minutes=4)
+    assert retry_pause(50) == timedelta(hours=1)
+
+
+async def test_retention_that_failed_waits_for_somebody(sessions: Sessions, removals: Claims) -> None:
+    job_id = await add(sessions, JobKind.RETENTION)
+    claim = await claim_next(removals)
+    async with open_write_session(sessions) as session:
+        await claim.fail(session, "broken")
+    assert (await state_of(sessions, job_id), await removals.next()) == (JobState.FAILED, None)
+    async with open_write_session(sessions) as session:
+        assert (await job_list.retry_job(session, job_id)).state is JobState.QUEUED
+    assert (await claim_next(removals)).n_tries == 1
+
+
+async def test_a_released_job_goes_behind_the_others(sessions: Sessions, removals: Claims) -> None:
+    first, second = await add(sessions), await add(sessions)
+    claim = await claim_next(removals)
+    async with open_write_session(sessions) as session:
+        await claim.release(session)
+    assert [(await claim_next(removals)).id] == [second]
+    async with open_write_session(sessions) as session:
+        assert (await session.get_one(Job, first)).n_tries == 0
+
+
+async def test_a_stopped_job_is_not_run(sessions: Sessions, removals: Claims) -> None:
+    job_id = await add(sessions, JobKind.RETENTION)
+    claim = await claim_next(removals)
+    async with open_write_session(sessions) as session:
+        stopped = await job_list.stop_job(session, job_id, message="stopped by anna")
+    assert (stopped.state, stopped.message, stopped.next_try_at) == (JobState.STOPPED, "stopped by anna", None)
+    async with open_write_session(sessions) as session:
+        with pytest.raises(JobStopped):
+            await claim.report(session)
+        with pytest.raises(Conflict, match="is stopped already"):
+            await job_list.stop_job(session, job_id, message="again")
+    assert await removals.next() is None
+
+
+async def test_what_cannot_be_stopped_or_retried_says_why(sessions: Sessions) -> None:
+    deletion, file = await add(sessions), await add(sessions, JobKind.IMPORT, state=JobState.FAILED, next_try_at=None)
+    async with open_write_session(sessions) as session:
+        with pytest.raises(Conflict, match="cannot be stopped"):
+            await job_list.stop_job(session, deletion, message="x")
+        with pytest.raises(Conflict, match="only failed and stopped"):
+            await job_list.retry_job(session, deletion)
+        with pytest.raises(Conflict, match="upload it again"):
+            await job_list.retry_job(session, file)
+        with pytest.raises(NotFound):
+            await job_list.stop_job(session, 999_999, message="x")
+
+
+async def test_the_list_has_open_jobs_first_and_filters(sessions: Sessions) -> None:
+    done = await add(sessions, JobKind.IMPORT, state=JobState.DONE, finished_at=text("now()"), next_try_at=None)
+    queued = await add(sessions)
+    async with open_read_session(sessions) as session:
+        assert [job.id for job in await job_list.list_jobs(session, JobFilter(), 10)] == [queued, done]
+        assert [job.id for job in await job_list.list_jobs(session, JobFilter(kind=JobKind.IMPORT), 10)] == [done]
+        assert [job.id for job in await job_list.list_jobs(session, JobFilter(state=JobState.QUEUED), 10)] == [queued]
+        assert await job_list.list_jobs(session, JobFilter(host="web1"), 10) == []
+        counts = {(count.kind, count.state): count.n for count in await job_list.count_jobs(session)}
+    assert counts == {(JobKind.IMPORT, JobState.DONE): 1, (JobKind.DELETION, JobState.QUEUED): 1}
+
+
+async def test_what_runs_by_the_clock_keeps_one_row(sessions: Sessions) -> None:
+    for n_hours in (3, 5):
+        async with recorded(sessions, JobKind.ROLLUP, unit="hours") as outcome:
+            outcome.n_done = n_hours
+    with pytest.raises(ZeroDivisionError):
+        async with recorded(sessions, JobKind.ROLLUP, unit="hours"):
+            raise ZeroDivisionError("no hours")
+    async with open_read_session(sessions) as session:
+        (job,) = await session.scalars(select(Job))
+    assert (job.state, job.message, job.n_done) == (JobState.FAILED, "no hours", 0)
+
+
+async def test_old_runs_of_retention_are_forgotten(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_list, "MAX_ENDED_RUNS", 2)
+    ids = [await add(sessions, JobKind.RETENTION, state=JobState.DONE, next_try_at=None) for _ in range(4)]
+    async with open_write_session(sessions) as session:
+        await job_list.forget_old_runs(session)
+    async with open_read_session(sessions) as session:
+        assert list(await session.scalars(select(Job.id).order_by(Job.id))) == ids[2:]

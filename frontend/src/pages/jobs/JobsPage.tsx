@@ -1,0 +1,212 @@
+import { ActionIcon, Group, Progress, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconHandStop, IconRefresh, IconSearch } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { retryJob, stopJob } from "../../api/endpoints";
+import { jobsQuery } from "../../api/queries";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { Instant } from "../../components/Instant";
+import { JobState } from "../../components/JobState";
+import { isAdministrator, mayWrite, useMe } from "../../components/me";
+import { ScrollCard } from "../../components/ScrollCard";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { Job } from "../../logic/api";
+import {
+  describeJobProgress,
+  describeTarget,
+  isActive,
+  isOfAdministrators,
+  isRetriable,
+  isStoppable,
+  JOB_KINDS,
+  JOB_WORDS,
+  jobPercent,
+} from "../../logic/job";
+import { formatCount, plural } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { zoneOf } from "../../state/clock";
+import { decodeListView, encodeListView } from "../../state/url";
+
+/** The background work of the server: what is queued, what runs, what failed and why. */
+export function JobsPage() {
+  useDocumentTitle("Jobs · normstat");
+  const search = useSearch({ strict: false });
+  const { view, ignored } = useMemo(() => decodeListView(search), [search]);
+  const navigate = useNavigate();
+  const jobs = useQuery(jobsQuery);
+  const all = jobs.data?.jobs ?? [];
+  const shown = all.filter((job) => matches(job, view.filter));
+  const nActive = all.filter(isActive).length;
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      <Group justify="space-between" mb={4}>
+        <Group gap="sm">
+          <Title order={1}>Jobs</Title>
+          {jobs.data && (
+            <Text fz="sm" className="soft">
+              {nActive === 0 ? "none queued or running" : `${formatCount(nActive)} queued or running`}
+              {shown.length < all.length && `, ${plural(shown.length, "job")} shown`}
+            </Text>
+          )}
+        </Group>
+        <TextInput
+          size="xs"
+          w={260}
+          aria-label="Filter jobs"
+          placeholder="Filter by kind, target or state"
+          leftSection={<IconSearch size={14} />}
+          value={view.filter}
+          onChange={(event) => {
+            void navigate({ to: "/jobs", search: encodeListView({ ...view, filter: event.currentTarget.value }), replace: true });
+          }}
+        />
+      </Group>
+      <Text fz="sm" className="soft" mb="sm">
+        Background work of the server: imports, reparses, profiles of baselines, rollups, retention, deletions of hosts.
+      </Text>
+      <ScrollCard label="Jobs">
+        {jobs.data === undefined ? (
+          <StateView
+            state={
+              jobs.error
+                ? { kind: "error", error: jobs.error, onRetry: () => void jobs.refetch() }
+                : { kind: "loading", what: "the jobs" }
+            }
+          />
+        ) : shown.length === 0 ? (
+          <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: "No job matches the filter" }} />
+        ) : (
+          <JobTable jobs={shown} zone={zoneOf(view.clock)} />
+        )}
+      </ScrollCard>
+    </div>
+  );
+}
+
+const NO_JOBS = {
+  kind: "empty",
+  title: "No background work yet",
+  next: "Jobs appear here when a file is imported, a baseline is saved, streams are read again, or a host is deleted. Rollups follow once a server has run for a minute.",
+} as const;
+
+function matches(job: Job, filter: string): boolean {
+  const text = [JOB_KINDS[job.kind], describeTarget(job), JOB_WORDS[job.state], job.message].join(" ").toLowerCase();
+  return text.includes(filter.trim().toLowerCase());
+}
+
+function JobTable({ jobs, zone }: { readonly jobs: readonly Job[]; readonly zone: Zone }) {
+  return (
+    <Table aria-label="Jobs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th className="number">Job</Table.Th>
+          <Table.Th>Kind</Table.Th>
+          <Table.Th>Target</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th>Progress</Table.Th>
+          <Table.Th>Queued</Table.Th>
+          <Table.Th>Started</Table.Th>
+          <Table.Th>Ended</Table.Th>
+          <Table.Th>By</Table.Th>
+          <Table.Th />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {jobs.map((job) => (
+          <JobRow key={job.id} job={job} zone={zone} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function JobRow({ job, zone }: { readonly job: Job; readonly zone: Zone }) {
+  const me = useMe();
+  const mayChange = isOfAdministrators(job) ? isAdministrator(me) : mayWrite(me);
+  return (
+    <Table.Tr>
+      <Table.Td className="number">{job.id}</Table.Td>
+      <Table.Td>{JOB_KINDS[job.kind]}</Table.Td>
+      <Table.Td maw={320} style={{ overflowWrap: "anywhere" }}>
+        {describeTarget(job)}
+      </Table.Td>
+      <Table.Td>
+        <JobState state={job.state} />
+      </Table.Td>
+      <Table.Td maw={440}>
+        <JobProgress job={job} zone={zone} />
+      </Table.Td>
+      <Table.Td>
+        <Instant at={fromApi(job.queued_at)} zone={zone} />
+      </Table.Td>
+      <Table.Td>{job.started_at !== null && <Instant at={fromApi(job.started_at)} zone={zone} />}</Table.Td>
+      <Table.Td>{job.finished_at !== null && <Instant at={fromApi(job.finished_at)} zone={zone} />}</Table.Td>
+      <Table.Td>{job.asked_by}</Table.Td>
+      <Table.Td>{mayChange && <JobActions job={job} />}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) {
+  const percent = jobPercent(job);
+  return (
+    <>
+      {job.state === "running" && percent !== null && (
+        <Progress value={percent} aria-label={`Progress of job ${String(job.id)}`} style={{ maxWidth: 220 }} />
+      )}
+      <Text fz="sm">{describeJobProgress(job)}</Text>
+      {job.message !== "" && (
+        <Text fz="sm" style={{ overflowWrap: "anywhere" }} {...(job.state === "failed" ? { c: "var(--bad)" } : {})}>
+          {job.message}
+        </Text>
+      )}
+      {job.state === "failed" && job.next_try_at !== null && (
+        <Text fz="sm" className="soft">
+          tried {plural(job.n_tries, "time")}, again <Instant at={fromApi(job.next_try_at)} zone={zone} />
+        </Text>
+      )}
+    </>
+  );
+}
+
+function JobActions({ job }: { readonly job: Job }) {
+  const client = useQueryClient();
+  const onSuccess = () => client.invalidateQueries();
+  const stopping = useMutation({ mutationFn: () => stopJob(job.id), onSuccess });
+  const retrying = useMutation({ mutationFn: () => retryJob(job.id), onSuccess });
+  return (
+    <Group gap={4} wrap="nowrap">
+      {isStoppable(job) && (
+        <Tooltip label="Stop; what it did so far stays">
+          <ActionIcon
+            aria-label={`Stop job ${String(job.id)}`}
+            loading={stopping.isPending}
+            onClick={() => {
+              stopping.mutate();
+            }}
+          >
+            <IconHandStop size={15} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      {isRetriable(job) && (
+        <Tooltip label="Try again now">
+          <ActionIcon
+            aria-label={`Retry job ${String(job.id)}`}
+            loading={retrying.isPending}
+            onClick={() => {
+              retrying.mutate();
+            }}
+          >
+            <IconRefresh size={15} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <ErrorLine error={stopping.error ?? retrying.error} />
+    </Group>
+  );
+}
