@@ -42,7 +42,7 @@ export async function answered<T>(asked: Promise<Outcome<T>>): Promise<T> {
   return data as T;
 }
 
-export type Params = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+export type Params = Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
 
 export class ApiError extends Error {
   constructor(
@@ -57,12 +57,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Return a URL such as `/hosts/web1?start=...`: lists become repeated parameters, undefined values are omitted. */
+/** Return a URL such as `/hosts/web1?start=...`: lists become repeated parameters; null and undefined are omitted. */
 export function addressOf(path: string, params: Params = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    for (const each of typeof value === "object" ? value : [value]) {
-      if (each !== undefined) {
+    for (const each of Array.isArray(value) ? (value as readonly string[]) : [value]) {
+      if (each !== undefined && each !== null) {
         search.append(name, String(each));
       }
     }
@@ -90,33 +90,16 @@ function unreachable(): ApiError {
 
 interface RequestOptions {
   readonly params?: Params;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
-/** Send a request; return a successful response whose body has not been read. */
-async function send(method: string, path: string, accept: string, options: RequestOptions): Promise<Response> {
-  const headers = new Headers({ Accept: accept });
-  if (method !== "GET") {
-    headers.set("X-Normstat-Request", "1");
-  }
-  if (options.body !== undefined) {
-    headers.set("Content-Type", "application/json");
-  }
+/** Send a GET request; return a successful response whose body has not been read. */
+async function send(path: string, accept: string, { params, signal }: RequestOptions): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(addressOf(path, options.params), {
-      method,
-      headers,
-      credentials: "same-origin",
-      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
+    response = await fetch(addressOf(path, params), { headers: { Accept: accept }, credentials: "same-origin", signal });
   } catch (error) {
-    if (options.signal?.aborted === true) {
-      throw error;
-    }
-    throw unreachable();
+    throw signal.aborted ? error : unreachable();
   }
   if (!response.ok) {
     const body: unknown = await response.json().catch(() => null);
@@ -125,25 +108,14 @@ async function send(method: string, path: string, accept: string, options: Reque
   return response;
 }
 
-/** Send a request and return the response body. Unsafe methods send the header that pages of other sites cannot send. */
-export async function request<T>(
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
-  path: string,
-  options: RequestOptions = {},
-): Promise<T> {
-  const response = await send(method, path, "application/json", options);
-  // 204: no content.
-  return (response.status === 204 ? {} : await response.json()) as T;
-}
-
 /** Fetch a response of JSON lines and pass on each line as it arrives. Raises: ApiError, also if the connection breaks. */
 export async function requestLines(path: string, options: RequestOptions, onLine: (line: unknown) => void): Promise<void> {
-  const response = await send("GET", path, "application/x-ndjson", options);
+  const response = await send(path, "application/x-ndjson", options);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
     const { done, value } = (await reader?.read().catch((error: unknown) => {
-      throw options.signal?.aborted === true ? error : unreachable();
+      throw options.signal.aborted ? error : unreachable();
     })) ?? { done: true, value: undefined };
     const lines = (rest + (value ?? "")).split("\n");
     rest = done ? "" : (lines.pop() ?? "");

@@ -34,8 +34,9 @@ function pieces(text: string, size: number): Response {
 /** What the server answers to each address; asked is what was asked of it. */
 function serve(answers: Readonly<Record<string, () => Response>>): string[] {
   const asked: string[] = [];
-  vi.stubGlobal("fetch", (address: string) => {
-    const path = address.replace("/api/v1", "").replace(/\?.*/, "");
+  vi.stubGlobal("fetch", (request: string | Request) => {
+    const address = typeof request === "string" ? request : request.url;
+    const path = address.replace(/^.*\/api\/v1/, "").replace(/\?.*/, "");
     asked.push(path);
     return Promise.resolve((answers[path] ?? (() => new Response("nothing here", { status: 404 })))());
   });
@@ -56,7 +57,7 @@ describe("an answer of lines", () => {
     for (const size of [1, 2, 7, 1000]) {
       serve({ "/lines": () => pieces(text, size) });
       const lines: unknown[] = [];
-      await requestLines("/lines", {}, (line) => lines.push(line));
+      await requestLines("/lines", { signal: new AbortController().signal }, (line) => lines.push(line));
       expect(lines).toEqual([{ name: "ü" }, { a: 1 }, { last: true }]);
     }
   });

@@ -7,6 +7,7 @@ import type {
   ErrorBody,
   Comparison,
   SavedComparison,
+  SavedComparisonCreate,
   SavedComparisonInfo,
   SavedComparisonList,
   SavedComparisonUpdate,
@@ -15,9 +16,10 @@ import type {
   MuteList,
 } from "../logic/api";
 import { toIso, type Window } from "../logic/time";
-import { addressOf, ApiError, type Params, request, requestLines } from "./client";
+import { addressOf, answered, ApiError, client, requestLines } from "./client";
+import type { paths } from "./types.gen";
 
-type Done = Record<string, never>;
+type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"];
 
 /** Most groups in a result; all are counted. */
 const GROUP_LIMIT = 200;
@@ -29,7 +31,7 @@ export interface Progress {
   readonly what: string;
 }
 
-function againstParams({ against }: ComparisonInputs): Params {
+function againstParams({ against }: ComparisonInputs): Partial<ComparisonParams> {
   switch (against.kind) {
     case "baseline":
       return { baseline: against.id, ...(against.version === null ? {} : { version: against.version }) };
@@ -43,9 +45,9 @@ function againstParams({ against }: ComparisonInputs): Params {
 }
 
 /** The inputs as the API takes them. */
-export function comparisonParams(inputs: ComparisonInputs): Params {
+export function comparisonParams(inputs: ComparisonInputs): ComparisonParams {
   return {
-    host: inputs.hosts,
+    host: [...inputs.hosts],
     start: toIso(inputs.incident.start),
     end: toIso(inputs.incident.end),
     ...againstParams(inputs),
@@ -104,7 +106,7 @@ async function compare(
       throw error;
     }
   }
-  return found[0] ?? request("GET", "/comparison", { params, signal });
+  return found[0] ?? answered(client.GET("/api/v1/comparison", { params: { query: params }, signal }));
 }
 
 function progressKey(inputs: ComparisonInputs) {
@@ -144,46 +146,48 @@ export function reportAddress(kind: "html" | "csv", of: ComparisonInputs | numbe
 
 export const savedComparisonsQuery = queryOptions({
   queryKey: ["saved"],
-  queryFn: ({ signal }): Promise<SavedComparisonList> => request("GET", "/comparisons", { signal }),
+  queryFn: ({ signal }): Promise<SavedComparisonList> => answered(client.GET("/api/v1/comparisons", { signal })),
 });
 
 export function savedComparisonQuery(id: number) {
   return queryOptions({
     queryKey: ["saved", id],
-    queryFn: ({ signal }): Promise<SavedComparison> => request("GET", `/comparisons/${String(id)}`, { signal }),
+    queryFn: ({ signal }): Promise<SavedComparison> =>
+      answered(client.GET("/api/v1/comparisons/{id}", { params: { path: { id } }, signal })),
     staleTime: 300_000,
   });
 }
 
-export function saveComparison(body: {
-  readonly name: string;
-  readonly note: string;
-  readonly inputs: Params;
-}): Promise<SavedComparisonInfo> {
-  return request("POST", "/comparisons", { body });
+export function saveComparison({
+  inputs,
+  ...rest
+}: Omit<SavedComparisonCreate, "inputs"> & { readonly inputs: ComparisonParams }): Promise<SavedComparisonInfo> {
+  // The generated types require what has a default.
+  const body = { ...rest, inputs: inputs as SavedComparisonCreate["inputs"] };
+  return answered(client.POST("/api/v1/comparisons", { body }));
 }
 
 export function updateSaved(id: number, body: SavedComparisonUpdate): Promise<SavedComparisonInfo> {
-  return request("PATCH", `/comparisons/${String(id)}`, { body });
+  return answered(client.PATCH("/api/v1/comparisons/{id}", { body, params: { path: { id } } }));
 }
 
-export function deleteSaved(id: number): Promise<Done> {
-  return request("DELETE", `/comparisons/${String(id)}`);
+export function deleteSaved(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/comparisons/{id}", { params: { path: { id } } }));
 }
 
 // --- muted series ---
 
 export const mutesQuery = queryOptions({
   queryKey: ["mutes"],
-  queryFn: ({ signal }): Promise<MuteList> => request("GET", "/mutes", { signal }),
+  queryFn: ({ signal }): Promise<MuteList> => answered(client.GET("/api/v1/mutes", { signal })),
 });
 
 export function createMute(body: MuteCreate): Promise<MuteInfo> {
-  return request("POST", "/mutes", { body });
+  return answered(client.POST("/api/v1/mutes", { body }));
 }
 
-export function deleteMute(id: number): Promise<Done> {
-  return request("DELETE", `/mutes/${String(id)}`);
+export function deleteMute(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/mutes/{id}", { params: { path: { id } } }));
 }
 
 /** Queries to refetch after a change of mutes. */
@@ -204,7 +208,12 @@ export function bandQuery({ window, ...query }: BandQuery) {
   return queryOptions({
     queryKey: ["band", query, window],
     queryFn: ({ signal }): Promise<BandInfo> =>
-      request("GET", "/band", { signal, params: { ...query, start: toIso(window.start), end: toIso(window.end) } }),
+      answered(
+        client.GET("/api/v1/band", {
+          signal,
+          params: { query: { ...query, start: toIso(window.start), end: toIso(window.end) } },
+        }),
+      ),
     staleTime: 300_000,
     gcTime: 60_000,
   });

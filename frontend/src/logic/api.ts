@@ -74,6 +74,7 @@ export type RetentionRun = Schemas["RetentionRun"];
 export type Role = Schemas["Role"];
 export type RuleInfo = Schemas["RuleInfo"];
 export type SavedComparison = Schemas["SavedComparison"];
+export type SavedComparisonCreate = Schemas["SavedComparisonCreate"];
 export type SavedComparisonInfo = Schemas["SavedComparisonInfo"];
 export type SavedComparisonList = Schemas["SavedComparisonList"];
 export type SavedComparisonUpdate = Schemas["SavedComparisonUpdate"];
