@@ -7,7 +7,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.life_schemas import Retention, RetentionPut, RetentionRule, RetentionRun
 from normstat.errors import BadRequest
 from normstat.retention import retention_rules
-from normstat.retention.retention_rules import RuleRecord, RuleWish, RunRecord
+from normstat.retention.retention_rules import RuleRecord, RuleRequest, RunRecord
 
 router = APIRouter(prefix="/retention", tags=["retention"])
 
@@ -21,7 +21,7 @@ async def get_retention(session: ReadSession) -> Retention:
 @router.put("", responses=guarded_answers(BadRequest))
 async def put_retention(body: RetentionPut, principal: Administrator, session: WriteSession) -> Retention:
     """Replace all rules; what they let go is removed the next night, or by a run."""
-    wishes = [RuleWish(rule.stat, rule.samples_days, rule.chunks_days) for rule in body.rules]
+    wishes = [RuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in body.rules]
     rules = await retention_rules.put_rules(session, wishes, updated_by=principal.name)
     return _to_body(rules, await retention_rules.list_runs(session))
 

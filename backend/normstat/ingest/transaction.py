@@ -225,7 +225,8 @@ class Batch:
             for result in delivery.result:
                 metrics.INGEST_BYTES.inc(result.end - result.start)
                 for kind, n_lines in result.n_lines.items():
-                    metrics.INGEST_LINES.labels(kind.value).inc(n_lines)
+                    # A line that turns out to be of another kind is taken back from the first; counters only grow.
+                    metrics.INGEST_LINES.labels(kind.value).inc(max(0, n_lines))
                 for line in result.rejected:
                     metrics.INGEST_REJECTED.labels(metrics.classify_reason(line.reason)).inc()
             metrics.INGEST_ROWS.inc(sum(len(block.time_us) for block in delivery.blocks))

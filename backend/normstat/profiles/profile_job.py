@@ -197,7 +197,7 @@ class _Making:
             await profile_rows.put_piece(session, self._host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
 
     async def _make_profiles(self, plan: _Plan) -> list[ProfileKey] | None:
-        """Return the profile of all hours and those of like hours: which. Missing: None when pieces were taken back, and as
+        """Return the profile of all hours and those of each seasonal slot. Missing: None when pieces were taken back, and as
         above.
         """
         there = await self._list_sketches(plan)

@@ -28,7 +28,7 @@ DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class RuleWish:
+class RuleRequest:
     """A rule as somebody wants it."""
 
     stat: str | None
@@ -110,7 +110,7 @@ async def read_rules(session: AsyncSession) -> list[RuleRecord]:
     return [RuleRecord(row.stat or None, row.samples_days, row.chunks_days, row.updated_by, row.updated_at) for row in rows]
 
 
-async def put_rules(session: AsyncSession, wishes: Sequence[RuleWish], *, updated_by: str) -> list[RuleRecord]:
+async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, updated_by: str) -> list[RuleRecord]:
     """Return the rules are these from now on; who changed one last is kept for those that stay as they are.
 
     Raises: BadRequest for two rules of one stat, and for a stat that nobody knows

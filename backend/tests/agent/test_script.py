@@ -120,4 +120,4 @@ def test_help_is_the_head_of_the_file(host: Host) -> None:
     )
     assert done.returncode == 0
     assert done.stdout.startswith("normstat-agent - ")
-    assert "Exit: 0 well" in done.stdout
+    assert "Exit: 0 success" in done.stdout

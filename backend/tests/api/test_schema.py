@@ -5,12 +5,12 @@ Never a 5xx, never an answer that the document does not have.
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, assume, settings
 from schemathesis import checks
-from schemathesis.specs.openapi.schemas import OpenApiCase
 
 from normstat.app import create_app
 from normstat.auth.accounts import create_agent_token
@@ -21,6 +21,10 @@ from normstat.storage import account_rows
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 from tests.api.server import serving
 from tests.databases import TestServer
+
+if TYPE_CHECKING:
+    # Defined for type checkers only.
+    from schemathesis.specs.openapi.schemas import OpenApiCase
 
 # Server-sent events do not end by themselves; test_live.py has them.
 ENDLESS = "follow"
@@ -71,7 +75,7 @@ def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-def test_every_operation(case: OpenApiCase, address: str, tokens: tuple[str, str, str]) -> None:
+def test_every_operation(case: "OpenApiCase", address: str, tokens: tuple[str, str, str]) -> None:
     _, api_token, agent_token = tokens
     token = agent_token if case.operation.path.endswith("/ingest") else api_token
     response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})

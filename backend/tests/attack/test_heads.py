@@ -83,7 +83,7 @@ def test_fields_of_trailers_are_no_fields_of_a_request(server: Server) -> None:
     body = b"0\r\nAuthorization: Basic x\r\n\r\n"
     request = "Transfer-Encoding: chunked\r\n"
     answer = ask(server.port, "/api/v1/hosts", method="GET", head=request + "\r\n" + body.decode())
-    assert b"Nobody is logged in" in answer.body
+    assert b"Not logged in" in answer.body
 
 
 @pytest.mark.parametrize("payload", [b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 15_000], ids=["fields"])

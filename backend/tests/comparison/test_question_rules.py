@@ -239,7 +239,7 @@ commands = ["one"]
         ('["one"]', '["two"]', "rule r: there is no command 'two'"),
         ('ask = "?"', "", "rule r: ask must be a text"),
         ('ask = "?"', 'ask = "?"\ninstead_of = ["s"]', "rule r: instead_of names s"),
-        ("cpu.sys up", "cpu.usr up", "'cpu.usr', which is no meaning"),
+        ("cpu.sys up", "cpu.usr up", "'cpu.usr', which is not a meaning"),
         ("cpu.sys up", "cpu.sys upwards", "'upwards', which means nothing here"),
         ("cpu.sys up", "cpu.sys kind:odd", "'kind:odd', which means nothing here"),
         ("cpu.sys up", "no cpu.sys up", "neither a `no` nor a ratio"),

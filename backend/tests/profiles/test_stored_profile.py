@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.profiles.band import BandRequest, read_band
@@ -12,6 +12,7 @@ from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.profile_marks import forget_profiles_before
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
+from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host, Instance, StatTable
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.stream_rows import lock_host_by_id
@@ -114,6 +115,8 @@ async def test_a_damaged_piece_is_made_anew(sessions: Sessions) -> None:
         await session.execute(update(Profile).values(is_stale=True))
     await make(sessions)
     assert (await job(sessions))[0] == "failed"
+    async with open_write_session(sessions) as session:
+        await session.execute(update(Job).values(next_try_at=func.now()))
     await make(sessions, LATER)
     assert_same(right, await loaded(sessions, baseline_id))
 

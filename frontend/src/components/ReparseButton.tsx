@@ -11,21 +11,21 @@ import { ErrorLine } from "./StateView";
 
 interface ReparseButtonProps {
   /** What to reparse: one stream, or the streams of a spec or a host. */
-  readonly wish: ReparseCreate;
+  readonly request: ReparseCreate;
   /** Part of the button's accessible name, where a page has several. */
   readonly what: string;
   readonly label?: string;
 }
 
 /** Starts a reparse and shows its progress. Only for users who may write. */
-export function ReparseButton({ wish, what, label = "Reparse" }: ReparseButtonProps) {
+export function ReparseButton({ request, what, label = "Reparse" }: ReparseButtonProps) {
   const me = useMe();
   const client = useQueryClient();
   const [startedId, setStartedId] = useState<number | null>(null);
   const list = useQuery({ ...reparsesQuery, enabled: mayWrite(me) });
-  const reparse = findReparse(list.data?.reparses ?? [], wish, startedId);
+  const reparse = findReparse(list.data?.reparses ?? [], request, startedId);
   const starting = useMutation({
-    mutationFn: () => createReparse(wish),
+    mutationFn: () => createReparse(request),
     onSuccess: (made) => {
       setStartedId(made.id);
       void client.invalidateQueries({ queryKey: reparsesQuery.queryKey });

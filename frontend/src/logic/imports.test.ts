@@ -128,7 +128,7 @@ describe("an import", () => {
     });
   });
 
-  it("says what came of it", () => {
+  it("reports the result", () => {
     expect(describeImport(item())).toBe("10 samples");
     expect(describeImport(item({ files: [file({ n_samples_new: 0 })] }))).toBe("10 samples, all loaded before");
     expect(describeImport(item({ files: [file({ n_rejected: 1 }), UNREAD] }))).toBe(
@@ -161,7 +161,7 @@ describe("an import", () => {
     ]);
   });
 
-  it("speaks of the form's fields, not of the command's options", () => {
+  it("names the form's fields, not the command's options", () => {
     expect(inPageWords("prints no times: give --start and --interval")).toBe(
       "prints no times: give “First report at” and “Seconds between reports”",
     );

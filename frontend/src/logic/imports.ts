@@ -1,4 +1,4 @@
-/** What people load from files, and what came of it, in words. */
+/** Imports of files and their results, in words. */
 
 import type { Import, ImportedFile, ReasonTotal } from "./api";
 import { isActive } from "./job";

@@ -7,7 +7,7 @@ import {
   describeTarget,
   findReparse,
   isActive,
-  isForWish,
+  isSameRequest,
   isRetriable,
   isStoppable,
   jobPercent,
@@ -56,12 +56,12 @@ describe("work in the background", () => {
 });
 
 describe("a reparse", () => {
-  it("belongs to the wish that it was made for, and to no wider one", () => {
-    expect(isForWish(reparse({ stream_id: 7 }), { stream_id: 7, is_outdated_only: false })).toBe(true);
-    expect(isForWish(reparse({ host: "web1" }), { host: "web1", is_outdated_only: false })).toBe(true);
-    expect(isForWish(reparse({ host: "web1" }), { host: "web1", is_outdated_only: true })).toBe(false);
-    expect(isForWish(reparse({ host: "web1", spec: "a" }), { host: "web1", is_outdated_only: false })).toBe(false);
-    expect(isForWish(reparse({}), { stream_id: 7, is_outdated_only: false })).toBe(false);
+  it("belongs to the request that it was made for, and to no wider one", () => {
+    expect(isSameRequest(reparse({ stream_id: 7 }), { stream_id: 7, is_outdated_only: false })).toBe(true);
+    expect(isSameRequest(reparse({ host: "web1" }), { host: "web1", is_outdated_only: false })).toBe(true);
+    expect(isSameRequest(reparse({ host: "web1" }), { host: "web1", is_outdated_only: true })).toBe(false);
+    expect(isSameRequest(reparse({ host: "web1", spec: "a" }), { host: "web1", is_outdated_only: false })).toBe(false);
+    expect(isSameRequest(reparse({}), { stream_id: 7, is_outdated_only: false })).toBe(false);
   });
 
   it("that is on its way is spoken of, whoever started it; one that is over only where it was started", () => {
@@ -73,7 +73,7 @@ describe("a reparse", () => {
     expect(findReparse([old], { stream_id: 8, is_outdated_only: false }, 1)).toBeNull();
   });
 
-  it("says in words what it does and what came of it", () => {
+  it("says in words what it does, and its result", () => {
     expect(describeReparse(reparse({ state: "queued" }))).toBe("queued");
     expect(describeReparse(reparse({}))).toBe("reading, 1 MB of 4 MB");
     expect(describeReparse(reparse({ n_streams: 12, n_streams_done: 2 }))).toBe("reading stream 3 of 12, 1 MB of 4 MB");

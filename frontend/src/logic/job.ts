@@ -37,18 +37,18 @@ export function describeBytesDone(job: ByteJob): string {
 }
 
 /** Whether a reparse was asked for by exactly this request. */
-export function isForWish(reparse: Reparse, wish: ReparseCreate): boolean {
+export function isSameRequest(reparse: Reparse, request: ReparseCreate): boolean {
   return (
-    reparse.host === (wish.host ?? null) &&
-    reparse.spec === (wish.spec ?? null) &&
-    reparse.stream_id === (wish.stream_id ?? null) &&
-    reparse.is_outdated_only === wish.is_outdated_only
+    reparse.host === (request.host ?? null) &&
+    reparse.spec === (request.spec ?? null) &&
+    reparse.stream_id === (request.stream_id ?? null) &&
+    reparse.is_outdated_only === request.is_outdated_only
   );
 }
 
 /** The reparse to show: the active one of this request, else the one that was started here. */
-export function findReparse(reparses: readonly Reparse[], wish: ReparseCreate, startedId: number | null): Reparse | null {
-  const ours = reparses.filter((reparse) => isForWish(reparse, wish));
+export function findReparse(reparses: readonly Reparse[], request: ReparseCreate, startedId: number | null): Reparse | null {
+  const ours = reparses.filter((reparse) => isSameRequest(reparse, request));
   return ours.find(isActive) ?? ours.find(({ id }) => id === startedId) ?? null;
 }
 

@@ -263,7 +263,7 @@ def parse_condition(text: str, meanings: Mapping[str, Meaning], where: str = "co
     named = tuple(first.split("|"))
     for name in (*named, *([over] if over else [])):
         if name not in meanings:
-            raise BadRules(f"{where}: {text!r} speaks of {name!r}, which is no meaning")
+            raise BadRules(f"{where}: {text!r} names {name!r}, which is not a meaning")
     direction, spreads, kinds, is_here = "", frozenset[str](), frozenset[str](), False
     limits: list[Limit] = []
     for word in rest:

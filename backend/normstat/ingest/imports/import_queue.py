@@ -131,7 +131,7 @@ class ImportQueue:
             message = error.message
         elif error is not None:
             # A defect, which the next try would meet again.
-            message = "The server failed; its log has the details"
+            message = "Internal server error; the server's log has the details"
             log.error("import_failed", id=row.id, host=row.host, exc_info=error)
         else:
             await watch.flush()

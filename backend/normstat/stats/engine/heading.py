@@ -30,7 +30,7 @@ class Unknown(Enum):
 class KnownHeaders:
     """The layout of a spec, and the headers that were understood of it lately.
 
-    A live stream comes in pieces of a few lines. Understanding its header takes longer than reading these, so that what came of it
+    A live stream comes in pieces of a few lines. Understanding its header takes longer than reading these, so that the result
     is kept from piece to piece, whichever stream it was.
     """
 

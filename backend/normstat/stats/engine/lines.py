@@ -28,7 +28,7 @@ CONTROLLED: Final = "control characters: not the output of a tool"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print when told to.
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]")
-# A recorder speaks of itself at the beginning of its file; later such a line may be a tool's.
+# A recorder writes of itself at the beginning of its file; later such a line may be a tool's.
 RECORDER_LINES: Final = 20
 ABSENT: Final = "-"
 MAX_DECIMALS: Final = 9

@@ -25,7 +25,7 @@ export function StreamDetails({ host, account, zone, onShow }: StreamDetailsProp
         <Title order={3}>Stream</Title>
         <StreamFacts account={account} zone={zone} />
         {mayReparseHelp(account) && (
-          <ReparseButton wish={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
+          <ReparseButton request={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
         )}
       </section>
       <section aria-label="All bytes">

@@ -158,7 +158,7 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
               ? "One stream was parsed with another version of its spec."
               : `${formatCount(n_streams_outdated)} streams were parsed with other versions of their specs.`}
           </Text>
-          <ReparseButton wish={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
+          <ReparseButton request={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
         </Group>
       )}
     </>

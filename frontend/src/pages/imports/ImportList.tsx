@@ -45,7 +45,7 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
             <Table.Th>File</Table.Th>
             <Table.Th>Host</Table.Th>
             <Table.Th>State</Table.Th>
-            <Table.Th>What came of it</Table.Th>
+            <Table.Th>Result</Table.Th>
             <Table.Th>Samples from – to</Table.Th>
             <Table.Th className="number">Size</Table.Th>
             <Table.Th>Loaded</Table.Th>

@@ -19,7 +19,7 @@ import { ImportList } from "./ImportList";
 import { Uploads } from "./Uploads";
 import "./ImportsPage.css";
 
-/** Loads what was recorded without an agent, and shows what came of it. */
+/** Loads files that were recorded without an agent, and shows the results. */
 export function ImportsPage() {
   useDocumentTitle("Import · normstat");
   const search = useSearch({ strict: false });

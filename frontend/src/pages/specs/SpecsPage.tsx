@@ -161,7 +161,7 @@ export function Outdated({ spec }: { readonly spec: SpecInfo }) {
       <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
         {plural(spec.n_streams_outdated, "outdated stream")}
       </Badge>
-      <ReparseButton wish={{ spec: spec.name, is_outdated_only: true }} what={`outdated streams of ${spec.name}`} />
+      <ReparseButton request={{ spec: spec.name, is_outdated_only: true }} what={`outdated streams of ${spec.name}`} />
     </Group>
   );
 }

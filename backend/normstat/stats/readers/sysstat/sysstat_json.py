@@ -49,7 +49,7 @@ CHANGES: Final = frozenset({"restarts", "boot"})
 # Objects whose date is not that of the document.
 UNDATED: Final = CHANGES | {TIME, "comments", "comment"}
 # How a line begins with which JSON can be understood again.
-ANEW: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
+BEGINNINGS: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
 # The kind of a line that holds several things.
 IN_ORDER: Final = (LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 # Rows that wait for the time of their report; more of them have none.
@@ -159,10 +159,10 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
 
     def _find_way(self, text: str) -> bool:
         """After a broken place: a document, or a report that begins with its time, can be read again."""
-        if not text.startswith(ANEW):
+        if not text.startswith(BEGINNINGS):
             return False
         self._is_lost = False
-        if not text.startswith(ANEW[0]):
+        if not text.startswith(BEGINNINGS[0]):
             self.nodes = [Node(is_list=True, name=REPORTS, offset=0)]
             if not text.startswith("{"):
                 self.nodes.append(Node(is_list=False, name=REPORTS, offset=0))

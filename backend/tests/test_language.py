@@ -1,0 +1,116 @@
+"""Names and sentences use the words of docs/glossary.md, and none of those that it replaces."""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PACKAGE = CHECKOUT / "backend/normstat"
+PAGE = CHECKOUT / "frontend/src"
+GLOSSARY = CHECKOUT / "docs/glossary.md"
+# What tells of the past, or of the words themselves.
+TELLS_OF_WORDS = {"docs/glossary.md", "docs/format-changelog.md", "CHANGELOG.md"}
+# What reads formats of the past, by their names.
+READS_OLD_NAMES = {"backend/normstat/comparison/saved_format.py", "backend/normstat/profiles/array_codec.py"}
+
+
+@cache
+def banned(column: int) -> dict[str, str]:
+    """Return the words of a column of the glossary's last table, each with what to say instead."""
+    table = GLOSSARY.read_text().partition("## Words we do not use")[2]
+    found: dict[str, str] = {}
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 3 and not cells[0].startswith(("say", "---")):
+            found |= {word.strip(): cells[0] for word in cells[column].split(",") if word.strip()}
+    return found
+
+
+def split_name(name: str) -> str:
+    """Return `HostProfile` and `host_profile` as `_host_profile_`, so that whole words are found in it."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return f"_{words.strip('_').lower()}_"
+
+
+def names_of_python() -> Iterator[tuple[str, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = str(path.relative_to(CHECKOUT))
+        if place in READS_OLD_NAMES:
+            continue
+        yield place, path.stem
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                    yield f"{place}:{node.lineno}", node.name
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                    yield f"{place}:{node.lineno}", name
+                case _:
+                    pass
+
+
+def names_of_api() -> Iterator[tuple[str, str]]:
+    document = json.loads((CHECKOUT / "frontend/openapi.json").read_text())
+    for path, methods in document["paths"].items():
+        yield path, re.sub(r"\W+", "_", path)
+        for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                yield path, parameter["name"]
+    for name, schema in document["components"]["schemas"].items():
+        yield f"schema {name}", name
+        for member in schema.get("properties", ()):
+            yield f"schema {name}", member
+        for word in schema.get("enum", ()):
+            yield f"schema {name}", str(word)
+
+
+def names_of_page() -> Iterator[tuple[str, str]]:
+    for path in sorted([*PAGE.rglob("*.ts"), *PAGE.rglob("*.tsx")]):
+        place = str(path.relative_to(CHECKOUT))
+        yield place, path.stem
+        if ".gen." not in path.name:
+            for found in re.finditer(r"\b(?:function|class|interface|type|const)\s+(\w+)", path.read_text()):
+                yield place, found[1]
+
+
+def sentences() -> Iterator[tuple[str, str]]:
+    for path in sorted([*(CHECKOUT / "docs").rglob("*.md"), CHECKOUT / "README.md"]):
+        place = str(path.relative_to(CHECKOUT))
+        if place not in TELLS_OF_WORDS:
+            yield place, path.read_text()
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.toml"), *PAGE.rglob("*.ts"), *PAGE.rglob("*.tsx")]):
+        if (place := str(path.relative_to(CHECKOUT))) not in READS_OLD_NAMES:
+            yield place, path.read_text()
+
+
+@pytest.mark.parametrize("names", [names_of_python, names_of_api, names_of_page])
+def test_names_use_the_words_of_the_glossary(names: Callable[[], Iterator[tuple[str, str]]]) -> None:
+    found = [
+        f"{place}: {name} (not {word}: {instead})"
+        for place, name in names()
+        for word, instead in banned(1).items()
+        # A word in capitals is the beginning of a constant's name.
+        if (name.startswith(f"{word}_") if word.isupper() else split_name(word) in split_name(name))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_sentences_use_the_words_of_the_glossary() -> None:
+    patterns = {re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE): (phrase, say) for phrase, say in banned(2).items()}
+    found = [
+        f"{place}:{text.count(chr(10), 0, match.start()) + 1}: {phrase!r}; say {say}"
+        for place, text in sentences()
+        for pattern, (phrase, say) in patterns.items()
+        for match in pattern.finditer(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_list_of_words_is_read() -> None:
+    assert banned(1)["yardstick"] == "change scale"
+    assert split_name("HTTPGhostBand") == "_http_ghost_band_"
+    assert split_name("MAX_ROWS") == "_max_rows_"
