@@ -13,7 +13,7 @@ STATE_VERSION: Final = 1
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
-# ReportMarks a header among the rows that were seen in a report.
+# Marks a header among the rows that were seen in a report.
 HEADER_MARK: Final = "\n"
 # No report has more rows than this; it bounds the state that a broken stream can make.
 MAX_SEEN: Final = 20_000
