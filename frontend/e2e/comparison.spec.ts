@@ -47,7 +47,7 @@ test("fifty groups are drawn without asking for each; filter, order and pins are
     .getByRole("group", { name: "Kinds of change" })
     .getByRole("button", { name: /^spikes/ })
     .click();
-  await expect(page.getByText("No finding passes the filters")).toBeVisible();
+  await expect(page.getByText("No finding matches the filters")).toBeVisible();
   await page
     .getByRole("group", { name: "Kinds of change" })
     .getByRole("button", { name: /^spikes/ })

@@ -25,7 +25,7 @@ test("the report of a comparison needs nothing but its file, and prints", async 
   await expect(page.getByRole("heading", { level: 1 })).toContainText(HOST);
   await expect(page.locator(".notes")).toHaveText("Ask <b>Kim</b>.");
   expect(await page.locator("article svg").count()).toBeGreaterThan(0);
-  await expect(page.getByRole("heading", { name: "Ask next" }).first()).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Next questions" }).first()).toBeVisible();
   await expectAccessible(page);
 
   // The numbers are in the file: they are those of the route.

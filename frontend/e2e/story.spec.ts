@@ -71,7 +71,7 @@ test("from samples to a ranked answer", async ({ page }) => {
   // And back to the graph at that time, with the finding's own panel on top and the band behind its line.
   await findings.first().getByRole("link").first().click();
   const own = await drawnPanel(page, "custom-0");
-  await expect(own.panel.getByText(/normal by “Quiet hour before the backup”: p5 to p95/)).toBeVisible();
+  await expect(own.panel.getByText(/band of “Quiet hour before the backup”: p5 to p95/)).toBeVisible();
 });
 
 test("the comparison looks right in light and dark, at 1280 and 1920", async ({ page, request }, info) => {

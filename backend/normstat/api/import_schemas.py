@@ -1,4 +1,4 @@
-"""The bodies of imports: files that were handed over, and what became of each file in them."""
+"""The bodies of imports: uploaded files, and the result of each file in them."""
 
 from datetime import datetime
 

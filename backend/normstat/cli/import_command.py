@@ -112,7 +112,7 @@ def _short(path: str) -> str:
 
 
 def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
-    """The table: a block of lines for each file that was loaded, one line for each that was not."""
+    """Return the table: a block of lines for each file that was loaded, one line for each that was not."""
     results = sorted(results, key=lambda result: result.path)
     loaded = [result for result in results if result.spec is not None]
     others = [result for result in results if result.spec is None]

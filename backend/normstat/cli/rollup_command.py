@@ -26,7 +26,7 @@ HostOption = Annotated[str | None, typer.Option(help="name of the only host")]
 
 @app.callback()
 def rollup() -> None:
-    """What wide graphs are drawn from."""
+    """List and rebuild rollups, which wide graphs are drawn from."""
 
 
 @app.command()

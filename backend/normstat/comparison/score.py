@@ -20,7 +20,7 @@ from normstat.window import Window
 
 @dataclass(frozen=True, slots=True)
 class StatPair:
-    """Both sides of a stat; `before` is None where a profile speaks for it."""
+    """Both sides of a stat; `baseline` is None where a profile replaces it."""
 
     fields: Mapping[str, Field]
     baseline: StatSide | None

@@ -166,7 +166,9 @@ async def open_claims_in(sessions: Sessions, lane: Lane) -> AsyncIterator[Claims
 
 
 def is_due() -> ColumnElement[bool]:
-    """SQL: the job is to be run now. One that is running is due for the holder of its lock: its worker has died."""
+    """Return the SQL condition of jobs to be run now. One that is running is due for the holder of its lock: its worker has
+    died.
+    """
     may_start = or_(Job.state == JobState.QUEUED, Job.state == JobState.FAILED)
     return or_(Job.state == JobState.RUNNING, and_(may_start, Job.next_try_at <= func.clock_timestamp()))
 

@@ -1,7 +1,8 @@
-"""The job that makes the profiles of baselines: pieces first, those that are missing, then what is put together from them.
+"""The job that builds the profiles of baselines: first the missing sketches, then the profiles from them.
 
-Everything follows from the database: a process that dies leaves claimed pieces without bodies, and whoever comes next goes on. Each
-piece is a short transaction; samples are read off any lock, and all arithmetic is done off the event loop, one piece at a time.
+Everything follows from the database: a process that dies leaves claimed sketches without bodies, and the next one continues.
+Each sketch is a short transaction; samples are read without a lock, and all arithmetic is done off the event loop, one sketch
+at a time.
 """
 
 import time

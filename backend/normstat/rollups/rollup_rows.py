@@ -114,9 +114,9 @@ async def read_marks(
 
 
 async def delete_marks(connection: psycopg.AsyncConnection, place: Place, done: Mapping[int, int]) -> None:
-    """Delete the marks of these hours that nobody set again: those that still have the generation.
+    """Delete the marks of these hours that were not set again: those that still have the generation.
 
-    The last statement of a transaction: whoever stores samples waits for it.
+    The last statement of a transaction, because ingest waits for it.
     """
     if not done:
         return

@@ -1,4 +1,4 @@
-"""What a spec makes of a sample: its first samples and rejected lines, for whoever is writing it."""
+"""Preview a spec on a sample: the first samples and rejected lines, for the person who writes the spec."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -52,7 +52,7 @@ def usual_semantics(kind: Kind) -> Semantics:
 def complete_stat(where: str, raw: Mapping[str, object], find_stat: FindStat) -> dict[str, object]:
     """Return the stat's table with its shared fields and defaults written out; `where` begins the messages of errors.
 
-    Malformed values stay as they are: whoever checks the table names them.
+    Malformed values stay as they are: the check of the table names them.
 
     Raises: SpecError for an unknown stat, or one that is built on itself
     """

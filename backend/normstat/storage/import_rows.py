@@ -1,4 +1,4 @@
-"""Rows of imports and of loads: what was handed over, what became of it, and which bytes are in which stream already."""
+"""Rows of imports and of loads: what was uploaded, its result, and which bytes are in which stream already."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -55,7 +55,9 @@ class ReparseRecord:
 
 
 def is_outdated() -> ColumnElement[bool]:
-    """SQL: the stream has bytes, a spec for them, and was read by another version of it (0: there was no spec when they came)."""
+    """Return the SQL condition of outdated streams: the stream has bytes, a spec for them, and was read by another version of
+    it (0: there was no spec when they came).
+    """
     versions = [and_(Stream.spec == spec.name, Stream.spec_version != spec.version) for spec in load_catalogue().specs.values()]
     # Of a stream without its first bytes nothing can be derived again, so that nobody is asked to.
     is_cut = select(StreamChange.stream_id).where(StreamChange.stream_id == Stream.id, StreamChange.kept_from > 0).exists()

@@ -33,7 +33,7 @@ class Watch(Protocol):
     """Who wants to know how far an import is. Each may raise Stopped."""
 
     async def surveying(self, n_bytes: int, path: str) -> None:
-        """The survey has looked at so many bytes and is at this file."""
+        """Report how many bytes the survey has read, and the file it is at."""
         ...
 
     async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
@@ -41,7 +41,7 @@ class Watch(Protocol):
         ...
 
     async def done(self, position: int, file: ImportedFile) -> None:
-        """What became of a file, the `position`th of the survey."""
+        """Report the result of a file, the `position`th of the survey."""
         ...
 
 
@@ -76,7 +76,7 @@ def require_host_name(host: str) -> str:
 
 
 async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch) -> None:
-    """Load everything that can be read; tell `watch` what became of each file, also of those that cannot.
+    """Load everything that can be read; report the result of each file to `watch`, also of those that cannot.
 
     What is committed stays when it ends early.
     Raises: BadRequest for an invalid host name; NotFound for an unknown spec; DatabaseAway when the database stays away; what the

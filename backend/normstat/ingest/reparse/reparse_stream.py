@@ -1,8 +1,8 @@
-"""Derives the samples of a stream again from its raw bytes; see ADR 7.
+"""Derive the samples of a stream again from its raw bytes; see ADR 7.
 
-The stream is read from its first byte into temporary tables, in small transactions and without a lock. Then one transaction puts
-what was read in the place of its old samples, with its host locked when it looks for what came meanwhile: nothing is lost or
-doubled, and whoever reads sees all of the old or all of the new. A process that dies leaves the old.
+The stream is read from its first byte into temporary tables, in small transactions and without a lock. Then one transaction
+replaces its old samples, and holds the lock of its host while it reads the bytes that arrived meanwhile: nothing is lost or
+doubled, and readers see all of the old or all of the new samples. A process that dies leaves the old ones.
 """
 
 import asyncio
@@ -267,7 +267,7 @@ class StreamReparse:
 
 
 async def _write(session: WriteSession, host: Host, stream: Stream, reading: Rereading, replaced: Replaced) -> None:
-    """The row of the stream, and its rejected lines."""
+    """Write the row of the stream, and its rejected lines."""
     stream.spec_version = stream.reader_version = reading.spec.version
     stream.reader_state = reading.state
     for kind in LineKind:

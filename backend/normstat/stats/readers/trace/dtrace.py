@@ -164,7 +164,7 @@ class Reader(TraceReader[TraceLayout]):
         return self._doubt(words) or self._hold_key(" ".join(words[:-1]), words[-1], line.offset)
 
     def _doubt(self, words: list[str]) -> Rejected | None:
-        """Why a row is none of dtrace, or one that lacks its header. Missing: None when nothing speaks against it."""
+        """Return why a row is not one of dtrace, or lacks its header; None for a row that is fine."""
         numbers = [word for word in words if is_number(word)]
         if any(not is_integer(word) for word in numbers):
             return NO_DECIMALS
