@@ -124,8 +124,9 @@ test-deps: ## install system packages of the tests (as root on Debian), say what
 test-databases: $(VENV)/.made
 	@cd backend && ../$(BIN)/python -m tests.debian_root
 
+# Many of its tests wait for servers and clocks: two workers more than there are cores.
 test-backend: setup-dev page test-databases
-	@cd backend && $(YIELD) ../$(BIN)/pytest -n auto --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(AGENT_ATTACKS:%=--ignore %)
+	@cd backend && $(YIELD) ../$(BIN)/pytest -n $$(($$(nproc) + 2)) --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(AGENT_ATTACKS:%=--ignore %)
 
 # Attacks on the agent wait for it, under each shell.
 AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users.py
