@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from normstat.storage.schema import migrations
-from tests.databases import TestServer
+from tests.databases import ServerPool
 from tests.e2e.product import Server, wait_until
 
 FILLED = Path(__file__).parent / "filled"
@@ -24,13 +24,12 @@ INCIDENT = {"host": "web1", "start": "2026-11-20T10:30:00Z", "end": "2026-11-20T
 
 
 @pytest.fixture(params=[path.name for path in sorted(FILLED.glob("schema_*.sql.gz"))])
-def filled_url(request: pytest.FixtureRequest, server: TestServer, empty_database_url: str) -> str:
-    """A database as the earlier version left it."""
-    if server.name != "postgresql":
-        pytest.skip("a dump of plain PostgreSQL; what the migrations do with hypertables is in test_migrations.py")
-    with psycopg.connect(empty_database_url, autocommit=True) as connection:
-        connection.execute(gzip.decompress((FILLED / str(request.param)).read_bytes()))
-    return empty_database_url
+def filled_url(request: pytest.FixtureRequest, servers: ServerPool) -> Iterator[str]:
+    """A database of plain PostgreSQL as the earlier version left it; test_migrations.py has what the migrations do to hypertables."""
+    with servers.require("postgresql").fresh_database(is_migrated=False) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(gzip.decompress((FILLED / str(request.param)).read_bytes()))
+        yield url
 
 
 @pytest.fixture
