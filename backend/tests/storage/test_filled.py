@@ -25,7 +25,7 @@ INCIDENT = {"host": "web1", "start": "2026-11-20T10:30:00Z", "end": "2026-11-20T
 
 @pytest.fixture(params=[path.name for path in sorted(FILLED.glob("schema_*.sql.gz"))])
 def filled_url(request: pytest.FixtureRequest, servers: ServerPool) -> Iterator[str]:
-    """A database of plain PostgreSQL as the earlier version left it; test_migrations.py has what the migrations do to hypertables."""
+    """A database of plain PostgreSQL as the earlier version left it. For hypertables see test_migrations.py."""
     with servers.require("postgresql").fresh_database(is_migrated=False) as url:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(gzip.decompress((FILLED / str(request.param)).read_bytes()))
