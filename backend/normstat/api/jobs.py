@@ -6,13 +6,12 @@ from fastapi import APIRouter, Query
 
 from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.job_schemas import Job, JobList
 from normstat.api.schemas import NO_NUL
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
 from normstat.errors import Conflict, NotAllowed, NotFound
 from normstat.jobs import job_list
-from normstat.jobs.job_list import JobFilter
+from normstat.jobs.job_list import JobFilter, JobInfo, JobList
 from normstat.storage.schema.job_models import JobKind, JobState
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
@@ -31,28 +30,27 @@ async def list_jobs(
     limit: Annotated[int, Query(description="at most so many", ge=1, le=MAX_LISTED)] = MAX_LISTED,
 ) -> JobList:
     """List jobs: those that are queued or run first, then the latest."""
-    records = await job_list.list_jobs(session, JobFilter(kind, state, host), limit)
-    return JobList(jobs=[Job.model_validate(record) for record in records])
+    return JobList(list(await job_list.list_jobs(session, JobFilter(kind, state, host), limit)))
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
-async def get_job(id: IdPath, session: ReadSession) -> Job:  # noqa: A002
-    """Give a job."""
-    return Job.model_validate(await job_list.read_job(session, id))
+async def get_job(id: IdPath, session: ReadSession) -> JobInfo:  # noqa: A002
+    """Return a job."""
+    return await job_list.read_job(session, id)
 
 
 @router.post("/{id}/stop", responses=guarded_answers(NotFound, Conflict))
-async def stop_job(id: IdPath, principal: Operator, session: WriteSession) -> Job:  # noqa: A002
+async def stop_job(id: IdPath, principal: Operator, session: WriteSession) -> JobInfo:  # noqa: A002
     """Stop a job that is queued, runs, or would be tried again; what it did so far stays."""
     _require_role(principal, (await job_list.read_job(session, id)).kind)
-    return Job.model_validate(await job_list.stop_job(session, id, message=f"stopped by {principal.name}"))
+    return await job_list.stop_job(session, id, message=f"stopped by {principal.name}")
 
 
 @router.post("/{id}/retry", responses=guarded_answers(NotFound, Conflict))
-async def retry_job(id: IdPath, principal: Operator, session: WriteSession) -> Job:  # noqa: A002
+async def retry_job(id: IdPath, principal: Operator, session: WriteSession) -> JobInfo:  # noqa: A002
     """Queue a job again that failed or was stopped."""
     _require_role(principal, (await job_list.read_job(session, id)).kind)
-    return Job.model_validate(await job_list.retry_job(session, id))
+    return await job_list.retry_job(session, id)
 
 
 def _require_role(principal: Principal, kind: JobKind) -> None:

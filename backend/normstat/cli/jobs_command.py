@@ -7,7 +7,7 @@ import typer
 
 from normstat.cli.db_session import print_table, run_in_session
 from normstat.jobs import job_list
-from normstat.jobs.job_list import JobFilter, JobRecord
+from normstat.jobs.job_list import JobFilter, JobInfo
 from normstat.storage.schema.job_models import JobKind, JobState
 from normstat.storage.session import WriteSession
 
@@ -32,7 +32,7 @@ def list_(
 ) -> None:
     """List jobs: those that are queued or run first, then the latest."""
 
-    async def read(session: WriteSession) -> list[JobRecord]:
+    async def read(session: WriteSession) -> list[JobInfo]:
         return await job_list.list_jobs(session, JobFilter(kind, state, host), limit)
 
     found = run_in_session(read)
@@ -63,7 +63,7 @@ def list_(
 def stop(job: Annotated[int, typer.Argument(help="number of the job")]) -> None:
     """Stop JOB, whether it is queued or runs; what it did so far stays."""
 
-    async def work(session: WriteSession) -> JobRecord:
+    async def work(session: WriteSession) -> JobInfo:
         return await job_list.stop_job(session, job, message=STOPPED_BY)
 
     typer.echo(f"job {run_in_session(work).id} is stopped")
@@ -73,25 +73,25 @@ def stop(job: Annotated[int, typer.Argument(help="number of the job")]) -> None:
 def retry(job: Annotated[int, typer.Argument(help="number of the job")]) -> None:
     """Queue JOB again, which failed or was stopped; a running server takes it up."""
 
-    async def work(session: WriteSession) -> JobRecord:
+    async def work(session: WriteSession) -> JobInfo:
         return await job_list.retry_job(session, job)
 
     typer.echo(f"job {run_in_session(work).id} is queued")
 
 
-def describe_target(job: JobRecord) -> str:
+def describe_target(job: JobInfo) -> str:
     """Return what the job works on."""
     return ", ".join(filter(None, (job.baseline, job.host, job.target))) or "-"
 
 
-def describe_progress(job: JobRecord) -> str:
+def describe_progress(job: JobInfo) -> str:
     """Return how much is done, such as `3 of 7 pieces`."""
     if not job.n_done and job.n_total is None:
         return "-"
     return f"{job.n_done:,} {job.unit}" if job.n_total is None else f"{job.n_done:,} of {job.n_total:,} {job.unit}"
 
 
-def describe_age(job: JobRecord, now: datetime) -> str:
+def describe_age(job: JobInfo, now: datetime) -> str:
     """Return for how long the job has been in its state, such as `12 min`."""
     since = job.queued_at if job.state is JobState.QUEUED else job.finished_at or job.started_at or job.queued_at
     seconds = max(0, round((now - since).total_seconds()))

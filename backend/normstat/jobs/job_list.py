@@ -9,6 +9,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import Conflict, NotFound
+from normstat.field_docs import FIELD_DOCS
 from normstat.storage.schema.baseline_models import Baseline
 from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, Reparse
 from normstat.storage.schema.models import Host
@@ -28,26 +29,44 @@ NOT_RETRIED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class JobRecord:
-    """A job as it is now. `n_total`: None while it is unknown; `next_try_at`: only of queued and failed jobs."""
+class JobInfo:
+    """A background job as it is now."""
+
+    __pydantic_config__ = FIELD_DOCS
 
     id: int
     kind: JobKind
     host: str | None
+    """Name of the host it works on."""
     baseline: str | None
+    """Name of the baseline it works on."""
     target: str
+    """What it works on, apart from host and baseline."""
     state: JobState
     n_done: int
+    """Progress, counted in `unit`."""
     n_total: int | None
+    """Null while it is unknown."""
     unit: str
     message: str
+    """Why it failed or was stopped."""
     n_tries: int
     asked_by: str
     queued_at: datetime
     started_at: datetime | None
+    """Start of the latest try."""
     heartbeat_at: datetime | None
+    """Last sign of life of the worker."""
     finished_at: datetime | None
     next_try_at: datetime | None
+    """When a queued or failed job runs next."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """Background jobs: queued and running ones first, then the latest; at most 500."""
+
+    jobs: list[JobInfo]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +88,7 @@ class JobCount:
     oldest_queued_at: datetime
 
 
-async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> list[JobRecord]:
+async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> list[JobInfo]:
     """Return jobs: those that are queued or run first, then the latest."""
     query = _select_records()
     if wanted.kind is not None:
@@ -83,7 +102,7 @@ async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> lis
     return [_to_record(job, host, baseline) for job, host, baseline in await session.execute(query)]
 
 
-async def read_job(session: AsyncSession, job_id: int) -> JobRecord:
+async def read_job(session: AsyncSession, job_id: int) -> JobInfo:
     """Return the job.
 
     Raises: NotFound
@@ -95,7 +114,7 @@ async def read_job(session: AsyncSession, job_id: int) -> JobRecord:
     return _to_record(row[0], row[1], row[2])
 
 
-async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobRecord:
+async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobInfo:
     """Stop a job that is queued, runs, or would be tried again; what it did so far stays.
 
     Raises: NotFound, Conflict
@@ -111,7 +130,7 @@ async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobRe
     return await read_job(session, job_id)
 
 
-async def retry_job(session: AsyncSession, job_id: int) -> JobRecord:
+async def retry_job(session: AsyncSession, job_id: int) -> JobInfo:
     """Queue a job again that failed or was stopped.
 
     Raises: NotFound, Conflict
@@ -159,8 +178,8 @@ def _select_records() -> Select[Job, str, str]:
     return query.outerjoin(Baseline, Baseline.id == Job.baseline_id)
 
 
-def _to_record(job: Job, host: str | None, baseline: str | None) -> JobRecord:
-    return JobRecord(
+def _to_record(job: Job, host: str | None, baseline: str | None) -> JobInfo:
+    return JobInfo(
         id=job.id,
         kind=JobKind(job.kind),
         host=host,

@@ -701,7 +701,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Get Job
-     * @description Give a job.
+     * @description Return a job.
      */
     get: operations["getJob"];
     put?: never;
@@ -2407,46 +2407,69 @@ export interface components {
       start: string | number;
     };
     /**
-     * Job
-     * @description A background job. `host` and `baseline` name what it works on, `target` what else there is to say of that.
-     *
-     *     `n_done` of `n_total` are done, counted in `unit`; `n_total` is null while it is unknown. `message` says why it failed or was
-     *     stopped. `started_at` is when its latest try began, `n_tries` how many there were; a failed job with `next_try_at` runs again
-     *     then.
+     * JobInfo
+     * @description A background job as it is now.
      */
-    Job: {
+    JobInfo: {
       /** Asked By */
       asked_by: string;
-      /** Baseline */
+      /**
+       * Baseline
+       * @description Name of the baseline it works on.
+       */
       baseline: string | null;
       /** Finished At */
       finished_at: string | null;
-      /** Heartbeat At */
+      /**
+       * Heartbeat At
+       * @description Last sign of life of the worker.
+       */
       heartbeat_at: string | null;
-      /** Host */
+      /**
+       * Host
+       * @description Name of the host it works on.
+       */
       host: string | null;
       /** Id */
       id: number;
       kind: components["schemas"]["JobKind"];
-      /** Message */
+      /**
+       * Message
+       * @description Why it failed or was stopped.
+       */
       message: string;
-      /** N Done */
+      /**
+       * N Done
+       * @description Progress, counted in `unit`.
+       */
       n_done: number;
-      /** N Total */
+      /**
+       * N Total
+       * @description Null while it is unknown.
+       */
       n_total: number | null;
       /** N Tries */
       n_tries: number;
-      /** Next Try At */
+      /**
+       * Next Try At
+       * @description When a queued or failed job runs next.
+       */
       next_try_at: string | null;
       /**
        * Queued At
        * Format: date-time
        */
       queued_at: string;
-      /** Started At */
+      /**
+       * Started At
+       * @description Start of the latest try.
+       */
       started_at: string | null;
       state: components["schemas"]["JobState"];
-      /** Target */
+      /**
+       * Target
+       * @description What it works on, apart from host and baseline.
+       */
       target: string;
       /** Unit */
       unit: string;
@@ -2459,11 +2482,11 @@ export interface components {
     JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion";
     /**
      * JobList
-     * @description Jobs: those that are queued or run first, then the latest; at most 500.
+     * @description Background jobs: queued and running ones first, then the latest; at most 500.
      */
     JobList: {
       /** Jobs */
-      jobs: components["schemas"]["Job"][];
+      jobs: components["schemas"]["JobInfo"][];
     };
     /**
      * JobState
@@ -5308,7 +5331,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -5328,7 +5351,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -5350,7 +5373,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Job"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
