@@ -113,11 +113,11 @@ def main() -> None:
         ("5 s of mpstat 2 CPUs", "mpstat_linux", lambda _: linux_mpstat(98 * 3 * 5), 0),
         ("5 s of vmstat -t", "vmstat_linux", lambda _: linux_vmstat(103 * 5), 0),
     ]
-    least = columns.BULK_LEAST
+    least = columns.MIN_BULK_BYTES
     for title, spec_name, make, size in cases:
         data = make(size)
         for path, limit in (("as set", least), ("bulk", 0), ("line by line", 1 << 60)):
-            columns.BULK_LEAST = limit  # type: ignore[misc]
+            columns.MIN_BULK_BYTES = limit  # type: ignore[misc]
             rate, seconds, n_values = best_rate(spec_name, data, {}, ROUNDS if len(data) > 1 << 20 else 50)
             print(f"{title:22} {spec_name:15} {path:13} {n_values:8} values {seconds * 1000:9.2f} ms {rate / 1e6:6.2f} M values/s")
             record("", f"read, {title}, {path}", rate / 1e6, "million values/s")

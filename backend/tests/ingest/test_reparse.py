@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest, NotFound
-from normstat.stats.engine.lines import TOO_LONG
+from normstat.stats.engine.line_engine import TOO_LONG
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from tests.addons import APP_USER, app_user_text

@@ -6,9 +6,9 @@ import tomllib
 import pytest
 
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.engine.line_engine import COLOUR
 from normstat.stats.engine.number_formats import format_values
 from normstat.stats.guess import guess_spec
-from normstat.stats.readers.tabular.columns import COLOUR
 from normstat.stats.records import LineKind
 from tests.golden_captures import GOLDEN, RECORDED, SYNTHETIC, SYNTHETIC_ORIGINS, Capture, captures, render
 

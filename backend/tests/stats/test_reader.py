@@ -6,6 +6,7 @@ import pytest
 
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import require_spec
+from normstat.stats.engine.line_engine import LINE_LIMIT
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
 from normstat.stats.records import NO_TIME, LineKind, ReadResult, Timing
@@ -78,8 +79,8 @@ def test_endless_line_is_taken_in_bounded_pieces(piece: int) -> None:
 
 def test_offset_advances_within_an_endless_line() -> None:
     spec = require_spec("vmstat_linux")
-    first = read(spec, b"y" * (columns.LINE_LIMIT + 1), state={}, offset=0)
-    assert first.n_taken == columns.LINE_LIMIT + 1
+    first = read(spec, b"y" * (LINE_LIMIT + 1), state={}, offset=0)
+    assert first.n_taken == LINE_LIMIT + 1
     second = read(spec, b"y" * 10, state=first.state, offset=first.n_taken)
     assert second.n_taken == 10
     third = read(spec, b"\n" + VMSTAT + ROW + b"\n", state=second.state, offset=first.n_taken + 10)
@@ -179,7 +180,7 @@ def test_iostat_rows_behind_a_damaged_header_are_rejected() -> None:
     damaged = report.replace(b"avg-cpu:", b"avg-c\xff:")
     row = b"sda               1.00         2.00         3.00          4          5\n\n"
     result = read(require_spec("iostat_linux"), (report + device + row) * 2 + damaged + device + row, state={}, offset=0)
-    assert [block.stat.name for block in result.blocks] == ["iostat_linux_cpu", "iostat_linux"]
+    assert [block.stat.name for block in result.blocks] == ["iostat_linux", "iostat_linux_cpu"]
     assert {name for block in result.blocks for name in block.instances} == {"", "sda"}
     assert len(result.rejected) == 2
 
@@ -192,7 +193,7 @@ def test_command_with_blanks_is_one_name() -> None:
     )
     for least in (0, 1 << 60):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(columns, "BULK_LEAST", least)
+            patch.setattr(columns, "MIN_BULK_BYTES", least)
             result = read(require_spec("pidstat_linux"), text, state={}, offset=0)
         assert [row.instance for row in rows_of_result(result)] == ["7/my  worker (x)", "8/café\u00a0bar"]
 
@@ -210,7 +211,9 @@ def test_state_stays_small_when_instances_never_end() -> None:
 def test_more_kinds_of_headers_than_any_tool_has_are_read_all_the_same() -> None:
     """Each kind costs a pass in bulk, so that there must be an end to it; what is read does not depend on that."""
     header = MPSTAT.rstrip(b"\n")
-    data = b"".join(header + b" c%d\n" % number + CPU.rstrip(b"\n") + b" 7\n" for number in range(3 * columns.BULK_HEADERS))
+    data = b"".join(header + b" c%d\n" % number + CPU.rstrip(b"\n") + b" 7\n" for number in range(3 * columns.MAX_BULK_HEADERS))
     result = read(require_spec("mpstat_solaris"), data, state={}, offset=0)
-    assert [row.columns[-1] for row in rows_of_result(result)] == [(f"c{number}", 0) for number in range(3 * columns.BULK_HEADERS)]
+    assert [row.columns[-1] for row in rows_of_result(result)] == [
+        (f"c{number}", 0) for number in range(3 * columns.MAX_BULK_HEADERS)
+    ]
     assert not result.rejected

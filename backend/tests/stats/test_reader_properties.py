@@ -73,12 +73,12 @@ def in_pieces(data: bytes, draw: st.DataObject) -> list[bytes]:
 
 
 def line_by_line(monkeypatch: pytest.MonkeyPatch, spec: Spec, pieces: list[bytes]) -> Reading:
-    monkeypatch.setattr(columns, "BULK_LEAST", NEVER)
+    monkeypatch.setattr(columns, "MIN_BULK_BYTES", NEVER)
     return read_pieces(spec, pieces)
 
 
 def in_bulk(monkeypatch: pytest.MonkeyPatch, spec: Spec, pieces: list[bytes]) -> Reading:
-    monkeypatch.setattr(columns, "BULK_LEAST", 0)
+    monkeypatch.setattr(columns, "MIN_BULK_BYTES", 0)
     return read_pieces(spec, pieces)
 
 
@@ -180,7 +180,7 @@ def test_bulk_and_line_by_line_agree_on_captures(monkeypatch: pytest.MonkeyPatch
 @given(stream=streams(WITH_BULK))
 def test_rows_stand_in_the_order_of_their_lines(monkeypatch: pytest.MonkeyPatch, stream: tuple[Spec, bytes]) -> None:
     spec, data = stream
-    monkeypatch.setattr(columns, "BULK_LEAST", 0)
+    monkeypatch.setattr(columns, "MIN_BULK_BYTES", 0)
     result = read(spec, data, state={}, offset=7)
     for block in (*result.blocks, *result.since_boot):
         offsets = block.line_offset.tolist()

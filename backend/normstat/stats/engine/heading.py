@@ -1,19 +1,18 @@
 """The header that the rows of a stream stand under, followed from line to line."""
 
-import re
 from dataclasses import replace
 from enum import Enum
 from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
+from normstat.stats.engine.line_engine import CONTROL
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import Words
 from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
 from normstat.stats.engine.unit_suffixes import suffixed_field, suffixed_places
 from normstat.stats.spec import Field, Spec
 
-CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 MAX_DECIMALS: Final = 9
 MAX_HEADERS: Final = 256
 MAX_SPECS: Final = 4096

@@ -1,33 +1,23 @@
-"""What all readers but `columns` share: the way from bytes to lines, times of reports, rows into blocks, the state between chunks.
+"""The base of readers that read text line by line: times of reports, rows of words into blocks.
 
 A reader derives from LineReader and says what one line is (`take_line`), what it must remember (`save` and `load`), and what is
-left to do after the last line (`finish`). The base keeps the promises of every reader: each byte is booked once, any chunking
-gives the same samples, a line longer than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it raise.
+left to do after the last line (`finish`). What every reader stands on is in stats/engine/line_engine.py.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar, cast
+from typing import Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.block import BlockBuilder, Row
+from normstat.stats.engine.block import Row
 from normstat.stats.engine.header import fields_of
-from normstat.stats.engine.ledger import Ledger
+from normstat.stats.engine.line_engine import LayoutT, LineEngine
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import Timestamp, day_seconds, is_recorder_line, parse_timestamp
-from normstat.stats.records import NO_TIME, LineKind, ReadResult, State, Timing
-from normstat.stats.spec import Field, Layout, Spec, Stat
+from normstat.stats.engine.timestamps import Timestamp, is_recorder_line, parse_timestamp
+from normstat.stats.records import NO_TIME, LineKind, State, Timing
+from normstat.stats.spec import Field, Spec, Stat
 
-LINE_LIMIT: Final = 1 << 20
-TOO_LONG: Final = "line longer than 1 MiB"
-CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
-CONTROLLED: Final = "control characters: not the output of a tool"
-CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# Colours, which sysstat and others print when told to.
-COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]")
 # A recorder writes of itself at the beginning of its file; later such a line may be a tool's.
 RECORDER_LINES: Final = 20
 ABSENT: Final = "-"
@@ -43,30 +33,16 @@ class Line:
     offset: int
 
 
-LayoutT = TypeVar("LayoutT", bound=Layout)
-
-
-class LineReader(Generic[LayoutT]):
-    """One call of a reader. Attributes for readers: `spec`, `layout`, `command`, `timeline`, `has_zone`."""
+class LineReader(LineEngine[LayoutT]):
+    """One call of a reader. Attributes for readers: those of LineEngine."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
-        self.spec = spec
-        # The catalogue parsed it as the LAYOUT of this reader.
-        self.layout = cast("LayoutT", spec.layout)
-        self.command = command
-        self.has_zone = timing.zone is not None
-        self.timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)
+        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
         self._stats: Mapping[str, Stat] = {stat.name: stat for stat in spec.stats}
-        self._offset = offset
-        self._timing = timing
-        self._is_in_long_line = state.get("long") is True
-        self._builders: dict[tuple[bool, int], BlockBuilder] = {}
         self._fields: dict[tuple[object, ...], tuple[Field, ...]] = {}
-        line_no = state.get("line_no")
-        self._ledger = Ledger(line_no if isinstance(line_no, int) else 0)
         decimals = state.get("decimals")
         self._decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
-        self._load_times(state)
+        self._load_report(state, timing)
         own = state.get("own")
         if state.get("gap") is True:
             self.load_after_gap(own if isinstance(own, dict) else {})
@@ -86,10 +62,6 @@ class LineReader(Generic[LayoutT]):
         """Return what the next piece needs to know, as JSON values of bounded size."""
         return {}
 
-    def clean(self, text: str) -> str:
-        """Return the line without terminal control sequences (colours are removed already)."""
-        return text
-
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is, or the reason why it cannot be read. Blank lines come too."""
         raise NotImplementedError
@@ -98,9 +70,6 @@ class LineReader(Generic[LayoutT]):
         """Start a new call of the tool (stats/engine/timestamps.py): the open sample is complete, and the next lines may be
         averages since boot.
         """
-
-    def finish(self) -> None:
-        """Complete what was gathered of a sample of several lines: the stream has ended."""
 
     def is_whole(self, line: Line) -> bool:  # noqa: ARG002 (readers look at it)
         """Return whether a last line without a newline is certainly complete; its last number may have lost digits."""
@@ -139,7 +108,7 @@ class LineReader(Generic[LayoutT]):
         """The instant of the present report. Missing: NO_TIME where nothing tells it."""
         if self._base_us == NO_TIME or not self._n_since:
             return self._base_us
-        interval_us = self._timing.interval_us
+        interval_us = self.timing.interval_us
         return NO_TIME if interval_us is None else self._base_us + self._n_since * interval_us
 
     def add_row(
@@ -186,85 +155,34 @@ class LineReader(Generic[LayoutT]):
             if product is None:
                 absent.append(len(values))
             values.append(0 if product is None else product)
-        builder = self._builder(stat, fields, is_since_boot=is_since_boot)
+        builder = self.builder(stat, fields, is_since_boot=is_since_boot)
         row = Row(values, tuple(absent), None if is_canonical else " ".join(printed))
         builder.add(row, self.report_us if time_us is None else time_us, instance, offset)
         return None
 
     # The machinery.
 
-    def read(self, data: bytes, *, is_final: bool) -> ReadResult:
-        """Read all whole lines of the data, and the last one if it is final."""
-        begin = 0
-        if self._is_in_long_line:
-            newline = data.find(b"\n")
-            begin = len(data) if newline < 0 else newline + 1
-            self._ledger.book_rest(begin)
-            self._is_in_long_line = newline < 0
-        end = data.rfind(b"\n", begin) + 1
-        if end > begin:
-            for raw in data[begin : end - 1].split(b"\n"):
-                self._take(raw, begin, len(raw) + 1)
-                begin += len(raw) + 1
-        if len(data) - begin > LINE_LIMIT:
-            self._ledger.reject(data[begin : begin + LINE_LIMIT], self._offset + begin, len(data) - begin, TOO_LONG)
-            self._is_in_long_line = not is_final
-            begin = len(data)
-        elif is_final and begin < len(data):
-            raw = data[begin:]
-            if not raw.strip() or self.is_whole(Line(self.clean(_text(raw)), self._offset + begin)):
-                self._take(raw, begin, len(raw))
-            else:
-                self._ledger.reject(raw, self._offset + begin, len(raw), CUT_OFF)
-            begin = len(data)
-        if is_final:
-            self.finish()
-        return self._result(begin)
+    def take_bytes(self, line: bytes, offset: int) -> Outcome:
+        """Return what the line is, or the reason why it cannot be read."""
+        text = line.decode("utf-8", "backslashreplace")
+        if self.ledger.line_no < RECORDER_LINES and is_recorder_line(text):
+            return LineKind.IGNORED
+        return self.take_line(Line(text, offset))
 
-    def _take(self, raw: bytes, at: int, n_bytes: int) -> None:
-        offset = self._offset + at
-        if n_bytes > LINE_LIMIT:
-            self._ledger.reject(raw, offset, n_bytes, TOO_LONG)
-            return
-        text = self.clean(_text(raw))
-        if CONTROL.search(text) is not None:
-            self._ledger.reject(raw, offset, n_bytes, CONTROLLED)
-            return
-        if self._ledger.line_no < RECORDER_LINES and is_recorder_line(text):
-            self._ledger.book(LineKind.IGNORED, n_bytes)
-            return
-        found = self.take_line(Line(text, offset))
-        if isinstance(found, LineKind):
-            self._ledger.book(found, n_bytes)
-        else:
-            self._ledger.reject(raw, offset, n_bytes, found.reason)
+    def is_complete(self, line: bytes, offset: int) -> bool:
+        """Return whether a last line without a newline is certainly complete."""
+        return self.is_whole(Line(line.decode("utf-8", "backslashreplace"), offset))
 
-    def _result(self, n_taken: int) -> ReadResult:
-        state: State = {
-            "line_no": self._ledger.line_no,
-            "long": self._is_in_long_line,
-            "times": self.timeline.to_state(),
+    def state(self) -> State:
+        """Return what the next piece needs to know."""
+        return {
             "report": [self._base_us, self._n_since, self._is_stamp_new],
             "decimals": dict(self._decimals),
             "own": self.save(),
         }
-        # Samples of one line stand in the order of their stats, whatever other lines came with it in this piece.
-        order = list(self._stats)
-        builders = sorted(self._builders.items(), key=lambda item: (order.index(item[1].stat.name), item[1].keys))
-        built = [(is_since_boot, builder.build()) for (is_since_boot, _), builder in builders]
-        return ReadResult(
-            blocks=tuple(block for is_since_boot, block in built if not is_since_boot),
-            since_boot=tuple(block for is_since_boot, block in built if is_since_boot),
-            rejected=tuple(self._ledger.rejected),
-            accounts=self._ledger.close(),
-            state=state,
-            n_taken=n_taken,
-        )
 
-    def _load_times(self, state: State) -> None:
-        if not self.timeline.load(state.get("times")) and self._timing.date is not None:
-            self.timeline.day_s = day_seconds(self._timing.date)
-        self._base_us = NO_TIME if self._timing.start_us is None else self._timing.start_us
+    def _load_report(self, state: State, timing: Timing) -> None:
+        self._base_us = NO_TIME if timing.start_us is None else timing.start_us
         self._n_since, self._is_stamp_new = 0, True
         report = state.get("report")
         if isinstance(report, list) and len(report) == 3:
@@ -301,17 +219,6 @@ class LineReader(Generic[LayoutT]):
             else:
                 known.append(field)
         return tuple(known)
-
-    def _builder(self, stat: Stat, fields: tuple[Field, ...], *, is_since_boot: bool) -> BlockBuilder:
-        key = (is_since_boot, id(fields))
-        if key not in self._builders:
-            self._builders[key] = BlockBuilder(stat, fields)
-        return self._builders[key]
-
-
-def _text(raw: bytes) -> str:
-    text = raw.removesuffix(b"\r").decode("utf-8", "backslashreplace")
-    return COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def _derived(stat: Stat, fields: Sequence[Field]) -> list[Field]:

@@ -34,10 +34,8 @@ class ReaderState:
         "header_line",
         "interval_us",
         "is_after_blank",
-        "is_in_long_line",
         "is_single",
         "is_stamp_new",
-        "line_no",
         "n_header_rows",
         "n_reports",
         "name_line",
@@ -50,14 +48,12 @@ class ReaderState:
     )
 
     def __init__(self, state: State, n_tables: int, timing: Timing, *, omits_since_boot: bool) -> None:
-        self.line_no = _int(state, "line_no", 0)
         self.header_line = str(state.get("header", ""))
         # The group line above the present header; `group_line` may already be that of the next one.
         self.header_group = str(state.get("header_group", ""))
         self.group_line = str(state.get("group", ""))
         # The clock of the present header; the header's line holds it between chunks.
         self.header_clock_s: float | None = None
-        self.is_in_long_line = state.get("long") is True
         # Whether the line before was blank, or there is none.
         self.is_after_blank = state.get("blank", True) is True
         # A name that stands on a line of its own before its row.
@@ -91,11 +87,9 @@ class ReaderState:
         """Return the memory as JSON values."""
         return {
             "version": STATE_VERSION,
-            "line_no": self.line_no,
             "header": self.header_line,
             "header_group": self.header_group,
             "group": self.group_line,
-            "long": self.is_in_long_line,
             "blank": self.is_after_blank,
             "name": self.name_line,
             "tables": sorted(self.tables),

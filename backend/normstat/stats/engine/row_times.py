@@ -20,9 +20,9 @@ import re
 from typing import Final
 
 from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first
-from normstat.stats.engine.timeline import MICRO, Timeline, require_zone
+from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
-from normstat.stats.records import NO_TIME, Int64Array, State, Timing
+from normstat.stats.records import NO_TIME, Int64Array, State
 
 # No sar has as many tables; a broken stream may.
 MAX_SECTIONS: Final = 200
@@ -76,21 +76,19 @@ class Sections:
 class RowTimes:
     """The instants of the rows of one call of the reader."""
 
-    def __init__(self, state: State, timing: Timing) -> None:
-        self.timeline = Timeline(require_zone(timing.zone) if timing.zone is not None else None)
-        if not self.timeline.load(state.get("times")) and timing.date is not None:
-            self.timeline.day_s = day_seconds(timing.date)
+    def __init__(self, state: State, timeline: Timeline, *, has_zone: bool) -> None:
+        self.timeline = timeline
         self.sections = Sections(state.get("sections"))
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
-        self._has_zone = timing.zone is not None
+        self._has_zone = has_zone
         # The day that the banner means where the day stands before the month, while that is not known.
         other_day_s = state.get("other_day")
         self._other_day_s = other_day_s if isinstance(other_day_s, int) else None
 
     def to_state(self) -> State:
         """Return what a new one takes up again."""
-        return {"times": self.timeline.to_state(), "sections": self.sections.to_state(), "other_day": self._other_day_s}
+        return {"sections": self.sections.to_state(), "other_day": self._other_day_s}
 
     def see_banner(self, text: str) -> None:
         """Note the day that a banner names for the start of a run."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.lines import ABSENT, LayoutT, Line, LineReader
+from normstat.stats.engine.line_engine import LayoutT
+from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
 from normstat.stats.engine.timestamps import parse_timestamp

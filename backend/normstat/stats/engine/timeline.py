@@ -2,11 +2,11 @@
 
 import datetime as dt
 import zoneinfo
-from typing import Final
+from typing import Final, Self
 
 from normstat.errors import BadRequest
 from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds
-from normstat.stats.records import NO_TIME
+from normstat.stats.records import NO_TIME, Timing
 
 # A clock that goes back by less than this was set back (summer time, a corrected clock); by more, it passed midnight. So a pause of
 # up to 18 hours between two rows is read rightly as well.
@@ -47,6 +47,17 @@ class Timeline:
         self.last_s: float | None = None
         self.last_us: int | None = None
         self.offset_s = 0
+
+    @classmethod
+    def resume(cls, times: object, timing: Timing) -> Self:
+        """Return the timeline that goes on where `to_state` was; without a state it begins on the day that the timing names.
+
+        Raises: BadRequest for an unknown zone
+        """
+        timeline = cls(require_zone(timing.zone) if timing.zone is not None else None)
+        if not timeline.load(times) and timing.date is not None:
+            timeline.day_s = day_seconds(timing.date)
+        return timeline
 
     def to_state(self) -> list[int | float | None]:
         """Return what `load` takes up again."""

@@ -25,7 +25,7 @@ from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout, Stat
 
-INTERRUPT: Final = "^C"
+INTERRUPT: Final = b"^C"
 TITLE: Final = re.compile(r"\s*Performance counter stats for .*:\s*")
 STARTED: Final = re.compile(r"# started on (?P<time>.{10,60}?)\s*")
 SECONDS: Final = re.compile(
@@ -107,9 +107,9 @@ class Reader(LineReader[PerfStatLayout]):
         self._interval = self._event = ""
         self._repeats.clear()
 
-    def clean(self, text: str) -> str:
+    def clean(self, line: bytes) -> bytes:
         """Return the line without the ^C that a terminal shows."""
-        return text.replace(INTERRUPT, "", 1) if text.lstrip().startswith(INTERRUPT) else text
+        return line.replace(INTERRUPT, b"", 1) if line.lstrip().startswith(INTERRUPT) else line
 
     def is_whole(self, line: Line) -> bool:
         """Return the brackets at the end are there."""

@@ -42,8 +42,8 @@ from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
 # What a terminal is told between the words: to move, to clear, to underline, to use another set of characters.
-TERMINAL: Final = re.compile(r"[\x1b\r\x0e\x0f]")
-ESCAPE: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()*+][0-9A-Za-z]|[=>78cDEHM])|[\r\x0e\x0f]")
+TERMINAL: Final = re.compile(rb"[\x1b\r\x0e\x0f]")
+ESCAPE: Final = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()*+][0-9A-Za-z]|[=>78cDEHM])|[\r\x0e\x0f]")
 TOTAL: Final = re.compile(
     r"\s*total:\s*(?P<processes>\d+)(?: processes)?,(?:\s*(?P<lwps>\d+) lwps,)?\s*load averages?:"
     r"\s*(?P<one>\d+[.,]\d\d),\s*(?P<five>\d+[.,]\d\d),\s*(?P<fifteen>\d+[.,]\d\d)\s*",
@@ -119,9 +119,9 @@ class Reader(LineReader[PrstatLayout]):
         """Return what `load` takes."""
         return {"reports": self._reports.to_state(), "header": " ".join(self._header)}
 
-    def clean(self, text: str) -> str:
+    def clean(self, line: bytes) -> bytes:
         """Return the words of a screen, without what moved them there."""
-        return text if TERMINAL.search(text) is None else ESCAPE.sub("", text)
+        return line if TERMINAL.search(line) is None else ESCAPE.sub(b"", line)
 
     def is_whole(self, line: Line) -> bool:
         """Return whether the line is that of load averages, which have two decimals; any other line may go on."""

@@ -32,7 +32,7 @@ from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
 # What a terminal shows when someone ends the tool by hand.
-INTERRUPT: Final = "^C"
+INTERRUPT: Final = b"^C"
 NAME: Final = r"(?P<name>[^\s\d.][^\n]{0,200}?)"
 SECONDS: Final = r"(?P<seconds>\d{0,12}[.,]\d{1,9})"
 HEADER: Final = re.compile(r"\s*syscall\s+seconds\s+calls\s+errors\s*")
@@ -92,9 +92,9 @@ class Reader(LineReader[TrussLayout]):
         """Start a new report."""
         self._section, self._is_open = "", False
 
-    def clean(self, text: str) -> str:
+    def clean(self, line: bytes) -> bytes:
         """Return the line without the ^C that a terminal shows."""
-        return text.lstrip().removeprefix(INTERRUPT) if INTERRUPT in text[:40] else text
+        return line.lstrip().removeprefix(INTERRUPT) if INTERRUPT in line[:40] else line
 
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is in its section."""

@@ -274,7 +274,7 @@ class Reader(LineReader[WideLayout]):
         number = word.replace(COMMA, ".")
         if len(word) > 12 or not word.isascii() or not number.replace(".", "", 1).isdigit():
             return None
-        start_us = self._timing.start_us
+        start_us = self.timing.start_us
         return NO_TIME if start_us is None else start_us + round(float(number) * MICRO)
 
 

@@ -31,7 +31,7 @@ from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
-INTERRUPT: Final = "^C"
+INTERRUPT: Final = b"^C"
 RULE: Final = re.compile(r"\s*-{3,}(?:\s+-{3,})*\s*")
 DASHES: Final = re.compile(r"-+")
 WORD: Final = re.compile(r"\S+")
@@ -100,9 +100,9 @@ class Reader(LineReader[StraceLayout]):
         """Start a new report."""
         self._columns, self._spans, self._is_titled = [], [], False
 
-    def clean(self, text: str) -> str:
+    def clean(self, line: bytes) -> bytes:
         """Return the line without the ^C that a terminal shows."""
-        return text.lstrip().removeprefix(INTERRUPT) if INTERRUPT in text[:40] else text
+        return line.lstrip().removeprefix(INTERRUPT) if INTERRUPT in line[:40] else line
 
     def take_line(self, line: Line) -> Outcome:
         """Return a header, a rule, a row, or what the tool says besides."""
