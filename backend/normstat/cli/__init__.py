@@ -5,57 +5,60 @@ Responsible for: arguments, printing, exit codes. Never: logic, which belongs to
 """
 
 import importlib
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-# Command -> module; the module has a typer.Typer named `app` with one command, or with several for a group.
-MODULES: Final = {
-    "up": "normstat.cli.up_command",
-    "serve": "normstat.cli.serve_command",
-    "migrate": "normstat.cli.migrate_command",
-    "own-database": "normstat.cli.own_database",
-    "parse": "normstat.cli.parse_command",
-    "import": "normstat.cli.import_command",
-    "export": "normstat.cli.export_command",
-    "reparse": "normstat.cli.reparse_command",
-    "jobs": "normstat.cli.jobs_command",
-    "baseline": "normstat.cli.baseline_command",
-    "profile": "normstat.cli.profile_command",
-    "compare": "normstat.cli.compare_command",
-    "report": "normstat.cli.report_command",
-    "stat": "normstat.cli.stat_command",
-    "rollup": "normstat.cli.rollup_command",
-    "retention": "normstat.cli.retention_command",
-    "storage": "normstat.cli.storage_command",
-    "host": "normstat.cli.host_command",
-    "backup": "normstat.cli.backup_command",
-    "restore": "normstat.cli.restore_command",
-    "login-link": "normstat.cli.login_link_command",
-    "agent-token": "normstat.cli.agent_token_command",
-    "openapi": "normstat.cli.openapi_command",
-    "gen": "normstat.cli.gen_command",
+# Command -> what it does, for the list of commands. The module normstat.cli.<command>_command has a typer.Typer named `app`, with
+# one command, or with several for a group.
+COMMANDS: Final = {
+    "up": "Run database, server and an agent for this host; Ctrl-C stops them.",
+    "serve": "Run the server until it is stopped.",
+    "migrate": "Run all pending migrations.",
+    "own-database": "Create the role and the database of NORMSTAT_DATABASE_URL.",
+    "parse": "Print one JSON object for every sample of a file.",
+    "import": "Load what the tools printed earlier: files, folders, archives.",
+    "export": "Write the raw samples of a host, digit for digit.",
+    "reparse": "Read streams again with today's specs.",
+    "jobs": "List, stop and retry background jobs.",
+    "baseline": "Manage baselines, the periods marked as normal.",
+    "profile": "Show and build the profiles of baselines.",
+    "compare": "Show what changed in an incident against a baseline.",
+    "report": "Write a comparison as one self-contained file.",
+    "stat": "Manage your own stats.",
+    "rollup": "Show, drop and rebuild what wide graphs are drawn from.",
+    "retention": "Show and set how long samples and raw bytes are kept.",
+    "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
+    "host": "Delete hosts.",
+    "backup": "Back up the database into a folder.",
+    "restore": "Restore a backup into an empty database.",
+    "login-link": "Print a link that logs in once; creates the first administrator.",
+    "agent-token": "Create tokens for agents.",
+    "openapi": "Print the OpenAPI document.",
+    "gen": "Rewrite the generated pages of docs/.",
 }
 
 
 class LazyGroup(TyperGroup):
-    """A group that imports a command's module on demand."""
+    """A group that imports the module of a command when the command is called, not to list it."""
 
-    def list_commands(self, ctx: object) -> list[str]:
-        """Return the names of all commands, in the order of MODULES."""
-        del ctx
-        return list(MODULES)
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
-    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | TyperGroup | None:
-        """Return the command of that name, or None."""
-        del ctx
-        if cmd_name not in MODULES:
-            return None
-        module = importlib.import_module(MODULES[cmd_name])
-        command = cast("TyperCommand | TyperGroup", typer.main.get_command(module.app))
-        command.name = cmd_name
-        return command
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the name and the loaded command that the arguments begin with, and the other arguments."""
+        name, command, others = super().resolve_command(ctx, args)
+        return name, None if name is None or command is None else load_command(name), others
+
+
+def load_command(name: str) -> TyperCommand | TyperGroup:
+    """Return the command of that name, with its module imported."""
+    module = importlib.import_module(f"normstat.cli.{name.replace('-', '_')}_command")
+    command = cast("TyperCommand | TyperGroup", typer.main.get_command(module.app))
+    command.name = name
+    return command
 
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 
-app = typer.Typer(no_args_is_help=True, help="Create tokens for agents.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Create tokens for agents.")
 
 
 @app.callback()

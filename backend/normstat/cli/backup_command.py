@@ -12,7 +12,7 @@ from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest
 from normstat.storage.backup.restore_tables import check_backup
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -20,7 +20,9 @@ from normstat.storage.session import WriteSession
 from normstat.storage.user_specs import refresh_catalogue
 from normstat.window import Window
 
-app = typer.Typer(no_args_is_help=True, help="Baselines, the periods marked as normal: docs/baselines.md.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Manage baselines, the periods marked as normal: docs/baselines.md."
+)
 
 MADE_BY: Final = "command line"
 UNITS_S: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}

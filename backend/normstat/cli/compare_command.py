@@ -20,7 +20,7 @@ from normstat.storage.baseline_rows import find_baseline
 from normstat.storage.session import make_engine, make_sessions, open_read_session
 from normstat.storage.user_specs import refresh_catalogue
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 MAX_IN_TABLE = 50
 

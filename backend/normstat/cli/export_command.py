@@ -20,7 +20,7 @@ from normstat.settings import load_settings
 from normstat.storage.session import make_engine
 from normstat.window import Window
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 class ExportFormat(StrEnum):

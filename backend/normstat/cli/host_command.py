@@ -15,7 +15,7 @@ from normstat.settings import load_settings
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 
-app = typer.Typer(no_args_is_help=True, help="Delete hosts.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Delete hosts.")
 
 REQUESTED_BY: Final = "command line"
 LOOK_S: Final = 0.5

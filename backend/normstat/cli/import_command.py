@@ -21,7 +21,7 @@ from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 MAX_UNKNOWN_SHOWN: Final = 20
 MAX_REASONS_SHOWN: Final = 5

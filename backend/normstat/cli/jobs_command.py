@@ -11,7 +11,7 @@ from normstat.jobs.job_list import JobFilter, JobInfo
 from normstat.storage.schema.job_models import JobKind, JobState
 from normstat.storage.session import WriteSession
 
-app = typer.Typer(no_args_is_help=True, help="List, stop and retry background jobs: docs/operations.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, stop and retry background jobs: docs/operations.md.")
 
 STOPPED_BY: Final = "stopped at the command line"
 MAX_LISTED: Final = 50

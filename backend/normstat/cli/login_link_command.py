@@ -12,7 +12,7 @@ from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

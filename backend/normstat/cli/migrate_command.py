@@ -10,7 +10,7 @@ from normstat.errors import NormstatError
 from normstat.settings import load_settings
 from normstat.storage.schema.migrations import upgrade
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 # A database that starts together with us (docker compose, a rebooting machine) needs a moment.
 PATIENCE_S: Final = 30.0

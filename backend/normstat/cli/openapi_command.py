@@ -8,7 +8,7 @@ import typer
 from normstat.app import create_app
 from normstat.settings import Settings
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 def render_openapi() -> str:

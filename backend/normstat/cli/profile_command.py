@@ -13,7 +13,7 @@ from normstat.storage.profile_jobs import ProfileState, list_states
 from normstat.storage.schema.job_models import OPEN_STATES
 from normstat.storage.session import make_engine, make_sessions
 
-app = typer.Typer(no_args_is_help=True, help="Profiles of baselines, built from their samples: docs/baselines.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and build the profiles of baselines: docs/baselines.md.")
 
 # Progress is printed this often.
 SHOW_S: Final = 5.0

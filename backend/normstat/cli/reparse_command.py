@@ -20,7 +20,7 @@ from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.storage.user_specs import reload_user_specs
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 CREATED_BY: Final = "command line"
 SHOW_S: Final = 0.5

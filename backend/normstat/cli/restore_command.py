@@ -13,7 +13,7 @@ from normstat.errors import DatabaseAway, NormstatError
 from normstat.settings import load_settings
 from normstat.storage.backup import restore_tables as work
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

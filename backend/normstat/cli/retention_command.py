@@ -16,7 +16,9 @@ from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.storage.user_specs import refresh_catalogue
 
-app = typer.Typer(no_args_is_help=True, help="For how long samples and raw bytes are kept: docs/operations.md.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Show and set how long samples and raw bytes are kept: docs/operations.md."
+)
 
 CREATED_BY: Final = "command line"
 FOR_EVER: Final = "forever"

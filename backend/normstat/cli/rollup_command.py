@@ -16,7 +16,9 @@ from normstat.storage.session import WriteSession, make_engine, make_sessions
 from normstat.storage.turns import Turns
 from normstat.window import from_us
 
-app = typer.Typer(no_args_is_help=True, help="What wide graphs are drawn from, made of the samples: docs/operations.md.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Show, drop and rebuild what wide graphs are drawn from: docs/operations.md."
+)
 
 # After so long the number of what is left is shown again.
 SHOW_S: Final = 5.0

@@ -18,7 +18,7 @@ from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 
 log = structlog.get_logger()
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 # Imported on demand: the parent of several processes stays small.
 PROCESS: Final = "normstat.cli.server_process"

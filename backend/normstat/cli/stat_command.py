@@ -15,7 +15,7 @@ from normstat.storage import user_specs
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 
-app = typer.Typer(no_args_is_help=True, help="Manage your own stats: docs/add-ons.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Manage your own stats: docs/add-ons.md.")
 
 CREATED_BY: Final = "command line"
 MAX_BYTES: Final = 1 << 20

@@ -7,7 +7,7 @@ from normstat.query.disk_usage import StorageRecord, read_storage_record
 from normstat.settings import load_settings
 from normstat.storage.session import WriteSession
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -46,7 +46,7 @@ AGENT_READY_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 class UpError(NormstatError):

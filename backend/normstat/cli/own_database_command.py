@@ -6,7 +6,7 @@ from normstat.errors import NormstatError
 from normstat.settings import load_settings
 from normstat.storage.owner import make_owner
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

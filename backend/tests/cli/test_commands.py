@@ -1,0 +1,47 @@
+"""The list of commands is true, and is printed without importing what the commands need."""
+
+import json
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from normstat import cli
+
+SUFFIX = "_command"
+
+
+def test_every_module_of_a_command_is_listed() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(cli.__path__) if module.name.endswith(SUFFIX)}
+    assert {name.replace("-", "_") + SUFFIX for name in cli.COMMANDS} == modules
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_command_has_help(name: str) -> None:
+    command = cli.load_command(name)
+    assert command.name == name
+    assert command.help
+    assert not {"install_completion", "show_completion"} & {parameter.name for parameter in command.params}
+
+
+def test_the_list_of_commands_needs_no_database_library() -> None:
+    code = "\n".join(
+        [
+            "import json, sys",
+            "from normstat.cli import app",
+            "try: app(['--help'], standalone_mode=False)",
+            "finally: print('\\n' + json.dumps(sorted(sys.modules)))",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *shown, modules = done.stdout.strip().splitlines()
+    assert all(any(name in line for line in shown) for name in cli.COMMANDS)
+    assert not {"sqlalchemy", "alembic", "numpy", "fastapi"} & set(json.loads(modules))
+
+
+def test_a_mistyped_command_is_guessed() -> None:
+    result = CliRunner().invoke(cli.app, ["repars"])
+    assert result.exit_code == 2
+    assert "reparse" in result.output
