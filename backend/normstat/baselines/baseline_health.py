@@ -11,7 +11,7 @@ from normstat.baselines.lifecycle import to_rule
 from normstat.baselines.recurrence import next_window
 from normstat.baselines.window_sets import Windows, intersect, length_s, merge
 from normstat.errors import NotFound, shorten
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
 from normstat.storage.baseline_records import BaselineInfo
@@ -36,10 +36,8 @@ MAX_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class StatHealth:
+class StatHealth(Documented):
     """Health of one stat in a baseline."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     stat: str
     n_samples: int
@@ -60,10 +58,8 @@ class StatHealth:
 
 
 @dataclass(frozen=True, slots=True)
-class HostHealth:
+class HostHealth(Documented):
     """Health of one host in a baseline."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     host: str
     state: State

@@ -10,6 +10,8 @@ from typing import Any, Final, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from normstat.memory import importing
+
 # Command -> what it does, for the list of commands. The module normstat.cli.<command>_command has a typer.Typer named `app`, with
 # one command, or with several for a group.
 COMMANDS: Final = {
@@ -55,7 +57,8 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """Return the command of that name, with its module imported."""
-    module = importlib.import_module(f"normstat.cli.{name.replace('-', '_')}_command")
+    with importing():
+        module = importlib.import_module(f"normstat.cli.{name.replace('-', '_')}_command")
     command = cast("TyperCommand | TyperGroup", typer.main.get_command(module.app))
     command.name = name
     return command

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Final
 
 import structlog
@@ -14,6 +15,7 @@ from normstat import __version__
 from normstat.cli.workers import Workers, bind
 from normstat.errors import NormstatError
 from normstat.logs import configure_logging
+from normstat.memory import importing
 from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 
@@ -42,15 +44,20 @@ def serve(
     try:
         if worker_files is not None:
             listener, control = (int(number) for number in worker_files.split(","))
-            importlib.import_module(PROCESS).run_worker(settings, host, port, listener=listener, control=control)
+            _import_process().run_worker(settings, host, port, listener=listener, control=control)
             return
         require_current_schema(settings.database_url)
         if settings.workers > 1:
             raise typer.Exit(_run_workers(settings, host, port))
-        importlib.import_module(PROCESS).run_alone(settings, host, port)
+        _import_process().run_alone(settings, host, port)
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error
+
+
+def _import_process() -> ModuleType:
+    with importing():
+        return importlib.import_module(PROCESS)
 
 
 def _run_workers(settings: Settings, host: str, port: int) -> int:

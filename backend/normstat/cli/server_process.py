@@ -18,6 +18,7 @@ from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.cli.connections import ConnectionLimits, ConnectionTable
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
 from normstat.cli.workers import Acceptor, Control
+from normstat.memory import importing
 from normstat.settings import Settings
 
 log = structlog.get_logger()
@@ -107,7 +108,8 @@ class WorkerServer(Server):
 def run_alone(settings: Settings, host: str, port: int) -> None:
     """Serve until a signal arrives."""
     limits = find_limits(settings, _allow_files())
-    application = create_app(settings)
+    with importing():
+        application = create_app(settings)
     Server(_configure(application, host, port, limits), application.state.normstat, limits).run()
 
 
@@ -115,7 +117,8 @@ def run_worker(settings: Settings, host: str, port: int, *, listener: int, contr
     """Serve connections of the listening socket until a signal arrives or the parent is gone; both are file descriptors."""
     structlog.contextvars.bind_contextvars(pid=os.getpid())
     limits = find_limits(settings, _allow_files())
-    application = create_app(settings)
+    with importing():
+        application = create_app(settings)
     config = _configure(application, host, port, limits)
     server = WorkerServer(config, application.state.normstat, limits, listener=socket.socket(fileno=listener), control=control)
     # No sockets of uvicorn's own.

@@ -4,12 +4,11 @@
 generated from its OpenAPI schema. The docstrings of the fields become descriptions in that schema. Baseline first, incident second.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
-from typing import Final, Literal
+from typing import Literal
 
+from normstat.field_docs import Documented
 from normstat.window import Window
 
 FindingKind = Literal[
@@ -22,15 +21,8 @@ SideName = Literal["baseline", "incident"]
 Subsystem = Literal["cpu", "memory", "disk", "network", "process", "system", "other"]
 
 
-class _Documented:
-    """Base of the classes below: the docstrings of their fields are descriptions in OpenAPI."""
-
-    __slots__ = ()
-    __pydantic_config__: Final[Mapping[str, bool]] = MappingProxyType({"use_attribute_docstrings": True})
-
-
 @dataclass(frozen=True, slots=True)
-class SideValues(_Documented):
+class SideValues(Documented):
     """The values of a series on one side, in the unit of its field. Missing: null where the side has no sample."""
 
     n: int
@@ -48,7 +40,7 @@ class SideValues(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class SparklineColumns(_Documented):
+class SparklineColumns(Documented):
     """A series in columns of equal length, in the unit of its field."""
 
     low: list[float | None]
@@ -70,7 +62,7 @@ class Sparkline(SparklineColumns):
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeRatios(_Documented):
+class ChangeRatios(Documented):
     """The change ratio of each kind of change: how many times its natural variability the series moved in that respect."""
 
     value: float
@@ -92,7 +84,7 @@ class ChangeRatios(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(_Documented):
+class Finding(Documented):
     """A series that changed."""
 
     instance: str
@@ -124,7 +116,7 @@ class Finding(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Command(_Documented):
+class Command(Documented):
     """A command ready to copy."""
 
     command: str
@@ -137,7 +129,7 @@ class Command(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Question(_Documented):
+class Question(Documented):
     """A next question, with the commands that may answer it on this host."""
 
     why: str
@@ -145,7 +137,7 @@ class Question(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class FindingGroup(_Documented):
+class FindingGroup(Documented):
     """Findings of one field of a host that changed together, strongest first."""
 
     rank: int
@@ -185,7 +177,7 @@ class FindingGroup(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class UnmatchedSeries(_Documented):
+class UnmatchedSeries(Documented):
     """A series with samples on one side only."""
 
     host: str
@@ -199,7 +191,7 @@ class UnmatchedSeries(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class InsufficientData(_Documented):
+class InsufficientData(Documented):
     """A series with too few samples to score."""
 
     host: str
@@ -213,7 +205,7 @@ class InsufficientData(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class MutedFinding(_Documented):
+class MutedFinding(Documented):
     """A series that changed and is muted."""
 
     host: str
@@ -228,7 +220,7 @@ class MutedFinding(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedBaseline(_Documented):
+class ComparedBaseline(Documented):
     """What the incident was compared with."""
 
     kind: BaselineKind
@@ -246,7 +238,7 @@ class ComparedBaseline(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class SideCoverage(_Documented):
+class SideCoverage(Documented):
     """How much data one side has."""
 
     covered_s: float
@@ -258,7 +250,7 @@ class SideCoverage(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Sides(_Documented):
+class Sides(Documented):
     """How much data both sides have."""
 
     baseline: SideCoverage
@@ -266,7 +258,7 @@ class Sides(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts(_Documented):
+class Counts(Documented):
     """Series outside the findings: all of them, while their lists hold at most 1,000 each."""
 
     appeared: int
@@ -276,7 +268,7 @@ class Counts(_Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(_Documented):
+class Comparison(Documented):
     """All series of the hosts, incident against baseline, ranked."""
 
     hosts: list[str]

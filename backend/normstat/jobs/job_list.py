@@ -9,7 +9,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import Conflict, NotFound
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.storage.schema.baseline_models import Baseline
 from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, Reparse
 from normstat.storage.schema.models import Host
@@ -29,10 +29,8 @@ NOT_RETRIED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class JobInfo:
+class JobInfo(Documented):
     """A background job as it is now."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     id: int
     kind: JobKind

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.storage.chunks import read_chunks
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 
@@ -22,10 +22,8 @@ LOOK_AHEAD: Final = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class ContextLine:
+class ContextLine(Documented):
     """One line of raw output."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     offset: int
     """Of its first byte in the stream."""

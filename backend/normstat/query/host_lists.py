@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
@@ -47,10 +47,8 @@ class LineCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamInfo:
+class StreamInfo(Documented):
     """One run of one tool on a host."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     id: int
     spec: str
@@ -82,10 +80,8 @@ class StreamInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class HostInfo:
+class HostInfo(Documented):
     """A host, with sums over its streams."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     name: str
     os: str
@@ -119,10 +115,8 @@ class HostInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class HostDetail:
+class HostDetail(Documented):
     """A host and its streams."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     host: HostInfo
     streams: list[StreamInfo]
@@ -133,10 +127,8 @@ class HostDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedLineInfo:
+class RejectedLineInfo(Documented):
     """A line that could not be read."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     stream_id: int
     spec: str
@@ -156,10 +148,8 @@ class RejectedLineInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedLineList:
+class RejectedLineList(Documented):
     """Rejected lines, newest first."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     rejected_lines: list[RejectedLineInfo]
     n_total: int

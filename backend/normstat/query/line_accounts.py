@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.query.host_lists import LineCounts, StreamInfo, to_stream
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
@@ -30,10 +30,8 @@ class StreamFilter(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonCount:
+class ReasonCount(Documented):
     """Why lines were rejected."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     reason: str
     n: int
@@ -43,10 +41,8 @@ class ReasonCount:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamAccount:
+class StreamAccount(Documented):
     """The account of one stream: what arrived, and how it was classified."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     stream: StreamInfo
     first_sample_at: datetime | None
@@ -68,10 +64,8 @@ class StreamAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class HostAccounts:
+class HostAccounts(Documented):
     """The sums over all streams of a host, and the selected streams."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     host: str
     n_streams: int

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.query.envelope import GAP_FACTOR, GapFinder
 from normstat.query.sample_counts import count_samples
 from normstat.stats.records import Int64Array
@@ -32,10 +32,8 @@ SECOND_US: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class StatCoverage:
+class StatCoverage(Documented):
     """When a stat has samples inside the window."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     stat: str
     n_samples: int
@@ -58,10 +56,8 @@ class GapInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Documented):
     """The coverage of a host."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     host: str
     start: datetime

@@ -10,7 +10,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import FIELD_DOCS
+from normstat.field_docs import Documented
 from normstat.stats.engine.timeline import require_zone
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost, Exclusion, HostGroup
 from normstat.storage.schema.job_models import Job
@@ -28,10 +28,8 @@ LocalTime = Annotated[datetime, WithJsonSchema({"type": "string"})]
 
 
 @dataclass(frozen=True, slots=True)
-class RuleInfo:
+class RuleInfo(Documented):
     """Recurring windows of a baseline."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     rrule: str
     """An RRULE (RFC 5545) in canonical form."""
@@ -47,10 +45,8 @@ class RuleInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class ExcludedWindow:
+class ExcludedWindow(Documented):
     """A part of the windows that an exclusion removes."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     start: datetime
     end: datetime
@@ -62,10 +58,8 @@ class ExcludedWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileInfo:
+class ProfileInfo(Documented):
     """Progress of the profiles of all hosts of a baseline."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     state: ProfileState
     """That of the least advanced host."""
@@ -78,10 +72,8 @@ class ProfileInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineInfo:
+class BaselineInfo(Documented):
     """A baseline: a period marked as normal."""
-
-    __pydantic_config__ = FIELD_DOCS
 
     id: int
     name: str

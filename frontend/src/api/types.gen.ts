@@ -3194,9 +3194,15 @@ export interface components {
        * @description End of the incident, milliseconds since the epoch.
        */
       end_ms: number;
-      /** High */
+      /**
+       * High
+       * @description Highest value of each column. Null: no sample.
+       */
       high: (number | null)[];
-      /** Low */
+      /**
+       * Low
+       * @description Lowest value of each column. Null: no sample.
+       */
       low: (number | null)[];
       /**
        * Start Ms
