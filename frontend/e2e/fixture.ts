@@ -35,6 +35,12 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
+/** Show the page as in the light or in the dark; returns when the page has taken notice. */
+export async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
+}
+
 /** Expect no violation of WCAG 2.1 AA that axe can detect, including contrast. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AXE);

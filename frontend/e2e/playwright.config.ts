@@ -20,6 +20,8 @@ export default defineConfig({
     locale: "en-GB",
     actionTimeout: 30_000,
     screenshot: "only-on-failure",
+    // Contrast is looked at when colours have changed, not while they do.
+    contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-background-networking"],

@@ -1,5 +1,5 @@
 import { sendStream } from "./agent";
-import { drawnPanel, expect, expectAccessible, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
 const OLD = "old1";
@@ -12,7 +12,7 @@ test("the storage page shows disk usage by stat and by host", async ({ page }) =
   await expect(page.getByRole("table", { name: "Sizes by host" }).getByRole("link", { name: HOST, exact: true })).toBeVisible();
   await expect(page.getByRole("img", { name: /samples .*raw bytes/ })).toBeVisible();
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await showIn(page, colorScheme);
     await expectAccessible(page);
   }
 });

@@ -98,7 +98,7 @@ async def test_who_goes_away_leaves_no_statement_behind(reader: httpx.AsyncClien
 
 
 async def until_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             cursor = await connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

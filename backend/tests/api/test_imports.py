@@ -78,7 +78,7 @@ async def hand_over(client: httpx.AsyncClient, data: bytes | AsyncIterator[bytes
 
 
 async def until(client: httpx.AsyncClient, import_id: int, *states: str) -> dict[str, Any]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             found: dict[str, Any] = (await client.get(f"/api/v1/imports/{import_id}")).json()
             if found["state"] in (states or ("done", "failed", "stopped")):
@@ -88,7 +88,7 @@ async def until(client: httpx.AsyncClient, import_id: int, *states: str) -> dict
 
 async def until_begun(client: httpx.AsyncClient, import_id: int) -> None:
     """Until something of it is loaded."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (await until(client, import_id, "running"))["n_bytes_done"]:  # noqa: ASYNC110 (it is another process's)
             await asyncio.sleep(0.01)
 
@@ -358,14 +358,14 @@ def test_a_server_that_is_killed_goes_on_with_its_imports(
     data = vmstat_text(vmstat_times(120_001))
     token = asyncio.run(_make_token(people))
     headers = {"Authorization": f"Bearer {token}"}
-    with serving(database_url, tmp_path / "log1") as (address, process), httpx.Client(base_url=address, headers=headers) as client:
+    with serving(database_url, tmp_path / "log1") as (address, process), httpx.Client(base_url=address, headers=headers, timeout=60) as client:
         handed = client.post("/api/v1/imports", params={"host": "killed", "name": "vmstat.out"}, content=data, timeout=60)
         assert handed.status_code == 202, handed.text
         import_id = handed.json()["id"]
         _wait(client, import_id, lambda found: found["n_bytes_done"] > 0)
         process.kill()
         process.wait()
-    with serving(database_url, tmp_path / "log2") as (address, _), httpx.Client(base_url=address, headers=headers) as client:
+    with serving(database_url, tmp_path / "log2") as (address, _), httpx.Client(base_url=address, headers=headers, timeout=60) as client:
         done = _wait(client, import_id, lambda found: found["state"] == "done")
     assert done["files"][0]["n_samples"] == 120_000
 

@@ -161,7 +161,7 @@ async def test_the_statement_stops_when_its_client_leaves(
 
 
 async def wait_for_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             cursor = await connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

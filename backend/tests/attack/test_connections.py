@@ -132,7 +132,7 @@ def test_an_answer_that_is_read_at_leisure_is_whole(url: str, tmp_path: Path) ->
 
 def test_a_client_that_keeps_its_connection(url: str, tmp_path: Path) -> None:
     settings = {"NORMSTAT_MAX_CONNECTIONS": "20"}
-    with Server(url, tmp_path / "log", settings=settings) as server, httpx.Client(base_url=server.url) as client:
+    with Server(url, tmp_path / "log", settings=settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         for _ in range(50):
             assert client.get("/api/v1/health").status_code == 200
         # The server closed it to make room; the client opens another one.

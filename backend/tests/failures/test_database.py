@@ -135,7 +135,7 @@ def test_no_connection_is_left(postgres: FragilePostgres, emptied: str, tmp_path
         # Others take every connection that there is, those of the server first.
         before = fleet.answers[503]
         with psycopg.connect(emptied, autocommit=True) as connection:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 120
             while fleet.answers[503] < before + 4:
                 assert time.monotonic() < deadline
                 connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'normstat'")

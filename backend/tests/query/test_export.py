@@ -196,7 +196,7 @@ async def test_closing_it_cancels_its_statement(engine: AsyncEngine, sessions: S
 
 
 async def until_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             cursor = await connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
