@@ -22,7 +22,7 @@ from normstat.api.page_files import PageFiles
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
-from normstat.api.turnstile import Turnstile, TurnstileMiddleware
+from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
@@ -96,7 +96,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(EnvelopeMiddleware)
     app.add_middleware(
-        TurnstileMiddleware, turnstile=Turnstile(settings.max_running_requests), open_paths=frozenset({f"{PREFIX}/health"})
+        TurnstileMiddleware, turnstile=make_turnstile(settings.max_running_requests), open_paths=frozenset({f"{PREFIX}/health"})
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(HostGuard, open_paths=frozenset({f"{PREFIX}/ingest"}))

@@ -9,7 +9,7 @@ gets it, since one alone always fits.
 import asyncio
 import contextlib
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ import anyio.to_thread
 import structlog
 from fastapi import Request
 
+from normstat.api.fair_queue import FairQueue, QueueIsFull
 from normstat.errors import Overloaded, TooLarge, TooSlow
 from normstat.ingest.protocol import Frame, read_body
 
@@ -43,75 +44,6 @@ INLINE_BYTES: Final = 128 * 1024
 GZIP_SIZE_BYTES: Final = 4
 
 
-class Room:
-    """A number of bytes that is shared by tokens; those that ask for more than is left wait.
-
-    Tokens take turns, and the requests of one token are served in their order.
-    """
-
-    def __init__(self, n_bytes: int) -> None:
-        self.n_bytes = n_bytes
-        self.n_free = n_bytes
-        self._waiting: OrderedDict[int, deque[tuple[int, asyncio.Future[None]]]] = OrderedDict()
-
-    @asynccontextmanager
-    async def share(self, n_bytes: int, timeout_s: float, token_id: int = 0) -> AsyncIterator[None]:
-        """Hold so many bytes (at most all) as long as the block runs.
-
-        Raises: TimeoutError
-        """
-        wanted = min(n_bytes, self.n_bytes)
-        async with asyncio.timeout(timeout_s):
-            await self._take(wanted, token_id)
-        try:
-            yield
-        finally:
-            self._give_back(wanted)
-
-    async def _take(self, n_bytes: int, token_id: int) -> None:
-        if not self._waiting and n_bytes <= self.n_free:
-            self.n_free -= n_bytes
-            return
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(token_id, deque()).append((n_bytes, turn))
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._give_back(n_bytes)
-            else:
-                self._leave(token_id, (n_bytes, turn))
-                self._call_next()
-            raise
-
-    def _leave(self, token_id: int, place: tuple[int, asyncio.Future[None]]) -> None:
-        queue = self._waiting.get(token_id)
-        if queue is not None:
-            with contextlib.suppress(ValueError):
-                queue.remove(place)
-            if not queue:
-                del self._waiting[token_id]
-
-    def _give_back(self, n_bytes: int) -> None:
-        self.n_free += n_bytes
-        self._call_next()
-
-    def _call_next(self) -> None:
-        while self._waiting:
-            token_id, queue = next(iter(self._waiting.items()))
-            n_bytes, turn = queue[0]
-            if n_bytes > self.n_free:
-                return
-            queue.popleft()
-            if queue:
-                self._waiting.move_to_end(token_id)
-            else:
-                del self._waiting[token_id]
-            if not turn.done():
-                self.n_free -= n_bytes
-                turn.set_result(None)
-
-
 class Lobby:
     """Requests with a token that this process has not seen: few are looked up at once, some wait, more are sent away.
 
@@ -119,33 +51,22 @@ class Lobby:
     """
 
     def __init__(self, *, n_at_once: int, n_waiting: int) -> None:
-        self._slots = asyncio.Semaphore(n_at_once)
-        self._n_free_places = n_at_once + n_waiting
+        self._queue: FairQueue[None] = FairQueue(n_at_once, max_waiting=n_waiting)
 
     @asynccontextmanager
     async def wait(self) -> AsyncIterator[None]:
-        """Wait for a slot and hold it as long as the block runs.
+        """Wait for a place and hold it as long as the block runs.
 
         Raises: Overloaded
         """
-        if not self._n_free_places:
-            raise _overloaded()
-        self._n_free_places -= 1
         try:
-            await self._acquire()
-            try:
-                yield
-            finally:
-                self._slots.release()
-        finally:
-            self._n_free_places += 1
-
-    async def _acquire(self) -> None:
-        try:
-            async with asyncio.timeout(MAX_LOOKUP_WAIT_S):
-                await self._slots.acquire()
-        except TimeoutError:
+            await self._queue.enter(None, max_wait_s=MAX_LOOKUP_WAIT_S)
+        except (TimeoutError, QueueIsFull):
             raise _overloaded() from None
+        try:
+            yield
+        finally:
+            self._queue.leave(None)
 
 
 def _overloaded() -> Overloaded:
@@ -176,7 +97,7 @@ class Gate:
         self._n_bytes = max(limits.n_bytes, limits.max_body_bytes + MIN_BYTES)
         self._n_bytes_of_token = max(int(self._n_bytes * limits.token_share), limits.max_body_bytes + MIN_BYTES)
         self._n_requests_of_token = max(1, int(limits.n_requests * limits.token_share))
-        self._plain = Room(max(limits.n_plain_bytes, COPIES * limits.max_plain_bytes))
+        self._plain: FairQueue[int] = FairQueue(max(limits.n_plain_bytes, COPIES * limits.max_plain_bytes))
         self._requests: Counter[int] = Counter()
         self._bytes: Counter[int] = Counter()
         self._refused_at = float("-inf")
@@ -262,7 +183,7 @@ class Gate:
 
     async def _wait_for_room(self, held: AsyncExitStack, n_bytes: int, token_id: int) -> None:
         try:
-            await held.enter_async_context(self._plain.share(COPIES * n_bytes, MAX_WAIT_S, token_id))
+            await held.enter_async_context(self._plain.hold(token_id, COPIES * n_bytes, max_wait_s=MAX_WAIT_S))
         except TimeoutError:
             self.refuse()
 

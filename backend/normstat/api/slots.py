@@ -1,11 +1,10 @@
-"""How many expensive answers are made at once: who comes beyond waits for a while, and is then asked to come again."""
+"""Bounds how many expensive answers are made at once; further requests wait for a while, and are then asked to come again."""
 
-import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from normstat.api.fair_queue import FairQueue, QueueIsFull
 from normstat.errors import Overloaded
 
 RETRY_AFTER_S: Final = 10
@@ -21,16 +20,13 @@ class Slots:
 
     def __init__(self, what: str, *, n_at_once: int, max_wait_s: float) -> None:
         self._what = what
-        self._n_at_once = n_at_once
-        self._n_of_each = max(1, n_at_once - 1)
         self._max_wait_s = max_wait_s
-        self._held: Counter[str] = Counter()
-        self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+        self._queue: FairQueue[str] = FairQueue(n_at_once, max_per_key=max(1, n_at_once - 1), max_waiting=MAX_WAITING * n_at_once)
 
     @property
     def n_held(self) -> int:
         """Places that are taken."""
-        return self._held.total()
+        return self._queue.n_held
 
     @asynccontextmanager
     async def hold(self, account: str) -> AsyncIterator[None]:
@@ -38,59 +34,19 @@ class Slots:
 
         Raises: Overloaded when none becomes free in time, or too many wait already
         """
-        await self._take(account)
+        try:
+            await self._queue.enter(account, max_wait_s=self._max_wait_s)
+        except (TimeoutError, QueueIsFull):
+            raise self._refusal(account) from None
         try:
             yield
         finally:
-            self._give_back(account)
-
-    async def _take(self, account: str) -> None:
-        if self._has_room(account):
-            self._held[account] += 1
-            return
-        if len(self._waiting) >= MAX_WAITING * self._n_at_once:
-            raise self._refusal(account)
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append((account, turn))
-        is_given = False
-        try:
-            async with asyncio.timeout(self._max_wait_s):
-                await turn
-            is_given = True
-        except TimeoutError:
-            raise self._refusal(account) from None
-        finally:
-            if not is_given:
-                self._leave_queue(account, turn)
-
-    def _leave_queue(self, account: str, turn: asyncio.Future[None]) -> None:
-        if turn.done() and not turn.cancelled():
-            # The place came at the last moment; nobody takes it now.
-            self._give_back(account)
-        else:
-            self._waiting.remove((account, turn))
-
-    def _give_back(self, account: str) -> None:
-        self._held[account] -= 1
-        if not self._held[account]:
-            del self._held[account]
-        self._call_next()
-
-    def _has_room(self, account: str) -> bool:
-        return self.n_held < self._n_at_once and self._held[account] < self._n_of_each
-
-    def _call_next(self) -> None:
-        """Give free places to those who wait, first come, first served; an account at its limit is passed over."""
-        for waiting in list(self._waiting):
-            account, turn = waiting
-            if self._has_room(account):
-                self._waiting.remove(waiting)
-                self._held[account] += 1
-                turn.set_result(None)
+            self._queue.leave(account)
 
     def _refusal(self, account: str) -> Overloaded:
+        queue = self._queue
         return Overloaded(
-            f"{self._what.capitalize()} running: {self.n_held} ({self._held[account]} of them yours). At most {self._n_at_once} run"
-            f" at once, {self._n_of_each} of one account. Try again in a moment",
-            {"retry_after_s": RETRY_AFTER_S, "max_at_once": self._n_at_once},
+            f"{self._what.capitalize()} running: {queue.n_held} ({queue.held_by(account)} of them yours). "
+            f"At most {queue.capacity} run at once, {queue.max_per_key} of one account. Try again in a moment",
+            {"retry_after_s": RETRY_AFTER_S, "max_at_once": queue.capacity},
         )

@@ -11,7 +11,8 @@ from fastapi import FastAPI
 from structlog.testing import capture_logs
 
 from normstat.api import backpressure
-from normstat.api.backpressure import Gate, GateLimits, Lobby, Room
+from normstat.api.backpressure import Gate, GateLimits, Lobby
+from normstat.api.fair_queue import FairQueue
 from normstat.errors import BadFrame, Overloaded, TooLarge
 from normstat.ingest.protocol import parse_frames
 from tests.api.people import People
@@ -131,43 +132,43 @@ def test_a_burst_is_logged_once_with_its_count(monkeypatch: pytest.MonkeyPatch) 
 
 
 async def test_room_is_given_in_turn() -> None:
-    room = Room(10)
+    room: FairQueue[int] = FairQueue(10)
     order: list[str] = []
 
     async def hold(name: str, n_bytes: int) -> None:
-        async with room.share(n_bytes, 20):
+        async with room.hold(TOKEN, n_bytes, max_wait_s=20):
             order.append(name)
             await asyncio.sleep(0)
 
-    async with room.share(8, 20):
+    async with room.hold(TOKEN, 8, max_wait_s=20):
         tasks = [asyncio.create_task(hold(name, n)) for name, n in (("large", 9), ("small", 1), ("more than all", 99))]
         await asyncio.sleep(0)
         assert order == [], "small fits, and would overtake"
     await asyncio.gather(*tasks)
     assert order == ["large", "small", "more than all"]
-    assert room.n_free == 10
+    assert room.n_held == 0
 
 
 async def test_tokens_take_turns() -> None:
-    room = Room(10)
+    room: FairQueue[int] = FairQueue(10)
     order: list[str] = []
 
     async def hold(name: str, token_id: int) -> None:
-        async with room.share(10, 20, token_id):
+        async with room.hold(token_id, 10, max_wait_s=20):
             order.append(name)
 
-    async with room.share(10, 20):
+    async with room.hold(0, 10, max_wait_s=20):
         waiting = [("greedy 1", TOKEN), ("greedy 2", TOKEN), ("greedy 3", TOKEN), ("modest", OTHER_TOKEN)]
         tasks = [asyncio.create_task(hold(*who)) for who in waiting]
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
     assert order == ["greedy 1", "modest", "greedy 2", "greedy 3"]
-    assert room.n_free == 10
+    assert room.n_held == 0
 
 
 async def test_who_gives_up_leaves_its_place() -> None:
-    room = Room(10)
-    async with room.share(8, 20):
+    room: FairQueue[int] = FairQueue(10)
+    async with room.hold(TOKEN, 8, max_wait_s=20):
         impatient = asyncio.create_task(anext(aiter(_shares(room, 5))))
         await asyncio.sleep(0)
         behind = asyncio.create_task(anext(aiter(_shares(room, 2))))
@@ -176,13 +177,13 @@ async def test_who_gives_up_leaves_its_place() -> None:
         await asyncio.wait({behind}, timeout=120)
         assert behind.done()
         with pytest.raises(TimeoutError):
-            async with room.share(3, 0.01):
+            async with room.hold(TOKEN, 3, max_wait_s=0.01):
                 pass
-    assert room.n_free == 10
+    assert room.n_held == 0
 
 
-async def _shares(room: Room, n_bytes: int):  # type: ignore[no-untyped-def]
-    async with room.share(n_bytes, 20):
+async def _shares(room: FairQueue[int], n_bytes: int):  # type: ignore[no-untyped-def]
+    async with room.hold(TOKEN, n_bytes, max_wait_s=20):
         pass
     yield
 
@@ -191,14 +192,14 @@ async def test_unpacking_waits_for_its_share(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(backpressure, "MAX_WAIT_S", 0.01)
     gate = make_gate(n_plain_bytes=300 * KIB)
     body = gzip.compress(frames_of(VMSTAT))
-    async with gate._plain.share(300 * KIB, 1):
+    async with gate._plain.hold(TOKEN, 300 * KIB, max_wait_s=1):
         with pytest.raises(Overloaded):
             async with gate.unpack(body, is_gzip=True):
                 pass
     async with gate.unpack(body, is_gzip=True) as frames:
         assert frames == parse_frames(frames_of(VMSTAT))
-        assert gate._plain.n_free < 300 * KIB
-    assert gate._plain.n_free == 300 * KIB
+        assert gate._plain.n_held > 0
+    assert gate._plain.n_held == 0
 
 
 async def test_a_gzip_body_that_says_less_than_it_holds_counts_as_the_largest() -> None:
@@ -208,7 +209,7 @@ async def test_a_gzip_body_that_says_less_than_it_holds_counts_as_the_largest() 
     body = gzip.compress(plain[:100]) + gzip.compress(plain[100:])
     async with gate.unpack(body, is_gzip=True) as frames:
         assert frames == parse_frames(frames_of(VMSTAT))
-        assert gate._plain.n_free == 0
+        assert gate._plain.n_held == gate._plain.capacity
     bomb = gzip.compress(b"x" * 200 * KIB)
     for large in (bomb, bomb + gzip.compress(b"x")):
         with pytest.raises(TooLarge):
@@ -218,7 +219,7 @@ async def test_a_gzip_body_that_says_less_than_it_holds_counts_as_the_largest() 
         with pytest.raises(BadFrame):
             async with gate.unpack(bad, is_gzip=True):
                 pass
-    assert gate._plain.n_free == 300 * KIB
+    assert gate._plain.n_held == 0
 
 
 async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI, people: People) -> None:

@@ -357,15 +357,21 @@ def test_a_server_that_is_killed_goes_on_with_its_imports(
     monkeypatch.setenv("NORMSTAT_IMPORT_DIR", str(tmp_path / "imports"))
     data = vmstat_text(vmstat_times(120_001))
     token = asyncio.run(_make_token(people))
-    headers = {"Authorization": f"Bearer {token}"}
-    with serving(database_url, tmp_path / "log1") as (address, process), httpx.Client(base_url=address, headers=headers, timeout=60) as client:
-        handed = client.post("/api/v1/imports", params={"host": "killed", "name": "vmstat.out"}, content=data, timeout=60)
+    asking: dict[str, Any] = {"headers": {"Authorization": f"Bearer {token}"}, "timeout": 60}
+    with (
+        serving(database_url, tmp_path / "log1") as (address, process),
+        httpx.Client(base_url=address, **asking) as client,
+    ):
+        handed = client.post("/api/v1/imports", params={"host": "killed", "name": "vmstat.out"}, content=data)
         assert handed.status_code == 202, handed.text
         import_id = handed.json()["id"]
         _wait(client, import_id, lambda found: found["n_bytes_done"] > 0)
         process.kill()
         process.wait()
-    with serving(database_url, tmp_path / "log2") as (address, _), httpx.Client(base_url=address, headers=headers, timeout=60) as client:
+    with (
+        serving(database_url, tmp_path / "log2") as (address, _),
+        httpx.Client(base_url=address, **asking) as client,
+    ):
         done = _wait(client, import_id, lambda found: found["state"] == "done")
     assert done["files"][0]["n_samples"] == 120_000
 

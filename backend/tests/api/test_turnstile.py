@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from normstat.api import turnstile as module
-from normstat.api.turnstile import Turnstile, TurnstileMiddleware
+from normstat.api.fair_queue import FairQueue
+from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
 
 A, B = "192.0.2.1", "192.0.2.2"
 
@@ -18,11 +19,11 @@ async def settle() -> None:
 
 
 async def test_addresses_take_turns() -> None:
-    turnstile = Turnstile(8)
+    turnstile = make_turnstile(8)
     order: list[str] = []
 
     async def work(name: str, address: str, go: asyncio.Event) -> None:
-        await turnstile.enter(address, 20)
+        await turnstile.enter(address, max_wait_s=20)
         order.append(name)
         await go.wait()
         turnstile.leave(address)
@@ -34,36 +35,36 @@ async def test_addresses_take_turns() -> None:
     tasks += [asyncio.create_task(work(f"b{n}", B, go)) for n in range(4)]
     await settle()
     assert order[5:] == ["b0", "b1", "b2"]
-    assert turnstile.n_inside == 8
+    assert turnstile.n_held == 8
     go.set()
     await asyncio.gather(*tasks)
     assert order.index("b3") < order.index("a6")
     assert sorted(order[8:]) == sorted(["b3", *(f"a{n}" for n in range(5, 12))])
-    assert turnstile.n_inside == 0
-    assert not turnstile._waiting
-    assert not turnstile._inside
+    assert turnstile.n_held == 0
+    assert turnstile.n_waiting == 0
+    assert turnstile.held_by(A) == turnstile.held_by(B) == 0
 
 
 async def test_who_gives_up_leaves_the_queue() -> None:
-    turnstile = Turnstile(1)
-    await turnstile.enter(A, 20)
+    turnstile = make_turnstile(1)
+    await turnstile.enter(A, max_wait_s=20)
     with pytest.raises(TimeoutError):
-        await turnstile.enter(A, 0.01)
-    cancelled = asyncio.create_task(turnstile.enter(B, 20))
-    following = asyncio.create_task(turnstile.enter(B, 20))
+        await turnstile.enter(A, max_wait_s=0.01)
+    cancelled = asyncio.create_task(turnstile.enter(B, max_wait_s=20))
+    following = asyncio.create_task(turnstile.enter(B, max_wait_s=20))
     await settle()
     cancelled.cancel()
     await settle()
     turnstile.leave(A)
     await following
     # Its turn came, and it was cancelled before it noticed.
-    late = asyncio.create_task(turnstile.enter(A, 20))
+    late = asyncio.create_task(turnstile.enter(A, max_wait_s=20))
     await settle()
     turnstile.leave(B)
     late.cancel()
     await settle()
-    assert turnstile.n_inside == 0
-    assert not turnstile._waiting
+    assert turnstile.n_held == 0
+    assert turnstile.n_waiting == 0
 
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -82,12 +83,12 @@ class Client:
 
 
 @pytest.fixture
-def turnstile() -> Turnstile:
-    return Turnstile(1)
+def turnstile() -> FairQueue[str]:
+    return make_turnstile(1)
 
 
 async def test_who_waits_for_its_client_or_has_answered_holds_no_place(
-    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+    turnstile: FairQueue[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goes_on = asyncio.Event()
 
@@ -105,8 +106,8 @@ async def test_who_waits_for_its_client_or_has_answered_holds_no_place(
     streams = [Client(middleware, path="/stream") for _ in range(3)]
     await settle()
     assert all(stream.sent for stream in streams)
-    assert turnstile.n_inside == 0
-    await turnstile.enter(B, 1)
+    assert turnstile.n_held == 0
+    await turnstile.enter(B, max_wait_s=1)
     health = Client(middleware, path="/health")
     await health.task
     assert health.sent[0]["status"] == 200
@@ -123,4 +124,4 @@ async def test_who_waits_for_its_client_or_has_answered_holds_no_place(
     broken = Client(middleware, path="/breaks")
     with pytest.raises(ZeroDivisionError):
         await broken.task
-    assert turnstile.n_inside == 0
+    assert turnstile.n_held == 0
