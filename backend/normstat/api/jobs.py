@@ -17,8 +17,6 @@ from normstat.storage.schema.job_models import JobKind, JobState
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_LISTED: Final = 500
-# These remove data, which only administrators may ask for.
-OF_ADMINISTRATORS: Final = frozenset({JobKind.RETENTION, JobKind.DELETION})
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
@@ -42,18 +40,18 @@ async def get_job(id: IdPath, session: ReadSession) -> JobInfo:  # noqa: A002
 @router.post("/{id}/stop", responses=guarded_answers(NotFound, Conflict))
 async def stop_job(id: IdPath, principal: Operator, session: WriteSession) -> JobInfo:  # noqa: A002
     """Stop a job that is queued, runs, or would be tried again; what it did so far stays."""
-    _require_role(principal, (await job_list.read_job(session, id)).kind)
+    _require_role(principal, await job_list.read_job(session, id))
     return await job_list.stop_job(session, id, message=f"stopped by {principal.name}")
 
 
 @router.post("/{id}/retry", responses=guarded_answers(NotFound, Conflict))
 async def retry_job(id: IdPath, principal: Operator, session: WriteSession) -> JobInfo:  # noqa: A002
     """Queue a job again that failed or was stopped."""
-    _require_role(principal, (await job_list.read_job(session, id)).kind)
+    _require_role(principal, await job_list.read_job(session, id))
     return await job_list.retry_job(session, id)
 
 
-def _require_role(principal: Principal, kind: JobKind) -> None:
-    if kind in OF_ADMINISTRATORS and not principal.role.reaches(Role.ADMINISTRATOR):
+def _require_role(principal: Principal, job: JobInfo) -> None:
+    if job.removes_data and not principal.role.reaches(Role.ADMINISTRATOR):
         needed = Role.ADMINISTRATOR
-        raise NotAllowed(f"A {kind} job needs the role {needed}; {principal.name} has the role {principal.role}")
+        raise NotAllowed(f"A {job.kind} job needs the role {needed}; {principal.name} has the role {principal.role}")

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -24,6 +25,7 @@ from normstat.storage.session import open_read_session
 from normstat.storage.storage_sizes import read_database_bytes
 
 router = APIRouter()
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
 
 PATH: Final = "/metrics"
 MEASURE_S: Final = 5.0
@@ -31,9 +33,9 @@ FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 @router.get(PATH, include_in_schema=False)
-async def get_metrics(request: Request, state: State) -> Response:
+async def get_metrics(request: Request, state: State, credentials: Credentials) -> Response:
     """Give the figures of all processes of this server."""
-    _require_access(request, state)
+    _require_access(request, state, credentials)
     measure(state)
     async with open_read_session(state.sessions) as session:
         counts = await count_jobs(session)
@@ -41,14 +43,14 @@ async def get_metrics(request: Request, state: State) -> Response:
     return Response(metrics.render(_OfDatabase(counts, n_bytes, datetime.now(UTC))), media_type=CONTENT_TYPE_LATEST)
 
 
-def _require_access(request: Request, state: AppState) -> None:
+def _require_access(request: Request, state: AppState, credentials: HTTPAuthorizationCredentials | None) -> None:
     """Require the token, where one is set; else a client on this machine that no proxy stands before.
 
     Raises: NotAuthenticated, NotFound
     """
     token = state.settings.metrics_token
     if token is not None:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+        given = b"" if credentials is None else credentials.credentials.encode()
         if not secrets.compare_digest(given, token.get_secret_value().encode()):
             raise NotAuthenticated("Expected the header `Authorization: Bearer <NORMSTAT_METRICS_TOKEN>`")
         return

@@ -1,7 +1,7 @@
 """Shared by commands that use the database: a session, and uniform error messages."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import psycopg
@@ -48,7 +48,7 @@ def exit_with(error: NormstatError) -> typer.Exit:
     return typer.Exit(1)
 
 
-def print_table(rows: list[tuple[str, ...]]) -> None:
+def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """Print the rows in columns; the first one is the header."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -10,6 +10,8 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from normstat.storage.turns import retry_wait_s
+
 log = structlog.get_logger()
 
 FIRST_PAUSE_S: Final = 1.0
@@ -30,7 +32,7 @@ async def keep_running(
     A step that fails is repeated after a pause, which doubles with each failure in a row; so is one that ends where `every_s` is
     None: it was to run for ever. The log has the traceback of a defect, and one line when the database was lost.
     """
-    pause_s = first_pause_s
+    n_failures = 0
     while True:
         if wake is not None:
             wake.clear()
@@ -42,16 +44,17 @@ async def keep_running(
             await asyncio.gather(task, return_exceptions=True)
         error = None if task.cancelled() else task.exception()
         if every_s is not None and error is None and not task.cancelled():
-            pause_s = first_pause_s
+            n_failures = 0
             await _sleep(every_s, wake)
             continue
+        n_failures += 1
+        pause_s = retry_wait_s(n_failures, first_pause_s, max_pause_s)
         if isinstance(error, DBAPIError | PoolTimeout | psycopg.Error):
             cause = (str(error).splitlines() or [""])[0]
             log.warning("task_lost_database", task=name, error=type(error).__name__, cause=cause, starts_again_in_s=pause_s)
         else:
             log.error("task_ended", task=name, starts_again_in_s=pause_s, exc_info=error)
         await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, max_pause_s)
 
 
 async def _sleep(seconds: float, wake: asyncio.Event | None) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import WriteSession, open_locked_sessions, open_write_session
+from normstat.storage.turns import retry_wait_s
 
 Sessions = async_sessionmaker[AsyncSession]
 
@@ -24,9 +25,8 @@ REPARSE_LOCK: Final = 0x6E6F726D_00000011
 REMOVAL_LOCK: Final = 0x6E6F726D_00000012
 PROFILE_LOCK: Final = 0x6E6F726D_00000016
 JOB_LOCKS: Final = 0x6E6F726E_00000000
-# The first pause after a failure; each further failure in a row doubles it.
-FIRST_RETRY: Final = timedelta(minutes=1)
-MAX_RETRY: Final = timedelta(hours=1)
+# Due jobs that are looked at for one claim; others may be held by other workers.
+MAX_CANDIDATES: Final = 100
 MAX_MESSAGE_LENGTH: Final = 2000
 
 
@@ -82,8 +82,8 @@ class Claim:
 
     async def fail(self, session: WriteSession, message: str) -> bool:
         """End this try as failed, and schedule the next one where the kind has one; return False when it was not ours any more."""
-        pause = retry_pause(self.n_tries) if self.kind in self._lane.retries else None
-        next_try_at = None if pause is None else func.clock_timestamp() + pause
+        is_retried = self.kind in self._lane.retries
+        next_try_at = func.clock_timestamp() + timedelta(seconds=retry_wait_s(self.n_tries)) if is_retried else None
         return await self._end(session, JobState.FAILED, message=message[:MAX_MESSAGE_LENGTH], next_try_at=next_try_at)
 
     async def release(self, session: WriteSession) -> None:
@@ -111,7 +111,7 @@ class Claims:
     async def next(self, *, of: Collection[int] | None = None, host_id: int | None = None) -> Claim | None:
         """Claim the job that has been due longest, of these ids or of this host. Missing: None when none is due."""
         async with open_write_session(self.sessions) as session:
-            for job_id in await list_due(session, self._lane.kinds, of=of, host_id=host_id):
+            for job_id in await list_due(session, self._lane.kinds, of=of, host_id=host_id, limit=MAX_CANDIDATES):
                 if not await self._lock(session, job_id):
                     continue
                 found = select(Job).where(Job.id == job_id, is_due()).with_for_update(skip_locked=True)
@@ -174,18 +174,17 @@ def is_due() -> ColumnElement[bool]:
 
 
 async def list_due(
-    session: AsyncSession, kinds: Sequence[JobKind], *, of: Collection[int] | None = None, host_id: int | None = None
+    session: AsyncSession,
+    kinds: Sequence[JobKind],
+    *,
+    of: Collection[int] | None = None,
+    host_id: int | None = None,
+    limit: int | None = None,
 ) -> list[int]:
     """Return the ids of jobs that are due or running, in the order of the queue."""
-    query = select(Job.id).where(Job.kind.in_(kinds), is_due()).order_by(Job.next_try_at, Job.id)
+    query = select(Job.id).where(Job.kind.in_(kinds), is_due()).order_by(Job.next_try_at, Job.id).limit(limit)
     if of is not None:
         query = query.where(Job.id.in_(of))
     if host_id is not None:
         query = query.where(Job.host_id == host_id)
     return list(await session.scalars(query))
-
-
-def retry_pause(n_tries: int) -> timedelta:
-    """Return how long a job waits after so many tries that failed."""
-    doublings = min(max(n_tries, 1) - 1, 10)
-    return min(MAX_RETRY, FIRST_RETRY * float(2**doublings))

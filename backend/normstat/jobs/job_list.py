@@ -15,6 +15,8 @@ from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobSta
 from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession
 
+RETRIED_STATES: Final = frozenset({JobState.FAILED, JobState.STOPPED})
+REMOVES_DATA: Final = frozenset({JobKind.RETENTION, JobKind.DELETION})
 # Retention runs every night, and each run is a job.
 MAX_ENDED_RUNS: Final = 400
 # A deletion has hidden the host already and cannot be undone; rollups follow the samples.
@@ -58,6 +60,12 @@ class JobInfo(Documented):
     finished_at: datetime | None
     next_try_at: datetime | None
     """When a queued or failed job runs next."""
+    is_stoppable: bool
+    """Whether it may be stopped now."""
+    is_retriable: bool
+    """Whether it may be queued again now."""
+    removes_data: bool
+    """Whether it removes data: then only administrators stop or retry it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class JobCount:
 
 async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> list[JobInfo]:
     """Return jobs: those that are queued or run first, then the latest."""
-    query = _select_records()
+    query = _select_jobs()
     if wanted.kind is not None:
         query = query.where(Job.kind == wanted.kind)
     if wanted.state is not None:
@@ -97,7 +105,7 @@ async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> lis
         query = query.where(Host.name == wanted.host)
     last_change = func.coalesce(Job.finished_at, Job.queued_at)
     query = query.order_by(Job.state.in_(OPEN_STATES).desc(), last_change.desc(), Job.id.desc()).limit(limit)
-    return [_to_record(job, host, baseline) for job, host, baseline in await session.execute(query)]
+    return [_to_info(job, host, baseline) for job, host, baseline in await session.execute(query)]
 
 
 async def read_job(session: AsyncSession, job_id: int) -> JobInfo:
@@ -105,11 +113,11 @@ async def read_job(session: AsyncSession, job_id: int) -> JobInfo:
 
     Raises: NotFound
     """
-    query = _select_records().where(Job.id == job_id)
+    query = _select_jobs().where(Job.id == job_id)
     row = (await session.execute(query, execution_options={"populate_existing": True})).one_or_none()
     if row is None:
         raise NotFound(f"There is no job {job_id}", {"id": job_id})
-    return _to_record(row[0], row[1], row[2])
+    return _to_info(row[0], row[1], row[2])
 
 
 async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobInfo:
@@ -121,7 +129,7 @@ async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobIn
     kind = JobKind(job.kind)
     if kind in NOT_STOPPED:
         raise Conflict(NOT_STOPPED[kind], {"id": job_id})
-    if job.state not in OPEN_STATES and job.next_try_at is None:
+    if not _has_next_step(job):
         raise Conflict(f"Job {job_id} is {job.state} already", {"id": job_id, "state": job.state})
     values = {"state": JobState.STOPPED, "message": message, "next_try_at": None, "finished_at": func.now()}
     await session.execute(update(Job).where(Job.id == job_id).values(values))
@@ -137,7 +145,7 @@ async def retry_job(session: AsyncSession, job_id: int) -> JobInfo:
     kind = JobKind(job.kind)
     if kind in NOT_RETRIED:
         raise Conflict(NOT_RETRIED[kind], {"id": job_id})
-    if job.state not in {JobState.FAILED, JobState.STOPPED}:
+    if job.state not in RETRIED_STATES:
         raise Conflict(
             f"Job {job_id} is {job.state}; only failed and stopped jobs are tried again", {"id": job_id, "state": job.state}
         )
@@ -170,16 +178,21 @@ async def _lock_job(session: AsyncSession, job_id: int) -> Job:
     return job
 
 
-def _select_records() -> Select[Job, str, str]:
+def _select_jobs() -> Select[Job, str, str]:
     """Return the query; a job without a host or a baseline has None for its name."""
     query = select(Job, Host.name, Baseline.name).outerjoin(Host, Host.id == Job.host_id)
     return query.outerjoin(Baseline, Baseline.id == Job.baseline_id)
 
 
-def _to_record(job: Job, host: str | None, baseline: str | None) -> JobInfo:
+def _has_next_step(job: Job) -> bool:
+    return job.state in OPEN_STATES or job.next_try_at is not None
+
+
+def _to_info(job: Job, host: str | None, baseline: str | None) -> JobInfo:
+    kind = JobKind(job.kind)
     return JobInfo(
         id=job.id,
-        kind=JobKind(job.kind),
+        kind=kind,
         host=host,
         baseline=baseline,
         target=job.target,
@@ -195,4 +208,7 @@ def _to_record(job: Job, host: str | None, baseline: str | None) -> JobInfo:
         heartbeat_at=job.heartbeat_at,
         finished_at=job.finished_at,
         next_try_at=job.next_try_at if job.state in {JobState.QUEUED, JobState.FAILED} else None,
+        is_stoppable=kind not in NOT_STOPPED and _has_next_step(job),
+        is_retriable=kind not in NOT_RETRIED and job.state in RETRIED_STATES,
+        removes_data=kind in REMOVES_DATA,
     )

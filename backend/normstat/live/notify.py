@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from normstat.errors import shorten
 from normstat.storage.session import connect_arguments
+from normstat.storage.turns import retry_wait_s
 from normstat.storage.user_specs import SPECS_CHANNEL
 
 log = structlog.get_logger()
@@ -109,7 +110,7 @@ class LiveHub:
 
     async def run(self) -> None:
         """Listen until cancelled; reconnect whenever the database was away."""
-        retry_s = FIRST_RETRY_S
+        n_failures, retry_s = 0, FIRST_RETRY_S
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
@@ -117,7 +118,7 @@ class LiveHub:
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     await connection.execute(f"LISTEN {SPECS_CHANNEL}")
-                    retry_s = FIRST_RETRY_S
+                    n_failures = 0
                     self.is_listening.set()
                     log.info("live_listening")
                     await self._see_specs_changed()
@@ -127,11 +128,12 @@ class LiveHub:
                         else:
                             self._take(notice.payload)
             except psycopg.Error as error:
+                n_failures += 1
+                retry_s = retry_wait_s(n_failures, FIRST_RETRY_S, MAX_RETRY_S)
                 log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=retry_s)
             finally:
                 self.is_listening.clear()
             await asyncio.sleep(retry_s)
-            retry_s = min(retry_s * 2, MAX_RETRY_S)
 
     async def _see_specs_changed(self) -> None:
         if self._on_specs_changed is not None:

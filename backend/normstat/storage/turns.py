@@ -51,6 +51,12 @@ def describe(error: BaseException) -> str:
     return text.splitlines()[0][:MAX_SHOWN]
 
 
+def retry_wait_s(n_failures: int, first_s: float = FIRST_WAIT_S, max_s: float = MAX_WAIT_S) -> float:
+    """Return how long to wait after so many failures in a row: each further one doubles the wait, up to `max_s`."""
+    doublings = min(max(n_failures, 1) - 1, 20)
+    return min(max_s, first_s * 2.0**doublings)
+
+
 class Failures:
     """What failed in one run of a job, a line each, while everything else went on."""
 
@@ -130,7 +136,7 @@ class Turns(Generic[Key]):
     def _fail(self, key: Key, error: Exception, facts: dict[str, object]) -> None:
         before = self._failures.get(key)
         n = 1 if before is None else before.n + 1
-        wait_s = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0 ** min(n - 1, 10))
+        wait_s = retry_wait_s(n)
         self._failures[key] = Failure(error, n, self._clock() + wait_s)
         said = {**facts, "error": describe(error), "n_failures": n, "next_try_in_s": round(wait_s)}
         if isinstance(error, NormstatError):

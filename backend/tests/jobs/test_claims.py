@@ -14,11 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, NotFound
 from normstat.jobs import job_list
-from normstat.jobs.claims import IMPORTS, REMOVALS, Claim, Claims, JobStopped, open_claims, retry_pause
+from normstat.jobs.claims import IMPORTS, REMOVALS, Claim, Claims, JobStopped, open_claims
 from normstat.jobs.job_list import JobFilter
 from normstat.jobs.periodic import recorded
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.turns import retry_wait_s
 
 Sessions = async_sessionmaker[AsyncSession]
 BACKEND = Path(__file__).parents[2]
@@ -142,11 +143,9 @@ async def test_a_failure_is_retried_later_and_later(sessions: Sessions, removals
             assert (job.state, job.message, job.n_tries) == (JobState.FAILED, f"failure {n_tries}", n_tries)
             assert job.next_try_at is not None
             assert job.finished_at is not None
-            assert abs(job.next_try_at - job.finished_at - retry_pause(n_tries)) < timedelta(seconds=1)
+            assert abs(job.next_try_at - job.finished_at - timedelta(seconds=retry_wait_s(n_tries))) < timedelta(seconds=1)
             await session.execute(update(Job).values(next_try_at=text("now()")))
-    assert retry_pause(1) == timedelta(minutes=1)
-    assert retry_pause(3) == timedelta(minutes=4)
-    assert retry_pause(50) == timedelta(hours=1)
+    assert [retry_wait_s(n) for n in (1, 3, 50, 5000)] == [60, 240, 3600, 3600]
 
 
 async def test_retention_that_failed_waits_for_somebody(sessions: Sessions, removals: Claims) -> None:
@@ -187,6 +186,10 @@ async def test_a_stopped_job_is_not_run(sessions: Sessions, removals: Claims) ->
 async def test_what_cannot_be_stopped_or_retried_says_why(sessions: Sessions) -> None:
     deletion, file = await add(sessions), await add(sessions, JobKind.IMPORT, state=JobState.FAILED, next_try_at=None)
     async with open_write_session(sessions) as session:
+        jobs = await job_list.list_jobs(session, JobFilter(), 10)
+        found = {job.id: (job.is_stoppable, job.is_retriable, job.removes_data) for job in jobs}
+        assert found[deletion] == (False, False, True)
+        assert found[file][1:] == (False, False)
         with pytest.raises(Conflict, match="cannot be stopped"):
             await job_list.stop_job(session, deletion, message="x")
         with pytest.raises(Conflict, match="only failed and stopped"):

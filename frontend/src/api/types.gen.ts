@@ -2432,6 +2432,16 @@ export interface components {
       host: string | null;
       /** Id */
       id: number;
+      /**
+       * Is Retriable
+       * @description Whether it may be queued again now.
+       */
+      is_retriable: boolean;
+      /**
+       * Is Stoppable
+       * @description Whether it may be stopped now.
+       */
+      is_stoppable: boolean;
       kind: components["schemas"]["JobKind"];
       /**
        * Message
@@ -2460,6 +2470,11 @@ export interface components {
        * Format: date-time
        */
       queued_at: string;
+      /**
+       * Removes Data
+       * @description Whether it removes data: then only administrators stop or retry it.
+       */
+      removes_data: boolean;
       /**
        * Started At
        * @description Start of the latest try.

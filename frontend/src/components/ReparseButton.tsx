@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { createReparse, stopReparse } from "../api/endpoints";
 import { REPARSE_KEYS, reparsesQuery } from "../api/queries";
 import type { Reparse, ReparseCreate } from "../logic/api";
-import { describeReparse, findReparse, isActive, percentDone } from "../logic/job";
+import { describeReparse, findReparse, isActive, percentDone, progressInBytes } from "../logic/job";
 import { mayWrite, useMe } from "./me";
 import { ErrorLine } from "./StateView";
 
@@ -95,12 +95,13 @@ interface RunningReparseProps {
 }
 
 function RunningReparse({ reparse, what, isStopping, onStop }: RunningReparseProps) {
+  const percent = percentDone(progressInBytes(reparse)) ?? 0;
   return (
     <Group gap="sm" wrap="nowrap" role="group" aria-label={`Reparsing: ${what}`}>
-      <Progress w={120} style={{ flex: "none" }} value={percentDone(reparse)} aria-label={`Reparsing: ${what}`} />
+      <Progress w={120} style={{ flex: "none" }} value={percent} aria-label={`Reparsing: ${what}`} />
       <Tooltip label="The old samples are shown until the reparse is done">
         <Text fz="sm">
-          {percentDone(reparse)} %, {describeReparse(reparse)}
+          {percent} %, {describeReparse(reparse)}
         </Text>
       </Tooltip>
       <Button size="compact-xs" variant="default" loading={isStopping} onClick={onStop}>

@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Reparse } from "./api";
 import {
-  describeBytesDone,
-  describeJobProgress,
+  describeProgress,
   describeReparse,
   describeTarget,
   findReparse,
   isActive,
   isSameRequest,
-  isRetriable,
-  isStoppable,
-  jobPercent,
   percentDone,
+  progressInBytes,
 } from "./job";
 
 function reparse(change: Partial<Reparse>): Reparse {
@@ -45,13 +42,12 @@ describe("work in the background", () => {
   });
 
   it("is so many percent done, and only all when it is done", () => {
-    expect(percentDone(reparse({}))).toBe(25);
-    expect(percentDone(reparse({ n_bytes: 1000, n_bytes_done: 999 }))).toBe(99);
-    expect(percentDone(reparse({ n_bytes: 0, n_bytes_done: 5 }))).toBe(0);
-    expect(percentDone(reparse({ n_bytes: 10, n_bytes_done: 11 }))).toBe(100);
-    expect(percentDone(reparse({ state: "done", n_bytes: 0, n_bytes_done: 0 }))).toBe(100);
-    expect(describeBytesDone(reparse({}))).toBe("1 MB of 4 MB");
-    expect(describeBytesDone(reparse({ n_bytes: 0 }))).toBe("1 MB");
+    expect(percentDone(progressInBytes(reparse({})))).toBe(25);
+    expect(percentDone(progressInBytes(reparse({ n_bytes: 1000, n_bytes_done: 999 })))).toBe(99);
+    expect(percentDone(progressInBytes(reparse({ n_bytes: 0, n_bytes_done: 5 })))).toBeNull();
+    expect(percentDone(progressInBytes(reparse({ n_bytes: 10, n_bytes_done: 11 })))).toBe(100);
+    expect(describeProgress(progressInBytes(reparse({})))).toBe("1 MB of 4 MB");
+    expect(describeProgress(progressInBytes(reparse({ n_bytes: 0 })))).toBe("1 MB");
   });
 });
 
@@ -89,22 +85,12 @@ describe("a reparse", () => {
 });
 
 describe("a job of any kind", () => {
-  const job = { kind: "profile", state: "failed", next_try_at: null } as const;
-
   it("says what it works on and how far it is", () => {
     expect(describeTarget({ baseline: "quiet", host: "web1", target: "" })).toBe("quiet, web1");
-    expect(describeJobProgress({ n_done: 3, n_total: 7, unit: "pieces" })).toBe("3 of 7 pieces");
-    expect(describeJobProgress({ n_done: 1200, n_total: null, unit: "samples" })).toBe("1,200 samples");
-    expect(describeJobProgress({ n_done: 0, n_total: null, unit: "samples" })).toBe("");
-    expect(jobPercent({ state: "running", n_done: 1, n_total: 3 })).toBe(33);
-    expect(jobPercent({ state: "running", n_done: 1, n_total: null })).toBeNull();
-  });
-
-  it("is stopped and retried where the server would do it", () => {
-    expect(isRetriable(job)).toBe(true);
-    expect(isStoppable(job)).toBe(false);
-    expect(isStoppable({ ...job, next_try_at: "2026-11-21T12:00:00Z" })).toBe(true);
-    expect(isRetriable({ ...job, kind: "import" })).toBe(false);
-    expect(isStoppable({ ...job, kind: "deletion", state: "running" })).toBe(false);
+    expect(describeProgress({ n_done: 3, n_total: 7, unit: "pieces" })).toBe("3 of 7 pieces");
+    expect(describeProgress({ n_done: 1200, n_total: null, unit: "samples" })).toBe("1,200 samples");
+    expect(describeProgress({ n_done: 0, n_total: null, unit: "samples" })).toBe("");
+    expect(percentDone({ n_done: 1, n_total: 3, unit: "pieces" })).toBe(33);
+    expect(percentDone({ n_done: 1, n_total: null, unit: "pieces" })).toBeNull();
   });
 });

@@ -23,17 +23,27 @@ export const JOB_WORDS: Readonly<Record<JobState, string>> = {
   stopped: "stopped",
 };
 
-/** Percent of the bytes that are done, 0 to 100; what is done is 100, however many bytes it had. */
-export function percentDone(job: ByteJob): number {
-  if (job.state === "done") {
-    return 100;
-  }
-  return job.n_bytes <= 0 ? 0 : Math.min(100, Math.max(0, Math.floor((100 * job.n_bytes_done) / job.n_bytes)));
+/** How far a job is: what is done of the total, in a unit; null while the total is unknown. */
+export type JobProgress = Pick<Job, "n_done" | "n_total" | "unit">;
+
+/** The progress of an import or a reparse. */
+export function progressInBytes(job: ByteJob): JobProgress {
+  return { n_done: job.n_bytes_done, n_total: job.n_bytes <= 0 ? null : job.n_bytes, unit: "bytes" };
 }
 
-/** `1.2 MB of 4 MB`; without a known size only what is done. */
-export function describeBytesDone(job: ByteJob): string {
-  return job.n_bytes <= 0 ? formatBytes(job.n_bytes_done) : `${formatBytes(job.n_bytes_done)} of ${formatBytes(job.n_bytes)}`;
+/** Percent done, 0 to 100; null while the total is unknown. */
+export function percentDone({ n_done, n_total }: JobProgress): number | null {
+  return n_total === null ? null : Math.min(100, Math.max(0, Math.floor((100 * n_done) / Math.max(1, n_total))));
+}
+
+/** `3 of 7 pieces`, `1.2 MB of 4 MB`, `12,000 samples`; "" when nothing is done yet. */
+export function describeProgress({ n_done, n_total, unit }: JobProgress): string {
+  if (n_done === 0 && n_total === null) {
+    return "";
+  }
+  const format = unit === "bytes" ? formatBytes : formatCount;
+  const words = unit === "bytes" ? "" : ` ${unit}`;
+  return n_total === null ? `${format(n_done)}${words}` : `${format(n_done)} of ${format(n_total)}${words}`;
 }
 
 /** Whether a reparse was asked for by exactly this request. */
@@ -59,8 +69,8 @@ export function describeReparse(reparse: Reparse): string {
       return "queued";
     case "running":
       return reparse.n_streams > 1
-        ? `reading stream ${formatCount(Math.min(reparse.n_streams, reparse.n_streams_done + 1))} of ${formatCount(reparse.n_streams)}, ${describeBytesDone(reparse)}`
-        : `reading, ${describeBytesDone(reparse)}`;
+        ? `reading stream ${formatCount(Math.min(reparse.n_streams, reparse.n_streams_done + 1))} of ${formatCount(reparse.n_streams)}, ${describeProgress(progressInBytes(reparse))}`
+        : `reading, ${describeProgress(progressInBytes(reparse))}`;
     case "done":
       return [
         reparse.n_samples_after === reparse.n_samples_before
@@ -87,39 +97,4 @@ export const JOB_KINDS: Readonly<Record<Job["kind"], string>> = {
 /** What a job works on: `quiet, web1`. */
 export function describeTarget(job: Pick<Job, "baseline" | "host" | "target">): string {
   return [job.baseline, job.host, job.target].filter((part) => part !== null && part !== "").join(", ");
-}
-
-/** Percent done, 0 to 100; null while the total is unknown. */
-export function jobPercent(job: Pick<Job, "state" | "n_done" | "n_total">): number | null {
-  if (job.n_total === null) {
-    return null;
-  }
-  return Math.min(100, Math.max(0, Math.floor((100 * job.n_done) / Math.max(1, job.n_total))));
-}
-
-/** `3 of 7 pieces`, `1.2 MB of 4 MB`, `12,000 samples`; "" when nothing is done yet. */
-export function describeJobProgress(job: Pick<Job, "n_done" | "n_total" | "unit">): string {
-  if (job.n_done === 0 && job.n_total === null) {
-    return "";
-  }
-  const [done, total] = [job.n_done, job.n_total].map((n) =>
-    n === null ? "" : job.unit === "bytes" ? formatBytes(n) : formatCount(n),
-  );
-  const unit = job.unit === "bytes" ? "" : ` ${job.unit}`;
-  return job.n_total === null ? `${done ?? ""}${unit}` : `${done ?? ""} of ${total ?? ""}${unit}`;
-}
-
-/** Whether the server would stop it. */
-export function isStoppable(job: Pick<Job, "kind" | "state" | "next_try_at">): boolean {
-  return job.kind !== "deletion" && job.kind !== "rollup" && (isActive(job) || job.next_try_at !== null);
-}
-
-/** Whether the server would queue it again. */
-export function isRetriable(job: Pick<Job, "kind" | "state">): boolean {
-  return job.kind !== "import" && job.kind !== "rollup" && (job.state === "failed" || job.state === "stopped");
-}
-
-/** Whether it removes data, which only administrators stop or retry. */
-export function isOfAdministrators(job: Pick<Job, "kind">): boolean {
-  return job.kind === "retention" || job.kind === "deletion";
 }

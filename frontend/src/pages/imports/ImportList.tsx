@@ -11,7 +11,7 @@ import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Import } from "../../logic/api";
 import { describeImport, sampleWindow } from "../../logic/imports";
-import { describeBytesDone, isActive, percentDone } from "../../logic/job";
+import { describeProgress, isActive, percentDone, progressInBytes } from "../../logic/job";
 import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { zoneOf } from "../../state/clock";
@@ -172,11 +172,13 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
 }
 
 function ImportProgress({ item }: { readonly item: Import }) {
+  const progress = progressInBytes(item);
+  const percent = percentDone(progress) ?? 0;
   return (
     <Group gap="sm" wrap="nowrap">
-      <Progress value={percentDone(item)} aria-label={`Reading ${item.name}`} style={{ flex: 1, maxWidth: 220 }} />
+      <Progress value={percent} aria-label={`Reading ${item.name}`} style={{ flex: 1, maxWidth: 220 }} />
       <Text fz="sm" style={{ whiteSpace: "nowrap" }}>
-        {percentDone(item)} %, {describeBytesDone(item)}
+        {percent} %, {describeProgress(progress)}
       </Text>
     </Group>
   );

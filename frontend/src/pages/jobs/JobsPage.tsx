@@ -13,17 +13,7 @@ import { isAdministrator, mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Job } from "../../logic/api";
-import {
-  describeJobProgress,
-  describeTarget,
-  isActive,
-  isOfAdministrators,
-  isRetriable,
-  isStoppable,
-  JOB_KINDS,
-  JOB_WORDS,
-  jobPercent,
-} from "../../logic/job";
+import { describeProgress, describeTarget, isActive, JOB_KINDS, JOB_WORDS, percentDone } from "../../logic/job";
 import { formatCount, plural } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -126,7 +116,7 @@ function JobTable({ jobs, zone }: { readonly jobs: readonly Job[]; readonly zone
 
 function JobRow({ job, zone }: { readonly job: Job; readonly zone: Zone }) {
   const me = useMe();
-  const mayChange = isOfAdministrators(job) ? isAdministrator(me) : mayWrite(me);
+  const mayChange = job.removes_data ? isAdministrator(me) : mayWrite(me);
   return (
     <Table.Tr>
       <Table.Td className="number">{job.id}</Table.Td>
@@ -152,13 +142,13 @@ function JobRow({ job, zone }: { readonly job: Job; readonly zone: Zone }) {
 }
 
 function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) {
-  const percent = jobPercent(job);
+  const percent = percentDone(job);
   return (
     <>
       {job.state === "running" && percent !== null && (
         <Progress value={percent} aria-label={`Progress of job ${String(job.id)}`} style={{ maxWidth: 220 }} />
       )}
-      <Text fz="sm">{describeJobProgress(job)}</Text>
+      <Text fz="sm">{describeProgress(job)}</Text>
       {job.message !== "" && (
         <Text fz="sm" style={{ overflowWrap: "anywhere" }} {...(job.state === "failed" ? { c: "var(--bad)" } : {})}>
           {job.message}
@@ -180,7 +170,7 @@ function JobActions({ job }: { readonly job: Job }) {
   const retrying = useMutation({ mutationFn: () => retryJob(job.id), onSuccess });
   return (
     <Group gap={4} wrap="nowrap">
-      {isStoppable(job) && (
+      {job.is_stoppable && (
         <Tooltip label="Stop; what it did so far stays">
           <ActionIcon
             aria-label={`Stop job ${String(job.id)}`}
@@ -193,7 +183,7 @@ function JobActions({ job }: { readonly job: Job }) {
           </ActionIcon>
         </Tooltip>
       )}
-      {isRetriable(job) && (
+      {job.is_retriable && (
         <Tooltip label="Try again now">
           <ActionIcon
             aria-label={`Retry job ${String(job.id)}`}
