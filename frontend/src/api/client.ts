@@ -88,34 +88,17 @@ function unreachable(): ApiError {
   return new ApiError(0, "unreachable", "Cannot reach the server. Check that it is running and that the network is up.", "");
 }
 
-interface RequestOptions {
-  readonly params?: Params;
-  readonly signal: AbortSignal;
-}
-
-/** Send a GET request; return a successful response whose body has not been read. */
-async function send(path: string, accept: string, { params, signal }: RequestOptions): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(addressOf(path, params), { headers: { Accept: accept }, credentials: "same-origin", signal });
-  } catch (error) {
-    throw signal.aborted ? error : unreachable();
-  }
-  if (!response.ok) {
-    const body: unknown = await response.json().catch(() => null);
-    throw toApiError(response.status, response.headers.get("X-Request-Id") ?? "", body);
-  }
-  return response;
-}
-
-/** Fetch a response of JSON lines and pass on each line as it arrives. Raises: ApiError, also if the connection breaks. */
-export async function requestLines(path: string, options: RequestOptions, onLine: (line: unknown) => void): Promise<void> {
-  const response = await send(path, "application/x-ndjson", options);
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+/** Read JSON lines and pass on each as it arrives. Raises: ApiError if the connection breaks. */
+export async function readLines(
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+  signal: AbortSignal,
+  onLine: (line: unknown) => void,
+): Promise<void> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
     const { done, value } = (await reader?.read().catch((error: unknown) => {
-      throw options.signal.aborted ? error : unreachable();
+      throw signal.aborted ? error : unreachable();
     })) ?? { done: true, value: undefined };
     const lines = (rest + (value ?? "")).split("\n");
     rest = done ? "" : (lines.pop() ?? "");

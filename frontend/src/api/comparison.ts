@@ -16,7 +16,7 @@ import type {
   MuteList,
 } from "../logic/api";
 import { toIso, type Window } from "../logic/time";
-import { addressOf, answered, ApiError, client, requestLines } from "./client";
+import { addressOf, answered, ApiError, client, readLines } from "./client";
 import type { paths } from "./types.gen";
 
 type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"];
@@ -89,7 +89,9 @@ async function compare(
   const params = { ...comparisonParams(inputs), limit: GROUP_LIMIT };
   const found: Comparison[] = [];
   try {
-    await requestLines("/comparison/stream", { params, signal }, (line) => {
+    const headers = { Accept: "application/x-ndjson" };
+    const asked = client.GET("/api/v1/comparison/stream", { params: { query: params }, headers, signal, parseAs: "stream" });
+    await readLines(await answered(asked), signal, (line) => {
       if (isProgress(line)) {
         onProgress(line.progress);
       } else if (isResult(line)) {
