@@ -1,4 +1,6 @@
-"""The captures in golden/, and what the reader makes of them as JSON. Used by the golden test and by `make golden`.
+"""The captures and what the reader makes of them as JSON. Used by the golden test and by `make golden`.
+
+They are in golden/ and in the folders of single tools (docs/add-a-tool.md), in either by where they come from:
 
 recorded/   output that a tool printed, on a machine of ours or in a published text; its .toml says what was cut or added
 synthetic/  output that was written by hand, after a release's layout, a manual page or a source
@@ -12,11 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from normstat.cli.parse_command import to_json_lines
+from normstat.stats import readers
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock
 
 GOLDEN: Final = Path(__file__).parent / "golden"
+ROOTS: Final = (GOLDEN, *sorted(path for path in Path(readers.__file__).parent.iterdir() if path.is_dir()))
 RECORDED: Final = "recorded"
 SYNTHETIC: Final = "synthetic"
 # How the origin of a synthetic capture begins.
@@ -54,7 +58,8 @@ class Capture:
 
 
 def captures() -> Iterator[Capture]:
-    for path in sorted(GOLDEN.glob("*/*/*.txt"), key=lambda path: (path.parent.name, path.name)):
+    paths = [path for root in ROOTS for kind in (RECORDED, SYNTHETIC) for path in root.glob(f"{kind}/*/*.txt")]
+    for path in sorted(paths, key=lambda path: (path.parent.name, path.name)):
         yield Capture(path.parent.name, path)
 
 

@@ -15,8 +15,9 @@ from normstat.stats.spec import Field, Shape, Spec, Stat
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 DOCS: Final = Path(normstat.__file__).parents[2] / "docs"
 STATS_PAGE: Final = DOCS / "stats.md"
-# The captures that tests read: recorded/SPEC/*.txt and synthetic/SPEC/*.txt.
-CAPTURES: Final = Path(normstat.__file__).parents[1] / "tests" / "golden"
+PACKAGE: Final = Path(normstat.__file__).parent
+# Folders with captures that tests read: recorded/SPEC/*.txt and synthetic/SPEC/*.txt. A tool's own folder may have them, too.
+CAPTURES: Final = (PACKAGE.parent / "tests" / "golden", *(PACKAGE / "stats" / "readers").iterdir())
 QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 
 INTRODUCTION: Final = """\
@@ -73,7 +74,9 @@ def _index_lines() -> Iterator[str]:
 
 def _captures(spec: Spec) -> str:
     """Return how many captures of a spec are recorded, and how many synthetic."""
-    counts = {kind: len(list((CAPTURES / kind / spec.name).glob("*.txt"))) for kind in ("recorded", "synthetic")}
+    counts = {
+        kind: sum(len(list((folder / kind / spec.name).glob("*.txt"))) for folder in CAPTURES) for kind in ("recorded", "synthetic")
+    }
     return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
 
 

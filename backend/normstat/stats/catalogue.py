@@ -71,7 +71,7 @@ def built_in_catalogue() -> Catalogue:
 
     Raises: SpecError naming the file and the key.
     """
-    files = sorted(_spec_files(resources.files("normstat.stats") / "specs"), key=lambda item: item.name)
+    files = sorted(_find_spec_files(), key=lambda item: item.name)
     tables = {item.name: _loads(item.name, item.read_text(encoding="utf-8")) for item in files}
     # Stats share fields across files: sadf prints what sar prints.
     shared: dict[str, Mapping[str, object]] = {}
@@ -152,12 +152,19 @@ def require_spec(name: str) -> Spec:
 
 def read_built_in(name: str) -> str:
     """Return the text of a built-in spec, which must exist."""
-    files = _spec_files(resources.files("normstat.stats") / "specs")
-    return next(item for item in files if item.name == f"{name}.toml").read_text(encoding="utf-8")
+    return next(item for item in _find_spec_files() if item.name == f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _find_spec_files() -> Iterator[Traversable]:
+    """Yield all spec files: those in specs/ and its folders, and those beside a reader that has a folder of its own."""
+    package = resources.files("normstat.stats")
+    yield from _spec_files(package / "specs")
+    for folder in (package / "readers").iterdir():
+        if folder.is_dir():
+            yield from (item for item in folder.iterdir() if item.name.endswith(".toml"))
 
 
 def _spec_files(folder: Traversable) -> Iterator[Traversable]:
-    """Yield all spec files in the folder and the folders in it."""
     for item in folder.iterdir():
         if item.is_dir():
             yield from _spec_files(item)

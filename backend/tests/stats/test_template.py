@@ -1,32 +1,35 @@
-"""The template of docs/add-a-tool.md works: copied into a package of readers it reads its capture as expected."""
+"""The template of docs/add-a-tool.md: copied as one folder beside the readers, it is a tool like all others."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import normstat
 from normstat.stats import catalogue, readers
 from normstat.stats.catalogue import parse_spec
 from normstat.stats.readers import find_readers, read
 from tests.golden_captures import render
 
 TEMPLATE = Path(__file__).parents[3] / "docs" / "template-tool"
-CAPTURE = TEMPLATE / "1.0--two-reports.txt"
+CAPTURE = TEMPLATE / "synthetic" / "meter" / "1.0--two-reports.txt"
 
 
 @pytest.fixture
 def _template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    family = tmp_path / "template_readers" / "family"
-    family.mkdir(parents=True)
-    (family.parent / "__init__.py").touch()
-    (family / "__init__.py").touch()
-    shutil.copy(TEMPLATE / "meter.py", family)
+    """The reader of the template, as if its folder stood beside the others."""
+    folder = tmp_path / "template_readers"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    shutil.copytree(TEMPLATE, folder / "meter")
     monkeypatch.syspath_prepend(str(tmp_path))
     package = ModuleType("template_readers")
-    package.__path__ = [str(family.parent)]
+    package.__path__ = [str(folder)]
     found = {**readers.READERS, **find_readers(package)}
     monkeypatch.setattr(readers, "READERS", found)
     monkeypatch.setattr(catalogue, "READERS", found)
@@ -62,3 +65,30 @@ def test_pieces_of_the_template_give_the_same() -> None:
             (*row, *(column[at].item() for column in expected.values))
             for at, row in enumerate(zip(expected.time_us.tolist(), expected.instances, strict=True))
         ]
+
+
+@pytest.mark.slow
+def test_a_copied_folder_is_all_that_a_tool_needs(tmp_path: Path) -> None:
+    """As docs/add-a-tool.md says: copy the folder, rename it, and the program knows the tool; the tests know its captures."""
+    backend = Path(normstat.__file__).parents[1]
+    shutil.copytree(backend / "normstat", tmp_path / "normstat", ignore=shutil.ignore_patterns("__pycache__"))
+    tool = tmp_path / "normstat" / "stats" / "readers" / "mytool"
+    shutil.copytree(TEMPLATE, tool, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (path for path in list(tool.rglob("*")) if path.suffix in {".py", ".toml", ".txt"}):
+        path.write_text(path.read_text().replace("meter", "mytool").replace("Meter", "Mytool"))
+    for path in sorted((path for path in tool.rglob("*meter*")), reverse=True):
+        path.rename(path.with_name(path.name.replace("meter", "mytool")))
+    capture = tool / "synthetic" / "mytool" / CAPTURE.name
+
+    def run(*words: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    # The form that the tool prints is recognised without being named.
+    samples = [json.loads(line) for line in run("-m", "normstat", "parse", str(capture)).splitlines()]
+    assert {sample["stat"] for sample in samples} == {"mytool"}
+    shutil.copytree(backend / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__", "golden", "node_modules"))
+    names = run("-c", "from tests.golden_captures import captures; print(*(capture.name for capture in captures()))")
+    assert names.split() == ["mytool/1.0--two-reports"]

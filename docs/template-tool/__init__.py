@@ -1,0 +1,1 @@
+"""The tool meter: its reader, its spec and its captures."""
