@@ -38,6 +38,8 @@ BURST_END_S: Final = 10.0
 MIN_BYTES: Final = 16 * 1024
 # Frames are slices of what was unpacked; samples of it are about as large again.
 COPIES: Final = 3
+# Unknown tokens share one queue.
+EVERYBODY: Final = ""
 # Unpacking this much takes less time than a hop to another thread and back.
 INLINE_BYTES: Final = 128 * 1024
 # A gzip member ends in the size of what is in it.
@@ -51,7 +53,7 @@ class Lobby:
     """
 
     def __init__(self, *, n_at_once: int, n_waiting: int) -> None:
-        self._queue: FairQueue[None] = FairQueue(n_at_once, max_waiting=n_waiting)
+        self._queue: FairQueue[str] = FairQueue(n_at_once, max_waiting=n_waiting)
 
     @asynccontextmanager
     async def wait(self) -> AsyncIterator[None]:
@@ -60,13 +62,13 @@ class Lobby:
         Raises: Overloaded
         """
         try:
-            await self._queue.enter(None, max_wait_s=MAX_LOOKUP_WAIT_S)
+            await self._queue.enter(EVERYBODY, max_wait_s=MAX_LOOKUP_WAIT_S)
         except (TimeoutError, QueueIsFull):
             raise _overloaded() from None
         try:
             yield
         finally:
-            self._queue.leave(None)
+            self._queue.leave(EVERYBODY)
 
 
 def _overloaded() -> Overloaded:

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-Key = TypeVar("Key", bound=Hashable)
+# None is no key: it means that nobody waits.
+Key = TypeVar("Key", str, int)
 _Waiting = tuple[int, "asyncio.Future[None]"]
 
 

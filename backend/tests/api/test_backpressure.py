@@ -110,8 +110,12 @@ async def test_unknown_tokens_wait_in_the_lobby(monkeypatch: pytest.MonkeyPatch)
     await asyncio.wait({second})
     with pytest.raises(Overloaded):
         await look_up()
+    monkeypatch.undo()
+    third = asyncio.create_task(look_up())
+    await asyncio.sleep(0)
     leave.set()
-    await first
+    # The place goes on to the next one.
+    await asyncio.gather(first, third)
     await look_up()
 
 
