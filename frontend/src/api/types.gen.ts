@@ -2041,7 +2041,7 @@ export interface components {
     };
     /**
      * HostDeletion
-     * @description A host that is being deleted, or was; `n_samples` are deleted so far.
+     * @description A host that is being deleted, or was.
      */
     HostDeletion: {
       /** Finished At */
@@ -2052,7 +2052,10 @@ export interface components {
       job_id: number;
       /** Message */
       message: string;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description Deleted so far.
+       */
       n_samples: number;
       /**
        * Requested At
@@ -2065,7 +2068,7 @@ export interface components {
     };
     /**
      * HostDeletionList
-     * @description The newest deletions of hosts, the newest first.
+     * @description The newest deletions of hosts, newest first; at most 100.
      */
     HostDeletionList: {
       /** Deletions */
@@ -2247,10 +2250,13 @@ export interface components {
     };
     /**
      * HostStorage
-     * @description What is kept of a host; bytes and samples are estimates.
+     * @description Size of the data of a host; bytes and samples are estimates.
      */
     HostStorage: {
-      /** Bytes Per Day */
+      /**
+       * Bytes Per Day
+       * @description Growth; null until it is known.
+       */
       bytes_per_day: number | null;
       /** Chunk Bytes */
       chunk_bytes: number;
@@ -2869,12 +2875,18 @@ export interface components {
     Resolution: "raw" | "envelope";
     /**
      * Retention
-     * @description The rules, that for all others first, and the newest runs, the newest first.
+     * @description The rules, and their newest runs.
      */
     Retention: {
-      /** Rules */
+      /**
+       * Rules
+       * @description The rule for all other stats first.
+       */
       rules: components["schemas"]["RetentionRule"][];
-      /** Runs */
+      /**
+       * Runs
+       * @description Newest first.
+       */
       runs: components["schemas"]["RetentionRun"][];
     };
     /**
@@ -2890,11 +2902,20 @@ export interface components {
      * @description A rule, and who changed it last.
      */
     RetentionRule: {
-      /** Chunks Days */
+      /**
+       * Chunks Days
+       * @description null: raw bytes are kept for ever.
+       */
       chunks_days: number | null;
-      /** Samples Days */
+      /**
+       * Samples Days
+       * @description null: samples are kept for ever.
+       */
       samples_days: number | null;
-      /** Stat */
+      /**
+       * Stat
+       * @description null: all stats without a rule of their own.
+       */
       stat: string | null;
       /**
        * Updated At
@@ -2918,9 +2939,7 @@ export interface components {
     };
     /**
      * RetentionRun
-     * @description One application of the rules, at night or on request, and what it removed.
-     *
-     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says why it failed.
+     * @description One application of the rules, at night or on request, and what it removed so far.
      */
     RetentionRun: {
       /**
@@ -2936,9 +2955,15 @@ export interface components {
       id: number;
       /** Job Id */
       job_id: number;
-      /** Message */
+      /**
+       * Message
+       * @description Why it failed.
+       */
       message: string;
-      /** N Chunk Bytes */
+      /**
+       * N Chunk Bytes
+       * @description Raw bytes as the hosts sent them.
+       */
       n_chunk_bytes: number;
       /** N Chunks */
       n_chunks: number;
@@ -3501,18 +3526,30 @@ export interface components {
     };
     /**
      * StatStorage
-     * @description What the samples of a stat take on disk; `n_samples` and `n_values` are estimates.
+     * @description Size of the samples of a stat.
      */
     StatStorage: {
-      /** Bytes Per Day */
+      /**
+       * Bytes Per Day
+       * @description Growth; null until it is known.
+       */
       bytes_per_day: number | null;
-      /** Bytes Per Value */
+      /**
+       * Bytes Per Value
+       * @description null without samples.
+       */
       bytes_per_value: number | null;
       /** Index Bytes */
       index_bytes: number;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description An estimate.
+       */
       n_samples: number;
-      /** N Values */
+      /**
+       * N Values
+       * @description An estimate.
+       */
       n_values: number;
       /** Stat */
       stat: string;
@@ -3536,17 +3573,20 @@ export interface components {
     /**
      * StorageInfo
      * @description What the database takes on disk, measured at most once a minute.
-     *
-     *     Growth is that of the last week (null: not known yet), and `days_until_full` what it means for the free space (null: the disk is
-     *     not known, or the database does not grow).
      */
     StorageInfo: {
       /** Database Bytes */
       database_bytes: number;
-      /** Days Until Full */
+      /**
+       * Days Until Full
+       * @description null when the free space is unknown, or the database does not grow.
+       */
       days_until_full: number | null;
       disk: components["schemas"]["DiskInfo"];
-      /** Growth Bytes Per Day */
+      /**
+       * Growth Bytes Per Day
+       * @description Growth during the last week; null until it is known.
+       */
       growth_bytes_per_day: number | null;
       /** Hosts */
       hosts: components["schemas"]["HostStorage"][];
@@ -3567,12 +3607,15 @@ export interface components {
     };
     /**
      * StoragePart
-     * @description What one sort of data takes on disk: samples, chunks (raw bytes), rollups, other.
+     * @description Size of one kind of data.
      */
     StoragePart: {
       /** Bytes */
       bytes: number;
-      /** Part */
+      /**
+       * Part
+       * @description samples, chunks (raw bytes), rollups, or other.
+       */
       part: string;
     };
     /**
