@@ -2800,7 +2800,7 @@ export interface components {
     };
     /**
      * Reparse
-     * @description A reparse. `n_bytes`: size when it was queued; samples and rejected lines are those of the finished streams.
+     * @description A reparse as it is now.
      */
     Reparse: {
       /**
@@ -2822,15 +2822,27 @@ export interface components {
       job_id: number;
       /** Message */
       message: string;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Size of the streams when it was queued.
+       */
       n_bytes: number;
       /** N Bytes Done */
       n_bytes_done: number;
-      /** N Rejected After */
+      /**
+       * N Rejected After
+       * @description Of the streams that are done.
+       */
       n_rejected_after: number;
-      /** N Samples After */
+      /**
+       * N Samples After
+       * @description Of the streams that are done.
+       */
       n_samples_after: number;
-      /** N Samples Before */
+      /**
+       * N Samples Before
+       * @description Of the streams that are done.
+       */
       n_samples_before: number;
       /** N Streams */
       n_streams: number;
@@ -3271,13 +3283,19 @@ export interface components {
      * @description A spec with its text.
      */
     SpecDetail: {
-      /** Disabled Reason */
+      /**
+       * Disabled Reason
+       * @description Why a user spec can no longer be read; its streams are stored unread until it is corrected. Empty otherwise.
+       */
       disabled_reason: string;
       /** Is Builtin */
       is_builtin: boolean;
       /** N Streams */
       n_streams: number;
-      /** N Streams Outdated */
+      /**
+       * N Streams Outdated
+       * @description Streams whose samples were read with another version of the spec; a reparse reads them again.
+       */
       n_streams_outdated: number;
       /** Name */
       name: string;
@@ -3339,18 +3357,22 @@ export interface components {
     };
     /**
      * SpecInfo
-     * @description A spec. `n_streams_outdated` streams have samples read with another version of it; a reparse reads them again.
-     *
-     *     `disabled_reason`: why a user spec cannot be read any more; its streams are stored until it is corrected. Empty otherwise.
+     * @description A spec, and how many streams use it.
      */
     SpecInfo: {
-      /** Disabled Reason */
+      /**
+       * Disabled Reason
+       * @description Why a user spec can no longer be read; its streams are stored unread until it is corrected. Empty otherwise.
+       */
       disabled_reason: string;
       /** Is Builtin */
       is_builtin: boolean;
       /** N Streams */
       n_streams: number;
-      /** N Streams Outdated */
+      /**
+       * N Streams Outdated
+       * @description Streams whose samples were read with another version of the spec; a reparse reads them again.
+       */
       n_streams_outdated: number;
       /** Name */
       name: string;
@@ -3375,18 +3397,33 @@ export interface components {
     };
     /**
      * SpecPreview
-     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by kind.
+     * @description What a spec reads in a sample.
      */
     SpecPreview: {
-      /** N Lines */
+      /**
+       * N Lines
+       * @description All lines, by kind.
+       */
       n_lines: { [key: string]: number };
-      /** N Rejected */
+      /**
+       * N Rejected
+       * @description All rejected lines, also those not listed.
+       */
       n_rejected: number;
-      /** N Rows */
+      /**
+       * N Rows
+       * @description All rows, also those not listed.
+       */
       n_rows: number;
-      /** Rejected */
+      /**
+       * Rejected
+       * @description At most 200.
+       */
       rejected: components["schemas"]["SpecPreviewLine"][];
-      /** Rows */
+      /**
+       * Rows
+       * @description At most 200.
+       */
       rows: components["schemas"]["SpecPreviewRow"][];
     };
     /**
@@ -3413,14 +3450,17 @@ export interface components {
     };
     /**
      * SpecPreviewRow
-     * @description A sample as it would be read; `time` null: unknown, so ingest would reject the line.
+     * @description A sample as it would be read.
      */
     SpecPreviewRow: {
       /** Instance */
       instance: string;
       /** Stat */
       stat: string;
-      /** Time */
+      /**
+       * Time
+       * @description null: unknown, or outside the years 1970 to 2199, so ingest would reject the line.
+       */
       time: string | null;
       /** Values */
       values: { [key: string]: number | null };
