@@ -2273,9 +2273,7 @@ export interface components {
     };
     /**
      * Import
-     * @description A file that was handed over. `n_bytes` is its size until it is unpacked, then what is to be loaded of it.
-     *
-     *     `n_files` are done; `files` may be fewer: those that were loaded first, and at most 200 in a list of imports, 5000 in one alone.
+     * @description A file that was uploaded, and what became of it.
      */
     Import: {
       /**
@@ -2285,7 +2283,10 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
-      /** Files */
+      /**
+       * Files
+       * @description Loaded files first; at most 200 in a list of imports, 5000 of a single import.
+       */
       files: components["schemas"]["ImportedFile"][];
       /** Finished At */
       finished_at: string | null;
@@ -2297,11 +2298,17 @@ export interface components {
       job_id: number;
       /** Message */
       message: string;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Size of the upload until it is unpacked, then of the files to load.
+       */
       n_bytes: number;
       /** N Bytes Done */
       n_bytes_done: number;
-      /** N Files */
+      /**
+       * N Files
+       * @description Files that are done, also those not listed.
+       */
       n_files: number;
       /** Name */
       name: string;
@@ -2309,7 +2316,7 @@ export interface components {
     };
     /**
      * ImportList
-     * @description Imports, the newest first; at most 200.
+     * @description Imports, newest first; at most 200.
      */
     ImportList: {
       /** Imports */
@@ -2317,9 +2324,7 @@ export interface components {
     };
     /**
      * ImportedFile
-     * @description What became of a file. `spec` is null where it was not loaded; `note` says why, or what else is to be known of it.
-     *
-     *     `n_samples` are there now, `n_samples_new` of them by this import; `n_reports` counts the instants of the stat with the most.
+     * @description What became of a file of an import.
      */
     ImportedFile: {
       /** First Sample At */
@@ -2328,19 +2333,34 @@ export interface components {
       last_sample_at: string | null;
       /** N Rejected */
       n_rejected: number;
-      /** N Reports */
+      /**
+       * N Reports
+       * @description The instants of the stat that has the most.
+       */
       n_reports: number;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description All samples of the file, also those loaded earlier.
+       */
       n_samples: number;
-      /** N Samples New */
+      /**
+       * N Samples New
+       * @description Samples loaded by this import.
+       */
       n_samples_new: number;
-      /** Note */
+      /**
+       * Note
+       * @description Why it was not loaded, or what else there is to know.
+       */
       note: string;
       /** Path */
       path: string;
       /** Reasons */
       reasons: components["schemas"]["ReasonTotal"][];
-      /** Spec */
+      /**
+       * Spec
+       * @description null: it was not loaded.
+       */
       spec: string | null;
       /** Stats */
       stats: string[];
@@ -2741,10 +2761,13 @@ export interface components {
     };
     /**
      * ReasonTotal
-     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
+     * @description Why lines were rejected.
      */
     ReasonTotal: {
-      /** N */
+      /**
+       * N
+       * @description Counts lines whose text is stored: at most 1000 per reason and stream.
+       */
       n: number;
       /** Reason */
       reason: string;
