@@ -3074,7 +3074,10 @@ export interface components {
       created_by: string;
       /** Id */
       id: number;
-      /** Inputs */
+      /**
+       * Inputs
+       * @description The parameters of GET /comparison.
+       */
       inputs: { [key: string]: string | number | string[] | null };
       /** Name */
       name: string;
@@ -3098,7 +3101,7 @@ export interface components {
     };
     /**
      * SavedComparisonInfo
-     * @description A saved comparison without its result. `inputs`: the parameters of GET /comparison.
+     * @description A saved comparison without its result.
      */
     SavedComparisonInfo: {
       /**
@@ -3110,7 +3113,10 @@ export interface components {
       created_by: string;
       /** Id */
       id: number;
-      /** Inputs */
+      /**
+       * Inputs
+       * @description The parameters of GET /comparison.
+       */
       inputs: { [key: string]: string | number | string[] | null };
       /** Name */
       name: string;
