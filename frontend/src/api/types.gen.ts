@@ -1076,14 +1076,17 @@ export interface components {
     };
     /**
      * BandInfo
-     * @description The band of a series, step by step; without steps, `reason` says why.
+     * @description The band of a series, step by step.
      */
     BandInfo: {
       /** Baseline */
       baseline: number;
       /** Is Seasonal */
       is_seasonal: boolean;
-      /** Reason */
+      /**
+       * Reason
+       * @description Why there is no band, or none by the hour.
+       */
       reason: string | null;
       /** Steps */
       steps: components["schemas"]["BandStep"][];
@@ -1094,12 +1097,15 @@ export interface components {
     };
     /**
      * BandStep
-     * @description The band in [start, end), in the field's unit; `n`: samples.
+     * @description The band in [start, end), in the unit of the field.
      */
     BandStep: {
       /** End Ms */
       end_ms: number;
-      /** N */
+      /**
+       * N
+       * @description Number of samples.
+       */
       n: number;
       /** P5 */
       p5: number;
