@@ -2682,12 +2682,15 @@ export interface components {
     };
     /**
      * PanelInfo
-     * @description A graph shown by default on the host page.
+     * @description A graph that the host page shows by default.
      */
     PanelInfo: {
       /** Fields */
       fields: string[];
-      /** Instances */
+      /**
+       * Instances
+       * @description Empty (one-row stats), all, top:N (the N with the highest mean of the first field in the window) or only:NAME.
+       */
       instances: string;
       /** Is Stacked */
       is_stacked: boolean;
