@@ -140,10 +140,10 @@ async def delete(url: str, host: str) -> int:
     engine = make_engine(url, pool_size=2)
     try:
         async with open_write_session(make_sessions(engine)) as session:
-            host_id = (await host_deletion.request_deletion(session, host, requested_by="bench")).host_id
+            job_id = (await host_deletion.request_deletion(session, host, requested_by="bench")).job_id
         await work_off_removals(url)
         async with open_write_session(make_sessions(engine)) as session:
-            return (await host_deletion.read_deletion(session, host_id)).n_samples
+            return (await host_deletion.read_deletion(session, job_id)).n_samples
     finally:
         await engine.dispose()
 

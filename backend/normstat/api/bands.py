@@ -4,16 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.baseline_schemas import BandInfo, BandStep
 from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, ReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
 from normstat.errors import BadRequest, NotFound
 from normstat.profiles import band
-from normstat.window import to_us
+from normstat.profiles.band import BandInfo
 
 router = APIRouter(tags=["baselines"], dependencies=[NEEDS_VIEWER])
-US_PER_MS = 1000
 
 
 @router.get("/band", responses=guarded_answers(BadRequest, NotFound))
@@ -32,23 +30,4 @@ async def read_band(
 ) -> BandInfo:
     """Read the band of a series: p5, median and p95 in a baseline, hour by hour where the baseline has seasonality."""
     wanted = band.BandRequest(baseline, version, host, stat, field, instance, window)
-    found = await band.read_band(session, wanted)
-    steps = [
-        BandStep(
-            start_ms=to_us(part.start) // US_PER_MS,
-            end_ms=to_us(part.end) // US_PER_MS,
-            p5=part.p5,
-            p50=part.p50,
-            p95=part.p95,
-            n=part.n,
-        )
-        for part in found.steps
-    ]
-    return BandInfo(
-        baseline=found.baseline,
-        version=found.version,
-        is_seasonal=found.is_seasonal,
-        steps=steps,
-        unit=found.unit,
-        reason=found.reason or None,
-    )
+    return await band.read_band(session, wanted)

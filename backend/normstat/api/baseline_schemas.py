@@ -169,25 +169,3 @@ class HostGroupList(Body):
     """All host groups, by name."""
 
     groups: list[HostGroupInfo]
-
-
-class BandStep(Body):
-    """The band in [start, end), in the field's unit; `n`: samples."""
-
-    start_ms: int
-    end_ms: int
-    p5: float
-    p50: float
-    p95: float
-    n: int
-
-
-class BandInfo(Body):
-    """The band of a series, step by step; without steps, `reason` says why."""
-
-    baseline: int
-    version: int
-    is_seasonal: bool
-    steps: list[BandStep]
-    unit: str
-    reason: str | None

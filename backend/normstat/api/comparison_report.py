@@ -83,9 +83,9 @@ async def find_report(session: AsyncSession, asked: ReportInputs, who: str, sett
 
 
 async def _read_report(session: AsyncSession, id: int, note: str, who: str, public_url: str) -> tuple[Comparison, Cover]:  # noqa: A002
-    record, result = await read_saved(session, id)
-    address = f"{public_url.rstrip('/')}/comparison?saved={record.id}"
-    return result, Cover(record.name, note or record.note, who, _now(), address)
+    saved = await read_saved(session, id)
+    address = f"{public_url.rstrip('/')}/comparison?saved={saved.id}"
+    return saved.result, Cover(saved.name, note or saved.note, who, _now(), address)
 
 
 def _with_cover(

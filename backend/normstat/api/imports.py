@@ -1,15 +1,13 @@
 """Files of tool output that were recorded earlier: handed over here, loaded in the background."""
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.requests import ClientDisconnect
 
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.import_schemas import Import, ImportList
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL
 from normstat.api.state import AppState
@@ -18,15 +16,13 @@ from normstat.ingest.imports.import_options import ImportOptions, check_options
 from normstat.ingest.imports.import_queue import remove_file
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.storage import import_rows
+from normstat.storage.import_rows import Import, ImportList
 from normstat.storage.schema.job_models import Import as ImportRow
 from normstat.storage.session import open_write_session
 from normstat.window import from_us
 
 router = APIRouter(tags=["imports"])
 
-MAX_LISTED: Final = 200
-MAX_FILES_OF_LIST: Final = 200
-MAX_FILES: Final = 5000
 Name = Annotated[
     str, Query(description="name of the file; its words may tell the tool", min_length=1, max_length=1000, pattern=NO_NUL)
 ]
@@ -63,9 +59,9 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
     options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec)
-    row = await _keep(request, state, _to_row(host, name, options), principal.name)
+    queued = await _keep(request, state, _to_row(host, name, options), principal.name)
     state.imports.wake()
-    return _to_body(row, [])
+    return queued
 
 
 def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
@@ -80,7 +76,7 @@ def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
     )
 
 
-async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str) -> ImportRow:
+async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str) -> Import:
     """Write the body to a file, then the row."""
     announced = request.headers.get("content-length", "")
     file = state.imports.new_file(int(announced) if announced.isdecimal() else None)
@@ -103,19 +99,13 @@ async def list_imports(
     host: Annotated[str | None, Query(description="only those of this host", max_length=200, pattern=NO_NUL)] = None,
 ) -> ImportList:
     """List imports, the newest first."""
-    rows = await import_rows.list_imports(session, host, MAX_LISTED)
-    files = await import_rows.list_files_of(session, [row.id for row in rows], MAX_FILES_OF_LIST)
-    return ImportList(imports=[_to_body(row, files.get(row.id, [])) for row in rows])
+    return await import_rows.list_imports(session, host)
 
 
 @router.get("/imports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_import(id: IdPath, session: ReadSession) -> Import:  # noqa: A002
     """Give an import with its files."""
-    row = await import_rows.find_import(session, id)
-    if row is None:
-        raise NotFound(f"There is no import {id}", {"id": id})
-    files = await import_rows.list_files_of(session, [id], MAX_FILES)
-    return _to_body(row, files.get(id, []))
+    return await import_rows.read_import(session, id)
 
 
 @router.delete("/imports/{id}", status_code=204, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
@@ -125,23 +115,3 @@ async def delete_import(id: IdPath, session: WriteSession) -> None:  # noqa: A00
     if path is None:
         raise NotFound(f"There is no import {id}", {"id": id})
     remove_file(path)
-
-
-def _to_body(row: ImportRow, files: Sequence[object]) -> Import:
-    return Import.model_validate(
-        {
-            "id": row.id,
-            "job_id": row.job_id,
-            "host": row.host,
-            "name": row.name,
-            "state": row.job.state,
-            "message": row.job.message,
-            "n_bytes": row.job.n_total,
-            "n_bytes_done": row.job.n_done,
-            "created_at": row.job.queued_at,
-            "created_by": row.job.asked_by,
-            "finished_at": row.job.finished_at,
-            "files": list(files),
-            "n_files": row.n_files,
-        }
-    )

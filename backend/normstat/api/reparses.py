@@ -4,10 +4,10 @@ from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.spec_schemas import Reparse, ReparseCreate, ReparseList
+from normstat.api.spec_schemas import ReparseCreate
 from normstat.errors import BadRequest, NotFound
 from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import ReparseScope
+from normstat.storage.reparse_rows import Reparse, ReparseList, ReparseScope
 from normstat.storage.user_specs import refresh_catalogue
 
 router = APIRouter(prefix="/reparses", tags=["reparses"])
@@ -18,19 +18,19 @@ async def create_reparse(body: ReparseCreate, principal: Operator, session: Writ
     """Have streams read again with today's specs; everybody sees the old samples until the new ones are in place."""
     await refresh_catalogue(session)
     scope = ReparseScope(host=body.host, stream_id=body.stream_id, spec=body.spec, is_outdated_only=body.is_outdated_only)
-    return Reparse.model_validate(await reparse_rows.add_reparse(session, scope, created_by=principal.name))
+    return await reparse_rows.add_reparse(session, scope, created_by=principal.name)
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_reparses(session: ReadSession) -> ReparseList:
     """List the newest reparses, the newest first."""
-    return ReparseList(reparses=[Reparse.model_validate(record) for record in await reparse_rows.list_reparses(session)])
+    return await reparse_rows.list_reparses(session)
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 async def get_reparse(id: IdPath, session: ReadSession) -> Reparse:  # noqa: A002
     """Show how far a reparse is."""
-    return Reparse.model_validate(await reparse_rows.read_reparse(session, id))
+    return await reparse_rows.read_reparse(session, id)
 
 
 @router.delete("/{id}", status_code=204, responses=guarded_answers(NotFound))

@@ -1,38 +1,51 @@
 """How long samples and raw bytes are kept, and what was removed."""
 
+from typing import Annotated
+
 from fastapi import APIRouter
+from pydantic import Field, StringConstraints
 
 from normstat.api.deps import NEEDS_VIEWER, Administrator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.life_schemas import Retention, RetentionPut, RetentionRule, RetentionRun
+from normstat.api.schemas import NO_NUL, Body
 from normstat.errors import BadRequest
 from normstat.retention import retention_rules
-from normstat.retention.retention_rules import RuleRecord, RuleRequest, RunRecord
+from normstat.retention.retention_rules import MAX_DAYS, Retention, RetentionRun, RuleRequest
 
 router = APIRouter(prefix="/retention", tags=["retention"])
+StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
+Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
+
+
+class RetentionRulePut(Body):
+    """For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule."""
+
+    stat: StatName | None
+    samples_days: Days | None
+    chunks_days: Days | None
+
+
+class RetentionPut(Body):
+    """All rules; without any, everything is kept for ever."""
+
+    rules: Annotated[list[RetentionRulePut], Field(max_length=1000)]
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def get_retention(session: ReadSession) -> Retention:
     """Show the rules, and what their last runs removed."""
-    return _to_body(await retention_rules.read_rules(session), await retention_rules.list_runs(session))
+    return await retention_rules.read_retention(session)
 
 
 @router.put("", responses=guarded_answers(BadRequest))
 async def put_retention(body: RetentionPut, principal: Administrator, session: WriteSession) -> Retention:
     """Replace all rules; what they let go is removed the next night, or by a run."""
     wishes = [RuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in body.rules]
-    rules = await retention_rules.put_rules(session, wishes, updated_by=principal.name)
-    return _to_body(rules, await retention_rules.list_runs(session))
+    await retention_rules.put_rules(session, wishes, updated_by=principal.name)
+    return await retention_rules.read_retention(session)
 
 
 @router.post("/runs", status_code=202, responses=guarded_answers())
 async def create_retention_run(principal: Administrator, session: WriteSession) -> RetentionRun:
     """Have the rules applied now, in the background."""
-    return RetentionRun.model_validate(await retention_rules.add_run(session, created_by=principal.name))
-
-
-def _to_body(rules: list[RuleRecord], runs: list[RunRecord]) -> Retention:
-    return Retention(
-        rules=[RetentionRule.model_validate(rule) for rule in rules], runs=[RetentionRun.model_validate(run) for run in runs]
-    )
+    return await retention_rules.add_run(session, created_by=principal.name)

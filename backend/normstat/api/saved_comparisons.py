@@ -1,35 +1,44 @@
 """Saved comparisons: name, note, parameters, and the result as it was."""
 
+from dataclasses import asdict
+
 import anyio.to_thread
 from fastapi import APIRouter, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.comparison_answer import compare_in_turn
-from normstat.api.comparison_schemas import (
-    SavedComparison,
-    SavedComparisonCreate,
-    SavedComparisonInfo,
-    SavedComparisonList,
-    SavedComparisonUpdate,
-)
+from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Empty
-from normstat.comparison.model import Comparison
-from normstat.comparison.saved_format import read_json, to_json
+from normstat.api.schemas import Body, Empty, Name, Note
+from normstat.comparison.saved_format import SavedComparison, read_json, to_json
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.storage import saved_comparison_rows
-from normstat.storage.saved_comparison_rows import SavedComparisonDraft, SavedComparisonRecord
+from normstat.storage.saved_comparison_rows import SavedComparisonDraft, SavedComparisonInfo, SavedComparisonList
 
 router = APIRouter(prefix="/comparisons", tags=["comparison"])
+
+
+class SavedComparisonCreate(Body):
+    """A comparison to run and save. Its result never changes afterwards."""
+
+    name: Name
+    note: Note = ""
+    inputs: ComparisonInputs
+
+
+class SavedComparisonUpdate(Body):
+    """A new name or note."""
+
+    name: Name | None = None
+    note: Note | None = None
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_comparisons(session: ReadSession) -> SavedComparisonList:
     """List saved comparisons, newest first."""
-    records = await saved_comparison_rows.list_saved(session)
-    return SavedComparisonList(comparisons=[SavedComparisonInfo.model_validate(record) for record in records])
+    return await saved_comparison_rows.list_saved(session)
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded))
@@ -41,21 +50,19 @@ async def save_comparison(
     packed = await anyio.to_thread.run_sync(to_json, result)
     parameters = body.inputs.pinned(result.against.version).to_parameters()
     draft = SavedComparisonDraft(body.name, body.note, parameters, packed, principal.name)
-    return SavedComparisonInfo.model_validate(await saved_comparison_rows.create_saved(write, draft))
+    return await saved_comparison_rows.create_saved(write, draft)
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound, Conflict))
 async def get_comparison(id: IdPath, session: ReadSession) -> SavedComparison:  # noqa: A002
     """Read a saved comparison with its result."""
-    record, result = await read_saved(session, id)
-    return SavedComparison(**SavedComparisonInfo.model_validate(record).model_dump(), result=result)
+    return await read_saved(session, id)
 
 
 @router.patch("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 async def update_comparison(id: IdPath, body: SavedComparisonUpdate, session: WriteSession) -> SavedComparisonInfo:  # noqa: A002
     """Change the name or the note of a saved comparison."""
-    record = await saved_comparison_rows.update_saved(session, id, name=body.name, note=body.note)
-    return SavedComparisonInfo.model_validate(record)
+    return await saved_comparison_rows.update_saved(session, id, name=body.name, note=body.note)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
@@ -65,18 +72,19 @@ async def delete_comparison(id: IdPath, session: WriteSession) -> Empty:  # noqa
     return Empty()
 
 
-async def read_saved(session: AsyncSession, id: int) -> tuple[SavedComparisonRecord, Comparison]:  # noqa: A002
+async def read_saved(session: AsyncSession, id: int) -> SavedComparison:  # noqa: A002
     """Return a saved comparison with its result.
 
     Raises: NotFound; Conflict for a result in a format that this version does not read
     """
-    record = await saved_comparison_rows.read_saved(session, id)
+    info = await saved_comparison_rows.read_saved(session, id)
     body = await saved_comparison_rows.read_saved_result(session, id)
     try:
-        return record, await anyio.to_thread.run_sync(read_json, body)
+        result = await anyio.to_thread.run_sync(read_json, body)
     except (ValueError, KeyError, TypeError):
         raise Conflict(
-            f"Comparison {record.name} was saved by another version of normstat, in a format that this one does not read."
+            f"Comparison {info.name} was saved by another version of normstat, in a format that this one does not read."
             " Run it again with its inputs",
             {"comparison": id},
         ) from None
+    return SavedComparison(**asdict(info), result=result)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.query.host_lists import HostInfo, InstanceInfo
+from normstat.stats.spec import PanelInfo
 
 # PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
 NO_NUL = r"^[^\x00]*$"
@@ -179,17 +180,6 @@ class FieldInfo(Body):
     help: str
     source: str
     is_documented: bool
-
-
-class PanelInfo(Body):
-    """A graph shown by default on the host page."""
-
-    key: str
-    title: str
-    section: Literal["cpu", "memory", "disk", "network", "process", "lock", "trace", "other"]
-    fields: list[str]
-    instances: str
-    is_stacked: bool
 
 
 class StatInfo(Body):

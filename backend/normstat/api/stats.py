@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import FieldInfo, PanelInfo, StatInfo, StatList
+from normstat.api.schemas import FieldInfo, StatInfo, StatList
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Spec, Stat
 from normstat.storage import lookup
@@ -36,5 +36,5 @@ def _to_info(spec: Spec, stat: Stat, seen: Sequence[Field]) -> StatInfo:
         instance_title=stat.instance_title,
         shape=stat.shape.value,
         fields=[FieldInfo.model_validate(field) for field in fields],
-        panels=[PanelInfo.model_validate(panel) for panel in stat.panels],
+        panels=list(stat.panels),
     )

@@ -4,9 +4,10 @@ from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_VIEWER, Administrator, HostPath, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.life_schemas import HostDeletion, HostDeletionList, StorageInfo
 from normstat.errors import NotFound
+from normstat.query.disk_usage import StorageInfo
 from normstat.retention import host_deletion
+from normstat.retention.host_deletion import HostDeletion, HostDeletionList
 
 router = APIRouter(tags=["storage"])
 
@@ -14,18 +15,16 @@ router = APIRouter(tags=["storage"])
 @router.get("/storage", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def get_storage(state: State, session: ReadSession) -> StorageInfo:
     """Show what takes the disk, how fast it grows, and when it will be full."""
-    return StorageInfo.model_validate(await state.storage.read(session))
+    return await state.storage.read(session)
 
 
 @router.delete("/hosts/{host}", status_code=202, responses=guarded_answers(NotFound))
 async def delete_host(host: HostPath, principal: Administrator, session: WriteSession) -> HostDeletion:
     """Delete a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked."""
-    return HostDeletion.model_validate(await host_deletion.request_deletion(session, host, requested_by=principal.name))
+    return await host_deletion.request_deletion(session, host, requested_by=principal.name)
 
 
 @router.get("/host-deletions", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_host_deletions(session: ReadSession) -> HostDeletionList:
     """List deletions of hosts, the newest first."""
-    return HostDeletionList(
-        deletions=[HostDeletion.model_validate(record) for record in await host_deletion.list_deletions(session)]
-    )
+    return await host_deletion.list_deletions(session)

@@ -10,7 +10,7 @@ from normstat.errors import NormstatError
 from normstat.logs import configure_logging
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.host_deletion import DeletionRecord
+from normstat.retention.host_deletion import HostDeletion
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
@@ -39,14 +39,14 @@ def delete(
         raise typer.Exit(1)
 
     async def request(session: WriteSession) -> int:
-        return (await host_deletion.request_deletion(session, name, requested_by=REQUESTED_BY)).host_id
+        return (await host_deletion.request_deletion(session, name, requested_by=REQUESTED_BY)).job_id
 
-    host_id = run_in_session(request)
-    record = run_or_exit(lambda: asyncio.run(_finish(host_id)))
+    job_id = run_in_session(request)
+    record = run_or_exit(lambda: asyncio.run(_finish(job_id)))
     typer.echo(f"Deleted {record.host}: {record.n_samples} samples")
 
 
-async def _finish(host_id: int) -> DeletionRecord:
+async def _finish(job_id: int) -> HostDeletion:
     """Run the deletion, or wait until a server has run it.
 
     Raises: NormstatError when it failed
@@ -57,7 +57,7 @@ async def _finish(host_id: int) -> DeletionRecord:
         while True:
             await work_off_removals(url)
             async with open_read_session(make_sessions(engine)) as session:
-                record = await host_deletion.read_deletion(session, host_id)
+                record = await host_deletion.read_deletion(session, job_id)
             if record.state is JobState.DONE:
                 return record
             if record.state is JobState.FAILED:

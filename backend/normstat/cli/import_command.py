@@ -14,10 +14,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from normstat.errors import NormstatError
 from normstat.ingest.batching import set_limits
-from normstat.ingest.imports.import_options import ImportedFile, ImportOptions, check_options, parse_day, parse_instant
+from normstat.ingest.imports.import_options import ImportOptions, check_options, parse_day, parse_instant
 from normstat.ingest.imports.import_run import ImportSource, require_host_name, run_import
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
+from normstat.storage.import_rows import ImportedFile
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine
 
@@ -121,8 +122,8 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
     for result in loaded:
         counts = f"{result.n_reports:>9} {result.n_samples:>10} {result.n_samples_new:>10} {result.n_rejected:>9}"
         sys.stdout.write(f"{counts}  {result.spec}  {_span(result)}  {result.path}\n")
-        for reason, n in result.reasons[:MAX_REASONS_SHOWN]:
-            sys.stdout.write(f"{'':>42}{n:>6} x {reason[:REASON_LENGTH]}\n")
+        for total in result.reasons[:MAX_REASONS_SHOWN]:
+            sys.stdout.write(f"{'':>42}{total.n:>6} x {total.reason[:REASON_LENGTH]}\n")
         if len(result.reasons) > MAX_REASONS_SHOWN:
             sys.stdout.write(f"{'':>51}and {len(result.reasons) - MAX_REASONS_SHOWN} more reasons\n")
         if result.note:

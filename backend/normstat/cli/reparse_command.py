@@ -14,7 +14,7 @@ from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
 from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import ReparseRecord, ReparseScope
+from normstat.storage.reparse_rows import Reparse, ReparseScope
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
@@ -63,7 +63,7 @@ def reparse(
         raise typer.Exit(1)
 
 
-async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
+async def _reparse(settings: Settings, scope: ReparseScope) -> Reparse:
     """Queue it, then run it, or watch the server run it.
 
     Raises: DatabaseAway when the database went away meanwhile
@@ -92,7 +92,7 @@ async def _reparse(settings: Settings, scope: ReparseScope) -> ReparseRecord:
         await engine.dispose()
 
 
-async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, work: asyncio.Task[None]) -> ReparseRecord:
+async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, work: asyncio.Task[None]) -> Reparse:
     """Show each step; return the reparse when it has ended."""
     shown = ""
     while True:

@@ -10,7 +10,7 @@ from normstat.errors import BadRequest
 from normstat.logs import configure_logging
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import MAX_DAYS, RuleRecord, RuleRequest, RunRecord
+from normstat.retention.retention_rules import MAX_DAYS, RetentionRule, RetentionRun, RuleRequest
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
@@ -87,7 +87,7 @@ def remove(stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTH
 
     async def put(session: WriteSession) -> bool:
         await refresh_catalogue(session)
-        rules: list[RuleRecord] = await retention_rules.read_rules(session)
+        rules = await retention_rules.read_rules(session)
         wishes = [RuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in rules if rule.stat != name]
         await retention_rules.put_rules(session, wishes, updated_by=CREATED_BY)
         return len(wishes) < len(rules)
@@ -108,7 +108,7 @@ def run() -> None:
         raise typer.Exit(1)
 
 
-async def _read(session: WriteSession) -> tuple[list[RuleRecord], list[RunRecord]]:
+async def _read(session: WriteSession) -> tuple[list[RetentionRule], list[RetentionRun]]:
     return await retention_rules.read_rules(session), await retention_rules.list_runs(session)
 
 
@@ -116,7 +116,7 @@ async def _queue(session: WriteSession) -> int:
     return (await retention_rules.add_run(session, created_by=CREATED_BY)).id
 
 
-async def _finish(run_id: int) -> RunRecord:
+async def _finish(run_id: int) -> RetentionRun:
     """Run it, or wait until a server has run it."""
     url = load_settings().database_url
     engine = make_engine(url, pool_size=1)
@@ -144,7 +144,7 @@ def _to_days(word: str) -> int | None:
     return int(word)
 
 
-def _describe(run: RunRecord) -> str:
+def _describe(run: RetentionRun) -> str:
     when = f"{run.created_at:%Y-%m-%d %H:%M}"
     said = (
         f"{when} {run.state} ({run.created_by}): {run.n_samples} samples, {run.n_instances} instances and {run.n_chunks} chunks "

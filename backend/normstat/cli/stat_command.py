@@ -34,7 +34,7 @@ def add(file: Annotated[Path, typer.Argument(help="the spec, a TOML file; its `n
         typer.echo(f"normstat: {file} is not UTF-8 text", err=True)
         raise typer.Exit(1) from error
 
-    async def put(session: WriteSession) -> spec_lists.SpecRecord:
+    async def put(session: WriteSession) -> spec_lists.SpecInfo:
         name = await user_specs.check_text(session, toml)
         row = await user_specs.put_user_spec(session, name=name, toml=toml, created_by=CREATED_BY)
         return await spec_lists.describe(session, row)
@@ -52,7 +52,7 @@ def add(file: Annotated[Path, typer.Argument(help="the spec, a TOML file; its `n
 @app.command("list")
 def list_(*, everything: Annotated[bool, typer.Option("--all", help="include built-in specs")] = False) -> None:
     """List user specs."""
-    found = [record for record in run_in_session(spec_lists.list_specs) if everything or not record.is_builtin]
+    found = [record for record in run_in_session(spec_lists.list_specs).specs if everything or not record.is_builtin]
     rows = [("spec", "version", "streams", "outdated", "title", "stats")]
     for record in found:
         numbers = (str(record.version), str(record.n_streams), str(record.n_streams_outdated))
@@ -63,7 +63,7 @@ def list_(*, everything: Annotated[bool, typer.Option("--all", help="include bui
 @app.command()
 def show(name: Name) -> None:
     """Print the spec of that name, built-in or user-defined."""
-    _, toml = run_in_session(lambda session: spec_lists.read_spec(session, name))
+    toml = run_in_session(lambda session: spec_lists.read_spec(session, name)).toml
     typer.echo(toml, nl=not toml.endswith("\n"))
 
 

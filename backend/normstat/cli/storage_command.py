@@ -3,7 +3,7 @@
 import typer
 
 from normstat.cli.db_session import format_bytes, print_table, run_in_session
-from normstat.query.disk_usage import StorageRecord, read_storage_record
+from normstat.query.disk_usage import StorageInfo, read_storage_info
 from normstat.settings import load_settings
 from normstat.storage.session import WriteSession
 
@@ -15,8 +15,8 @@ def storage() -> None:
     """Show what uses the disk, how fast it grows, and when it will be full."""
     settings = load_settings()
 
-    async def read(session: WriteSession) -> StorageRecord:
-        return await read_storage_record(session, settings.database_url, settings.database_dir)
+    async def read(session: WriteSession) -> StorageInfo:
+        return await read_storage_info(session, settings.database_url, settings.database_dir)
 
     record = run_in_session(read)
     parts = ", ".join(f"{part.part} {format_bytes(part.bytes)}" for part in record.parts)

@@ -1,6 +1,7 @@
 """The JSON of saved comparisons: what `model.Comparison` serialises to, and the keys that earlier versions wrote."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -8,6 +9,7 @@ from pydantic_core import from_json
 
 from normstat.comparison.findings.classify import anomaly_score_of
 from normstat.comparison.model import Comparison
+from normstat.storage.saved_comparison_rows import SavedComparisonInfo
 
 _ADAPTER: Final = TypeAdapter(Comparison)
 
@@ -19,6 +21,13 @@ _MEMBER_KEYS: Final = {
 }  # fmt: skip
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedComparison(SavedComparisonInfo):
+    """A saved comparison with its result."""
+
+    result: Comparison
 
 
 def to_json(result: Comparison, *, indent: int | None = None) -> bytes:

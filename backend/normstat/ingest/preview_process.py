@@ -10,6 +10,7 @@ import json
 import resource
 import sys
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ import structlog
 
 from normstat.errors import BadRequest, SpecError
 from normstat.stats.catalogue import UserSpecText, parse_user_spec
-from normstat.stats.preview import Preview, PreviewLine, PreviewRow, preview_spec
+from normstat.stats.preview import SpecPreview, SpecPreviewLine, SpecPreviewRow, preview_spec
 from normstat.stats.user_spec import find_name
 
 log = structlog.get_logger()
@@ -38,20 +39,23 @@ async def check_isolated(toml: str) -> str:
     return str((await _ask({"toml": toml}))["name"])
 
 
-async def preview_isolated(toml: str, sample: bytes) -> tuple[str, Preview]:
-    """Return the spec's name, and the preview of the sample.
+async def preview_isolated(toml: str, sample: bytes) -> SpecPreview:
+    """Return the preview of the sample.
 
     Raises: BadRequest when the text is not a spec, or reading takes too much time or memory
     """
     found = await _ask({"toml": toml, "sample": sample.decode("latin-1")})
-    preview = Preview(
-        rows=[PreviewRow(**row) for row in found["rows"]],
-        rejected=[PreviewLine(**line) for line in found["rejected"]],
+    return SpecPreview(
+        rows=[_to_row(**row) for row in found["rows"]],
+        rejected=[SpecPreviewLine(**line) for line in found["rejected"]],
         n_lines=found["n_lines"],
         n_rows=found["n_rows"],
         n_rejected=found["n_rejected"],
     )
-    return str(found["name"]), preview
+
+
+def _to_row(*, time: str | None, **others: Any) -> SpecPreviewRow:
+    return SpecPreviewRow(time=None if time is None else datetime.fromisoformat(time), **others)
 
 
 async def _ask(given: dict[str, str]) -> dict[str, Any]:
@@ -101,7 +105,7 @@ def main() -> None:
             answer |= asdict(preview_spec(spec, given["sample"].encode("latin-1")))
     except SpecError as error:
         answer = {"refusal": error.message}
-    sys.stdout.write(json.dumps(answer))
+    sys.stdout.write(json.dumps(answer, default=datetime.isoformat))
 
 
 def _limit() -> None:

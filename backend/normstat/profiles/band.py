@@ -13,8 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.window_sets import length_s
 from normstat.errors import NotFound, shorten
+from normstat.field_docs import Documented
 from normstat.profiles.array_codec import BrokenBytes
-from normstat.profiles.profile_codec import BAND, BandStep, find_in_band, unpack_band
+from normstat.profiles.profile_codec import BAND, BandQuantiles, find_in_band, unpack_band
 from normstat.profiles.profile_job import clip_at
 from normstat.profiles.seasonality import slot_of
 from normstat.profiles.stored_profile import Wanted, find_wanted
@@ -31,6 +32,7 @@ HOUR: Final = timedelta(hours=1)
 # In a longer window hours are too narrow to see.
 MAX_STEPS: Final = 2000
 DIGITS: Final = 9
+US_PER_MS: Final = 1000
 # Without a profile, samples of at most this much time are read.
 MAX_READ_S: Final = 2 * 3600
 
@@ -49,30 +51,32 @@ class BandRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class BandPart:
-    """The band in [start, end), in the unit of the field; `n`: samples."""
+class BandStep(Documented):
+    """The band in [start, end), in the unit of the field."""
 
-    start: datetime
-    end: datetime
+    start_ms: int
+    end_ms: int
     p5: float
     p50: float
     p95: float
     n: int
+    """Number of samples."""
 
 
 @dataclass(frozen=True, slots=True)
-class BandRecord:
-    """The band in a window. `reason`: why it is missing, or not hour by hour; else empty."""
+class BandInfo(Documented):
+    """The band of a series, step by step."""
 
     baseline: int
     version: int
     is_seasonal: bool
-    steps: list[BandPart]
+    steps: list[BandStep]
     unit: str
-    reason: str
+    reason: str | None
+    """Why there is no band, or none by the hour."""
 
 
-async def read_band(session: AsyncSession, request: BandRequest) -> BandRecord:
+async def read_band(session: AsyncSession, request: BandRequest) -> BandInfo:
     """Return the band of a series: hour by hour where the baseline has seasonal slots, else in one step.
 
     Raises: NotFound for an unknown host, baseline, version, stat or field
@@ -93,22 +97,22 @@ async def read_band(session: AsyncSession, request: BandRequest) -> BandRecord:
     whole = by_slot[WHOLE_SLOT]
     n_steps = request.window.length_s / HOUR.total_seconds()
     if not slots or n_steps > MAX_STEPS:
-        reason = "The window is too long for an hourly band." if slots else ""
+        reason = "The window is too long for an hourly band." if slots else None
         if whole is None:
             reason = f"The baseline has no samples of {request.stat} {request.field} of {request.instance or request.host}."
-        parts = [] if whole is None else [_to_part(request.window, whole)]
-        return _to_record(wanted, field, parts, reason, is_seasonal=False)
-    parts = []
+        steps = [] if whole is None else [_to_step(request.window, whole)]
+        return _to_info(wanted, field, steps, reason, is_seasonal=False)
+    steps = []
     for hour in _hours(request.window, wanted.zone):
         slot = slot_of(hour, wanted.zone, slots)
-        step = None if slot is None else by_slot[slot]
-        if step is not None:
-            parts.append(_to_part(hour, step))
-    reason = "" if parts else "The baseline has no samples of the series at these hours."
-    return _to_record(wanted, field, parts, reason, is_seasonal=True)
+        quantiles = None if slot is None else by_slot[slot]
+        if quantiles is not None:
+            steps.append(_to_step(hour, quantiles))
+    reason = None if steps else "The baseline has no samples of the series at these hours."
+    return _to_info(wanted, field, steps, reason, is_seasonal=True)
 
 
-async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandRequest) -> Mapping[int, BandStep | None] | None:
+async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandRequest) -> Mapping[int, BandQuantiles | None] | None:
     """Return what the series is in each slot. Missing: None without a profile of these windows; a slot without a sample has
     None.
     """
@@ -117,7 +121,7 @@ async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandReques
     if WHOLE_SLOT not in bands:
         return None
 
-    def find() -> dict[int, BandStep | None]:
+    def find() -> dict[int, BandQuantiles | None]:
         return {
             slot: find_in_band(unpack_band(band), request.stat, request.instance, request.field) for slot, band in bands.items()
         }
@@ -131,13 +135,13 @@ async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandReques
 
 async def _read_samples(
     session: AsyncSession, wanted: Wanted, request: BandRequest, *, stat: StatRef, field: Field
-) -> BandRecord:  # fmt: skip
+) -> BandInfo:  # fmt: skip
     """Return the band from the samples, if they are few: the profile may not be built yet."""
     effective = clip_at(wanted.effective, datetime.now(UTC))
     if not effective:
-        return _to_record(wanted, field, [], "The baseline has no windows for this host yet.", is_seasonal=False)
+        return _to_info(wanted, field, [], "The baseline has no windows for this host yet.", is_seasonal=False)
     if length_s(effective) > MAX_READ_S:
-        return _to_record(wanted, field, [], "The profile of the baseline is still being built.", is_seasonal=False)
+        return _to_info(wanted, field, [], "The profile of the baseline is still being built.", is_seasonal=False)
     found = await find_instances(session, wanted.key.host_id, stat.id, [request.instance])
     values: list[np.ndarray] = []
     for window in effective if found else ():
@@ -147,10 +151,10 @@ async def _read_samples(
     numbers = np.concatenate(values) if values else np.empty(0)
     numbers = numbers[~np.isnan(numbers)]
     if len(numbers) == 0:
-        return _to_record(wanted, field, [], "The baseline has no samples of this series.", is_seasonal=False)
+        return _to_info(wanted, field, [], "The baseline has no samples of this series.", is_seasonal=False)
     p5, p50, p95 = np.quantile(numbers, BAND).tolist()
-    part = _to_part(request.window, BandStep(p5, p50, p95, len(numbers)))
-    return _to_record(wanted, field, [part], "", is_seasonal=False)
+    step = _to_step(request.window, BandQuantiles(p5, p50, p95, len(numbers)))
+    return _to_info(wanted, field, [step], None, is_seasonal=False)
 
 
 def _hours(window: Window, zone: tzinfo) -> Iterator[Window]:
@@ -164,10 +168,10 @@ def _hours(window: Window, zone: tzinfo) -> Iterator[Window]:
         start = end
 
 
-def _to_part(window: Window, step: BandStep) -> BandPart:
-    p5, p50, p95 = (float(f"{value:.{DIGITS}g}") for value in (step.p5, step.p50, step.p95))
-    return BandPart(window.start, window.end, p5, p50, p95, step.n)
+def _to_step(window: Window, quantiles: BandQuantiles) -> BandStep:
+    p5, p50, p95 = (float(f"{value:.{DIGITS}g}") for value in (quantiles.p5, quantiles.p50, quantiles.p95))
+    return BandStep(window.start_us // US_PER_MS, window.end_us // US_PER_MS, p5, p50, p95, quantiles.n)
 
 
-def _to_record(wanted: Wanted, field: Field, parts: Sequence[BandPart], reason: str, *, is_seasonal: bool) -> BandRecord:
-    return BandRecord(wanted.key.baseline_id, wanted.key.version, is_seasonal, list(parts), field.unit, reason)
+def _to_info(wanted: Wanted, field: Field, steps: Sequence[BandStep], reason: str | None, *, is_seasonal: bool) -> BandInfo:
+    return BandInfo(wanted.key.baseline_id, wanted.key.version, is_seasonal, list(steps), field.unit, reason)

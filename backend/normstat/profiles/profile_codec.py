@@ -40,7 +40,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class BandStep:
+class BandQuantiles:
     """The band of one series."""
 
     p5: float
@@ -112,7 +112,7 @@ def unpack_band(body: bytes) -> Band:
     return band
 
 
-def find_in_band(band: Band, stat: str, instance: str, field: str) -> BandStep | None:
+def find_in_band(band: Band, stat: str, instance: str, field: str) -> BandQuantiles | None:
     """Return one series of a band. Missing: None where it has no such series, or no sample of it."""
     offset = 0
     for own in band.stats:
@@ -121,6 +121,6 @@ def find_in_band(band: Band, stat: str, instance: str, field: str) -> BandStep |
             for row in np.flatnonzero(is_it) + offset:
                 if band.n[row] > 0:
                     p5, p50, p95 = band.quantiles[row].tolist()
-                    return BandStep(p5, p50, p95, int(band.n[row]))
+                    return BandQuantiles(p5, p50, p95, int(band.n[row]))
         offset += len(own.instance)
     return None

@@ -10,7 +10,8 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.hypertables import TableSize
+from normstat.field_docs import Documented
+from normstat.storage.hypertables import Storage, TableSize
 from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, Sizes, measure_sizes, read_days, read_disk
 
@@ -22,39 +23,45 @@ DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class DiskRecord:
-    """The file system of the database. Missing: None when it is not on this machine."""
+class DiskInfo(Documented):
+    """The file system of the database; null when it is not on the server's machine."""
 
     free_bytes: int | None
     total_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class PartRecord:
-    """Size of one kind of data: samples, chunks (raw bytes), rollups, other."""
+class StoragePart(Documented):
+    """Size of one kind of data."""
 
     part: str
+    """samples, chunks (raw bytes), rollups, or other."""
+
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class StatUsage:
-    """Size of the samples of a stat; `n_samples` and `n_values` are estimates.
-
-    Missing: `bytes_per_value` None without samples, `bytes_per_day` None until it is known
-    """
+class StatStorage(Documented):
+    """Size of the samples of a stat."""
 
     stat: str
     table_bytes: int
     index_bytes: int
     n_samples: int
+    """An estimate."""
+
     n_values: int
+    """An estimate."""
+
     bytes_per_value: float | None
+    """null without samples."""
+
     bytes_per_day: float | None
+    """Growth; null until it is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class HostUsage:
+class HostStorage(Documented):
     """Size of the data of a host; bytes and samples are estimates."""
 
     host: str
@@ -62,23 +69,29 @@ class HostUsage:
     chunk_bytes: int
     n_samples: int
     bytes_per_day: float | None
+    """Growth; null until it is known."""
+
     first_sample_at: datetime | None
     last_sample_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class StorageRecord:
-    """The storage page. Missing: growth None until known; days None when it does not grow or the disk is unknown."""
+class StorageInfo(Documented):
+    """What the database takes on disk, measured at most once a minute."""
 
-    kind: str
+    kind: Storage
     measured_at: datetime
     database_bytes: int
-    disk: DiskRecord
+    disk: DiskInfo
     growth_bytes_per_day: float | None
+    """Growth during the last week; null until it is known."""
+
     days_until_full: float | None
-    parts: list[PartRecord]
-    stats: list[StatUsage]
-    hosts: list[HostUsage]
+    """null when the free space is unknown, or the database does not grow."""
+
+    parts: list[StoragePart]
+    stats: list[StatStorage]
+    hosts: list[HostStorage]
 
 
 class StorageMonitor:
@@ -88,46 +101,46 @@ class StorageMonitor:
         self._database_url = database_url
         self._folder = folder
         self._lock = asyncio.Lock()
-        self._record: StorageRecord | None = None
+        self._info: StorageInfo | None = None
         self._read_s = 0.0
 
-    async def read(self, session: AsyncSession) -> StorageRecord:
+    async def read(self, session: AsyncSession) -> StorageInfo:
         """Return sizes that are at most a minute old."""
         async with self._lock:
-            if self._record is None or time.monotonic() - self._read_s > KEPT_S:
-                self._record = await read_storage_record(session, self._database_url, self._folder)
+            if self._info is None or time.monotonic() - self._read_s > KEPT_S:
+                self._info = await read_storage_info(session, self._database_url, self._folder)
                 self._read_s = time.monotonic()
-            return self._record
+            return self._info
 
 
-async def read_storage_record(session: AsyncSession, database_url: str, folder: Path | None) -> StorageRecord:
+async def read_storage_info(session: AsyncSession, database_url: str, folder: Path | None) -> StorageInfo:
     """Return the current sizes; `folder` is the data directory of the database, if configured."""
     sizes = await measure_sizes(session)
     days = await read_days(session, most=GROWTH_DAYS + 1)
     disk = await read_disk(session, database_url, folder)
     counted = select(StatTable.name, func.count()).join(StatField, StatField.stat_id == StatTable.id).group_by(StatTable.name)
     n_fields = {row[0]: row[1] for row in await session.execute(counted)}
-    return build_record(sizes, days, disk, n_fields)
+    return build_info(sizes, days, disk, n_fields)
 
 
-def build_record(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fields: dict[str, int]) -> StorageRecord:
-    """Return the storage record computed from the measurements; `days` newest first."""
+def build_info(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fields: dict[str, int]) -> StorageInfo:
+    """Return what the measurements say; `days` newest first."""
     growth = _growth(sizes, days)
     then = _compared_day(sizes, days)
     is_full_soon = disk is not None and growth is not None and growth > 0
     known = sizes.sample_bytes + sizes.chunk_bytes + sizes.rollup_bytes
-    return StorageRecord(
+    return StorageInfo(
         kind=sizes.kind,
         measured_at=sizes.measured_at,
         database_bytes=sizes.database_bytes,
-        disk=DiskRecord(None, None) if disk is None else DiskRecord(disk.free_bytes, disk.total_bytes),
+        disk=DiskInfo(None, None) if disk is None else DiskInfo(disk.free_bytes, disk.total_bytes),
         growth_bytes_per_day=growth,
         days_until_full=disk.free_bytes / growth if is_full_soon and disk and growth else None,
         parts=[
-            PartRecord("samples", sizes.sample_bytes),
-            PartRecord("chunks", sizes.chunk_bytes),
-            PartRecord("rollups", sizes.rollup_bytes),
-            PartRecord("other", max(0, sizes.database_bytes - known)),
+            StoragePart("samples", sizes.sample_bytes),
+            StoragePart("chunks", sizes.chunk_bytes),
+            StoragePart("rollups", sizes.rollup_bytes),
+            StoragePart("other", max(0, sizes.database_bytes - known)),
         ],
         stats=[_to_stat(stat, n_fields.get(stat.name, 0), then, sizes.measured_at) for stat in sizes.stats],
         hosts=[_to_host(host, then, sizes.measured_at) for host in sizes.hosts if not host.is_being_deleted],
@@ -154,9 +167,9 @@ def _per_day(n_bytes: int, start: datetime, end: datetime) -> float:
     return n_bytes / ((end - start) / DAY)
 
 
-def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatUsage:
+def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatStorage:
     n_bytes, n_values = size.table_bytes + size.index_bytes, size.n_rows * n_fields
-    return StatUsage(
+    return StatStorage(
         stat=size.name,
         table_bytes=size.table_bytes,
         index_bytes=size.index_bytes,
@@ -167,9 +180,9 @@ def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetim
     )
 
 
-def _to_host(host: HostSize, then: DaySizes | None, now: datetime) -> HostUsage:
+def _to_host(host: HostSize, then: DaySizes | None, now: datetime) -> HostStorage:
     n_bytes = host.sample_bytes + host.chunk_bytes
-    return HostUsage(
+    return HostStorage(
         host=host.name,
         sample_bytes=host.sample_bytes,
         chunk_bytes=host.chunk_bytes,

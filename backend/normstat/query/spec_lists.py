@@ -1,11 +1,12 @@
 """Specs as the page lists them, with the number of streams that use each."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, SpecError, shorten
+from normstat.field_docs import Documented
 from normstat.stats.catalogue import UserSpecText, load_catalogue, parse_user_spec, read_built_in
 from normstat.stats.spec import Spec
 from normstat.storage.schema.models import UserSpec
@@ -21,11 +22,8 @@ from normstat.storage.user_specs import (
 
 
 @dataclass(frozen=True, slots=True)
-class SpecRecord:
-    """A spec, and how many streams name it; `n_streams_outdated` of them were read with another version.
-
-    `disabled_reason`: why this program cannot read it although an older one could; its streams are stored unread.
-    """
+class SpecInfo(Documented):
+    """A spec, and how many streams use it."""
 
     name: str
     title: str
@@ -36,16 +34,33 @@ class SpecRecord:
     stats: list[str]
     n_streams: int
     n_streams_outdated: int
-    disabled_reason: str = ""
+    """Streams whose samples were read with another version of the spec; a reparse reads them again."""
+
+    disabled_reason: str
+    """Why a user spec can no longer be read; its streams are stored unread until it is corrected. Empty otherwise."""
 
 
-async def list_specs(session: AsyncSession) -> list[SpecRecord]:
+@dataclass(frozen=True, slots=True)
+class SpecList(Documented):
+    """All specs by name: built-in and user specs."""
+
+    specs: list[SpecInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecDetail(SpecInfo):
+    """A spec with its text."""
+
+    toml: str
+
+
+async def list_specs(session: AsyncSession) -> SpecList:
     """Return all specs by name: those of the catalogue, and user specs that this program cannot read."""
     await refresh_catalogue(session)
     counts = await count_streams(session)
     catalogue = load_catalogue()
     found = [
-        _to_record(spec, counts.get(spec.name, NO_STREAMS), is_builtin=spec.name not in catalogue.user_specs)
+        _to_info(spec, counts.get(spec.name, NO_STREAMS), is_builtin=spec.name not in catalogue.user_specs)
         for spec in catalogue.specs.values()
     ]
     unreadable = [row for row in await list_user_specs(session) if row.name not in catalogue.user_specs]
@@ -54,11 +69,11 @@ async def list_specs(session: AsyncSession) -> list[SpecRecord]:
         for row in unreadable
         if row.name not in catalogue.specs
     ]
-    return sorted(found, key=lambda record: record.name)
+    return SpecList(sorted(found, key=lambda info: info.name))
 
 
-async def read_spec(session: AsyncSession, name: str) -> tuple[SpecRecord, str]:
-    """Return a spec and its text.
+async def read_spec(session: AsyncSession, name: str) -> SpecDetail:
+    """Return a spec with its text.
 
     Raises: NotFound
     """
@@ -69,21 +84,23 @@ async def read_spec(session: AsyncSession, name: str) -> tuple[SpecRecord, str]:
         raise NotFound(f"There is no spec {shorten(name)}; GET /api/v1/specs lists all", {"spec": name})
     if row is None or (spec is not None and name not in load_catalogue().user_specs):
         assert spec is not None
-        return _to_record(spec, await count_streams_of(session, spec), is_builtin=True), read_built_in(name)
-    return await describe(session, row), row.toml
+        info, toml = _to_info(spec, await count_streams_of(session, spec), is_builtin=True), read_built_in(name)
+    else:
+        info, toml = await describe(session, row), row.toml
+    return SpecDetail(**asdict(info), toml=toml)
 
 
-async def describe(session: AsyncSession, row: UserSpec) -> SpecRecord:
+async def describe(session: AsyncSession, row: UserSpec) -> SpecInfo:
     """Return a user spec as its row describes it, installed or not."""
     try:
         spec = await anyio.to_thread.run_sync(parse_user_spec, UserSpecText(row.name, row.toml, row.version))
     except SpecError as trouble:
         return _unreadable(row, NO_STREAMS, trouble.message)
-    return _to_record(spec, await count_streams_of(session, spec), is_builtin=False)
+    return _to_info(spec, await count_streams_of(session, spec), is_builtin=False)
 
 
-def _to_record(spec: Spec, streams: SpecStreams, *, is_builtin: bool) -> SpecRecord:
-    return SpecRecord(
+def _to_info(spec: Spec, streams: SpecStreams, *, is_builtin: bool) -> SpecInfo:
+    return SpecInfo(
         name=spec.name,
         title=spec.title,
         tool=spec.tool,
@@ -93,12 +110,13 @@ def _to_record(spec: Spec, streams: SpecStreams, *, is_builtin: bool) -> SpecRec
         stats=[stat.name for stat in spec.stats],
         n_streams=streams.n_streams,
         n_streams_outdated=streams.n_streams_outdated,
+        disabled_reason="",
     )
 
 
-def _unreadable(row: UserSpec, streams: SpecStreams, reason: str) -> SpecRecord:
+def _unreadable(row: UserSpec, streams: SpecStreams, reason: str) -> SpecInfo:
     """Return a spec that this program cannot read, though the program it was added with could."""
-    return SpecRecord(
+    return SpecInfo(
         name=row.name,
         title=f"Disabled: {reason}",
         tool="",

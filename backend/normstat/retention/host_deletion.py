@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
 from normstat.errors import NotFound, shorten
+from normstat.field_docs import Documented
 from normstat.jobs.claims import Claim
 from normstat.retention.sample_removal import delete_samples
 from normstat.storage.baseline_versions import forget_host, lock_baselines
@@ -30,7 +31,7 @@ from normstat.storage.schema.models import (
     StoredRejectedLine,
     Stream,
 )
-from normstat.storage.schema.retention_models import HostDeletion
+from normstat.storage.schema.retention_models import HostDeletion as DeletionRow
 from normstat.storage.session import WriteSession, open_write_session
 
 log = structlog.get_logger()
@@ -40,21 +41,29 @@ MAX_LISTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionRecord:
-    """A host that is being deleted, or was. `n_samples` are deleted so far."""
+class HostDeletion(Documented):
+    """A host that is being deleted, or was."""
 
-    host_id: int
     job_id: int
     host: str
     state: JobState
     message: str
     n_samples: int
+    """Deleted so far."""
+
     requested_by: str
     requested_at: datetime
     finished_at: datetime | None
 
 
-async def request_deletion(session: AsyncSession, name: str, *, requested_by: str) -> DeletionRecord:
+@dataclass(frozen=True, slots=True)
+class HostDeletionList(Documented):
+    """The newest deletions of hosts, newest first; at most 100."""
+
+    deletions: list[HostDeletion]
+
+
+async def request_deletion(session: AsyncSession, name: str, *, requested_by: str) -> HostDeletion:
     """Hide the host from everybody and queue the deletion of its data; return the deletion.
 
     Raises: NotFound
@@ -68,7 +77,7 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
     await session.flush()
     # Without the host's id: the job outlives the host.
     job = Job(kind=JobKind.DELETION, target=name, unit="samples", asked_by=requested_by)
-    session.add(HostDeletion(host_id=host.id, host=name, job=job))
+    session.add(DeletionRow(host_id=host.id, host=name, job=job))
     await session.execute(
         update(AgentToken).where(AgentToken.host_id == host.id, AgentToken.revoked_at.is_(None)).values(revoked_at=func.now())
     )
@@ -77,19 +86,19 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
     await session.execute(update(Job).where(Job.host_id == host.id, Job.state.in_(OPEN_STATES)).values(stopped))
     await session.flush()
     log.info("host_deletion_requested", host=name, host_id=host.id, by=requested_by)
-    return await read_deletion(session, host.id)
+    return await read_deletion(session, job.id)
 
 
-async def read_deletion(session: AsyncSession, host_id: int) -> DeletionRecord:
-    """Return the deletion as it is now."""
-    query = select(HostDeletion).where(HostDeletion.host_id == host_id)
-    return _to_record((await session.scalars(query, execution_options={"populate_existing": True})).one())
+async def read_deletion(session: AsyncSession, job_id: int) -> HostDeletion:
+    """Return the deletion of a job as it is now."""
+    query = select(DeletionRow).where(DeletionRow.job_id == job_id)
+    return _to_deletion((await session.scalars(query, execution_options={"populate_existing": True})).one())
 
 
-async def list_deletions(session: AsyncSession) -> list[DeletionRecord]:
-    """Return the newest deletions, the newest first."""
-    query = select(HostDeletion).order_by(HostDeletion.job_id.desc()).limit(MAX_LISTED)
-    return [_to_record(row) for row in await session.scalars(query)]
+async def list_deletions(session: AsyncSession) -> HostDeletionList:
+    """Return the newest deletions."""
+    query = select(DeletionRow).order_by(DeletionRow.job_id.desc()).limit(MAX_LISTED)
+    return HostDeletionList([_to_deletion(row) for row in await session.scalars(query)])
 
 
 async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) -> None:
@@ -98,7 +107,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
     Raises: JobStopped
     """
     async with open_write_session(sessions) as session:
-        host_id = (await session.scalars(select(HostDeletion.host_id).where(HostDeletion.job_id == claim.id))).one()
+        host_id = (await session.scalars(select(DeletionRow.host_id).where(DeletionRow.job_id == claim.id))).one()
         of_host = select(Instance.stat_id).where(Instance.host_id == host_id).distinct()
         stats = (await session.execute(select(StatTable.id, StatTable.name).where(StatTable.id.in_(of_host)))).all()
 
@@ -125,8 +134,8 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
         await session.execute(delete(RollupMark).where(RollupMark.host_id == host_id))
         await session.execute(delete(Host).where(Host.id == host_id))
         await claim.finish(session)
-        record = await read_deletion(session, host_id)
-    log.info("host_deleted", host=record.host, host_id=host_id, n_samples=record.n_samples)
+        deletion = await read_deletion(session, claim.id)
+    log.info("host_deleted", host=deletion.host, host_id=host_id, n_samples=deletion.n_samples)
 
 
 async def _stream_ids(sessions: async_sessionmaker[AsyncSession], host_id: int) -> list[int]:
@@ -145,9 +154,8 @@ async def _delete_some(
         return len(batch) == BATCH_ROWS
 
 
-def _to_record(row: HostDeletion) -> DeletionRecord:
-    return DeletionRecord(
-        host_id=row.host_id,
+def _to_deletion(row: DeletionRow) -> HostDeletion:
+    return HostDeletion(
         job_id=row.job_id,
         host=row.host,
         state=JobState(row.job.state),

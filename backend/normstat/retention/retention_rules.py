@@ -14,10 +14,12 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.schema.models import StatTable
-from normstat.storage.schema.retention_models import RetentionRule, RetentionRun
+from normstat.storage.schema.retention_models import RetentionRule as RuleRow
+from normstat.storage.schema.retention_models import RetentionRun as RunRow
 from normstat.storage.session import WriteSession
 
 # The name under which the rule for all other stats is kept.
@@ -37,31 +39,52 @@ class RuleRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleRecord:
-    """A rule as it stands."""
+class RetentionRule(Documented):
+    """A rule, and who changed it last."""
 
     stat: str | None
+    """null: all stats without a rule of their own."""
+
     samples_days: int | None
+    """null: samples are kept for ever."""
+
     chunks_days: int | None
+    """null: raw bytes are kept for ever."""
+
     updated_by: str
     updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class RunRecord:
-    """One application of the rules, and what it removed so far."""
+class RetentionRun(Documented):
+    """One application of the rules, at night or on request, and what it removed so far."""
 
     id: int
     job_id: int
     state: JobState
     message: str
+    """Why it failed."""
+
     n_samples: int
     n_instances: int
     n_chunks: int
     n_chunk_bytes: int
+    """Raw bytes as the hosts sent them."""
+
     created_by: str
     created_at: datetime
     finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Retention(Documented):
+    """The rules, and their newest runs."""
+
+    rules: list[RetentionRule]
+    """The rule for all other stats first."""
+
+    runs: list[RetentionRun]
+    """Newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +100,8 @@ class Removed:
 class Rules:
     """The rules at one time, as instants: what is older may go."""
 
-    def __init__(self, records: Iterable[RuleRecord], now: datetime) -> None:
-        self._by_stat: Mapping[str | None, RuleRecord] = {record.stat: record for record in records}
+    def __init__(self, records: Iterable[RetentionRule], now: datetime) -> None:
+        self._by_stat: Mapping[str | None, RetentionRule] = {record.stat: record for record in records}
         # Days are those of UTC, so that whole chunks of a hypertable can go, and whole blocks of rollups.
         self._today = now.replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -103,15 +126,20 @@ class Rules:
         return None if days is None else self._today - min(days, MAX_DAYS) * DAY
 
 
-async def read_rules(session: AsyncSession) -> list[RuleRecord]:
+async def read_retention(session: AsyncSession) -> Retention:
+    """Return the rules and their newest runs."""
+    return Retention(await read_rules(session), await list_runs(session))
+
+
+async def read_rules(session: AsyncSession) -> list[RetentionRule]:
     """Return all rules, the one for all others first."""
-    query = select(RetentionRule).order_by(RetentionRule.stat)
+    query = select(RuleRow).order_by(RuleRow.stat)
     rows = await session.scalars(query, execution_options={"populate_existing": True})
-    return [RuleRecord(row.stat or None, row.samples_days, row.chunks_days, row.updated_by, row.updated_at) for row in rows]
+    return [RetentionRule(row.stat or None, row.samples_days, row.chunks_days, row.updated_by, row.updated_at) for row in rows]
 
 
-async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, updated_by: str) -> list[RuleRecord]:
-    """Return the rules are these from now on; who changed one last is kept for those that stay as they are.
+async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, updated_by: str) -> None:
+    """Replace all rules. A rule that stays as it is keeps the name of who changed it last.
 
     Raises: BadRequest for two rules of one stat, and for a stat that nobody knows
     """
@@ -124,68 +152,65 @@ async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, upd
     unknown = sorted(set(names) - known - {OTHERS})
     if unknown:
         raise BadRequest(f"There is no stat {shorten(unknown[0])}; GET /api/v1/stats lists them", {"stat": unknown[0]})
-    await session.execute(delete(RetentionRule).where(RetentionRule.stat.not_in(names)))
+    await session.execute(delete(RuleRow).where(RuleRow.stat.not_in(names)))
     for wish, name in zip(wishes, names, strict=True):
         values = {"samples_days": wish.samples_days, "chunks_days": wish.chunks_days, "updated_by": updated_by}
-        put = insert(RetentionRule).values(stat=name, **values)
-        is_new = RetentionRule.samples_days.is_distinct_from(wish.samples_days) | RetentionRule.chunks_days.is_distinct_from(
-            wish.chunks_days
-        )
+        put = insert(RuleRow).values(stat=name, **values)
+        is_new = RuleRow.samples_days.is_distinct_from(wish.samples_days) | RuleRow.chunks_days.is_distinct_from(wish.chunks_days)
         await session.execute(
             put.on_conflict_do_update(index_elements=["stat"], set_={**values, "updated_at": func.now()}, where=is_new)
         )
-    return await read_rules(session)
 
 
-async def add_run(session: AsyncSession, *, created_by: str) -> RunRecord:
+async def add_run(session: AsyncSession, *, created_by: str) -> RetentionRun:
     """Return a new, queued run, or the one that is queued already."""
-    queued = select(RetentionRun.id).join(RetentionRun.job).where(Job.state == JobState.QUEUED).limit(1)
+    queued = select(RunRow.id).join(RunRow.job).where(Job.state == JobState.QUEUED).limit(1)
     run_id = await session.scalar(queued)
     if run_id is None:
-        row = RetentionRun(job=Job(kind=JobKind.RETENTION, unit="stats", asked_by=created_by))
+        row = RunRow(job=Job(kind=JobKind.RETENTION, unit="stats", asked_by=created_by))
         session.add(row)
         await session.flush()
         run_id = row.id
     return await read_run(session, run_id)
 
 
-async def read_run(session: AsyncSession, run_id: int) -> RunRecord:
+async def read_run(session: AsyncSession, run_id: int) -> RetentionRun:
     """Return the run as it stands.
 
     Raises: NotFound
     """
-    query = select(RetentionRun).where(RetentionRun.id == run_id)
+    query = select(RunRow).where(RunRow.id == run_id)
     row = await session.scalar(query, execution_options={"populate_existing": True})
     if row is None:
         raise NotFound(f"There is no run {run_id} of retention", {"id": run_id})
-    return _to_record(row)
+    return _to_run(row)
 
 
-async def list_runs(session: AsyncSession) -> list[RunRecord]:
+async def list_runs(session: AsyncSession) -> list[RetentionRun]:
     """Return the newest runs, the newest first."""
-    query = select(RetentionRun).order_by(RetentionRun.id.desc()).limit(MAX_RUNS_LISTED)
+    query = select(RunRow).order_by(RunRow.id.desc()).limit(MAX_RUNS_LISTED)
     rows = await session.scalars(query, execution_options={"populate_existing": True})
-    return [_to_record(row) for row in rows]
+    return [_to_run(row) for row in rows]
 
 
 async def find_run(session: AsyncSession, job_id: int) -> int:
     """Return the id of the run of a job."""
-    return (await session.scalars(select(RetentionRun.id).where(RetentionRun.job_id == job_id))).one()
+    return (await session.scalars(select(RunRow.id).where(RunRow.job_id == job_id))).one()
 
 
 async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> None:
     """Count what was removed, in the transaction that removed it."""
     values = {
-        "n_samples": RetentionRun.n_samples + removed.n_samples,
-        "n_instances": RetentionRun.n_instances + removed.n_instances,
-        "n_chunks": RetentionRun.n_chunks + removed.n_chunks,
-        "n_chunk_bytes": RetentionRun.n_chunk_bytes + removed.n_chunk_bytes,
+        "n_samples": RunRow.n_samples + removed.n_samples,
+        "n_instances": RunRow.n_instances + removed.n_instances,
+        "n_chunks": RunRow.n_chunks + removed.n_chunks,
+        "n_chunk_bytes": RunRow.n_chunk_bytes + removed.n_chunk_bytes,
     }
-    await session.execute(update(RetentionRun).where(RetentionRun.id == run_id).values(values))
+    await session.execute(update(RunRow).where(RunRow.id == run_id).values(values))
 
 
-def _to_record(row: RetentionRun) -> RunRecord:
-    return RunRecord(
+def _to_run(row: RunRow) -> RetentionRun:
+    return RetentionRun(
         id=row.id,
         job_id=row.job_id,
         state=JobState(row.job.state),

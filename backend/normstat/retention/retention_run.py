@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.jobs.claims import Claim
 from normstat.retention import retention_rules
 from normstat.retention.chunk_removal import remove_chunks
-from normstat.retention.retention_rules import Removed, Rules, RunRecord
+from normstat.retention.retention_rules import Removed, RetentionRun, Rules
 from normstat.retention.sample_removal import delete_samples
 from normstat.rollups import rollup_rows
 from normstat.rollups.rollup_rows import Place
@@ -60,7 +60,7 @@ FIRST_OF_STREAMS: Final = """
 """
 
 
-async def apply_rules(sessions: Sessions, claim: Claim, *, now: datetime) -> RunRecord:
+async def apply_rules(sessions: Sessions, claim: Claim, *, now: datetime) -> RetentionRun:
     """Remove what the rules no longer keep at `now`. A stat that fails stops none of the others.
 
     Raises: JobStopped

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast, get_args
 
 from normstat.errors import NotFound, SpecError
 from normstat.stats.layout import LayoutError, parse_layout
 from normstat.stats.readers import READERS
-from normstat.stats.spec import Family, Field, Kind, Layout, Panel, Semantics, Shape, Spec, Stat, Storage, Worse
+from normstat.stats.spec import Family, Field, Kind, Layout, PanelInfo, Section, Semantics, Shape, Spec, Stat, Storage, Worse
 from normstat.stats.spec_defaults import complete_stat, usual_kind, usual_semantics
 from normstat.stats.spec_table import SpecTable, cut
 from normstat.stats.storage_rule import usual_storage
@@ -27,7 +27,7 @@ from normstat.stats.toml_text import parse_toml
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
 # What every table and its view have besides the stat's fields; see storage/stat_tables.py.
 RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
-SECTIONS: Final = ("cpu", "memory", "disk", "network", "process", "lock", "trace", "other")
+SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 # Over all stats of a file; sar has some 400.
 MAX_FIELDS: Final = 5000
 SYSTEMS: Final = ("linux", "sunos", "any")
@@ -333,11 +333,11 @@ def _field(raw: SpecTable) -> Field | Family:
     return family
 
 
-def _panel(raw: SpecTable, keys: Iterable[str]) -> Panel:
-    panel = Panel(
+def _panel(raw: SpecTable, keys: Iterable[str]) -> PanelInfo:
+    panel = PanelInfo(
         key=raw.string("key"),
         title=raw.string("title"),
-        section=raw.choice("section", SECTIONS),
+        section=cast("Section", raw.choice("section", SECTIONS)),
         fields=raw.texts("fields"),
         instances=raw.string("instances", ""),
         is_stacked=raw.flag("is_stacked"),

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Final
 
 from normstat.errors import BadRequest, shorten
+from normstat.field_docs import Documented
 from normstat.stats.catalogue import RESERVED_KEYS
 from normstat.stats.engine.header import slug, split_header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, NUMBER, SUFFIXES
@@ -68,24 +69,31 @@ class DraftRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftColumn:
-    """A column of numbers as it was understood."""
+class SpecDraftColumn(Documented):
+    """A column of numbers, as the draft interprets it."""
 
     key: str
     column: str
-    kind: Kind
+    kind: str
     unit: str
     decimals: int
-    storage: Storage
-    scale: int
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """The spec as text, and its columns."""
+class SpecDraft(Documented):
+    """A draft spec, to be corrected and added."""
 
     toml: str
-    columns: tuple[DraftColumn, ...]
+    columns: list[SpecDraftColumn]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """A column of numbers, and how the draft stores it."""
+
+    shown: SpecDraftColumn
+    storage: Storage
+    scale: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,7 @@ class SampleTable:
     has_times: bool
 
 
-def draft_spec(request: DraftRequest) -> Draft:
+def draft_spec(request: DraftRequest) -> SpecDraft:
     """Return the draft.
 
     Raises: BadRequest for a name that cannot be one, and for a sample in which no row of numbers is found
@@ -132,7 +140,8 @@ def draft_spec(request: DraftRequest) -> Draft:
     columns = tuple(_column(table, at, key, instance_at) for at, key in zip(value_at, keys, strict=True))
     labels = [table.names[at] for at in texts if at != instance_at]
     instance = "" if instance_at is None else table.names[instance_at]
-    return Draft("\n".join(_to_toml(request, table, columns, labels, instance)) + "\n", columns)
+    toml = "\n".join(_to_toml(request, table, columns, labels, instance)) + "\n"
+    return SpecDraft(toml, [column.shown for column in columns])
 
 
 def is_number(word: str) -> bool:
@@ -256,7 +265,7 @@ def _keys(names: Sequence[str]) -> tuple[str, ...]:
     return _distinct(tuple(f"{key}_value" if key in RESERVED_KEYS else key for key in keys))
 
 
-def _column(table: SampleTable, at: int, key: str, instance_at: int | None) -> DraftColumn:
+def _column(table: SampleTable, at: int, key: str, instance_at: int | None) -> StoredColumn:
     words = [row[at] for row in table.rows]
     numbers = [word for word in words if is_number(word)]
     plain = [number.rstrip("%").replace(",", ".") for number in numbers]
@@ -266,12 +275,14 @@ def _column(table: SampleTable, at: int, key: str, instance_at: int | None) -> D
     decimals = min(MAX_DECIMALS, max(map(len, tails), default=0))
     is_large = not decimals and not has_suffix and any(abs(float(number)) >= EXACT_LIMIT[Storage.FLOAT8] for number in plain)
     is_counter = not decimals and not has_suffix and not is_percent and _counts_up(table, at, instance_at)
-    return DraftColumn(
-        key=key,
-        column=table.names[at],
-        kind=Kind.PERCENT if is_percent else Kind.COUNTER if is_counter else Kind.GAUGE,
-        unit="%" if is_percent else "",
-        decimals=decimals,
+    return StoredColumn(
+        SpecDraftColumn(
+            key=key,
+            column=table.names[at],
+            kind=Kind.PERCENT if is_percent else Kind.COUNTER if is_counter else Kind.GAUGE,
+            unit="%" if is_percent else "",
+            decimals=decimals,
+        ),
         # A column that printed whole numbers so far may print others: float8 holds both, as long as they are not too large.
         storage=Storage.INT8 if is_large and all(INTEGER.fullmatch(number) for number in plain) else Storage.FLOAT8,
         scale=1024 if has_suffix else 0,
@@ -290,7 +301,7 @@ def _counts_up(table: SampleTable, at: int, instance_at: int | None) -> bool:
 
 
 def _to_toml(
-    request: DraftRequest, table: SampleTable, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str
+    request: DraftRequest, table: SampleTable, columns: Sequence[StoredColumn], labels: Sequence[str], instance: str
 ) -> Iterator[str]:
     tool = " ".join(_clean(request.tool).split())[:100] or request.name
     command = " ".join(_clean(request.command).split())[:1000] or tool
@@ -318,13 +329,15 @@ def _to_toml(
     yield f"title = {_quoted(tool)}"
     yield 'section = "other"'
     # Many instances with many columns each would be a thicket.
-    shown = [column.key for column in columns if column.kind is columns[0].kind][: 1 if instance else PANEL_FIELDS]
+    shown = [column.shown.key for column in columns if column.shown.kind == columns[0].shown.kind][
+        : 1 if instance else PANEL_FIELDS
+    ]
     yield f"fields = {_list(shown)}"
     yield f'instances = "{"top:10" if instance else ""}"'
 
 
 def _layout(
-    request: DraftRequest, table: SampleTable, columns: Sequence[DraftColumn], labels: Sequence[str], instance: str
+    request: DraftRequest, table: SampleTable, columns: Sequence[StoredColumn], labels: Sequence[str], instance: str
 ) -> Iterator[str]:
     missing = sorted({word for row in table.rows for word in row if word in MISSING})
     ignored = [f"^.{{0,{MIN_LENGTH - 1}}}$"]
@@ -335,7 +348,7 @@ def _layout(
         yield ""
         yield "[[layout.tables]]"
         yield f"stat = {_quoted(request.name)}"
-        yield f"header = {_list([*([instance] if instance else []), *(column.column for column in columns)])}"
+        yield f"header = {_list([*([instance] if instance else []), *(column.shown.column for column in columns)])}"
     else:
         yield "[layout]"
         yield f"stat = {_quoted(request.name)}"
@@ -360,21 +373,22 @@ def _header_pattern(header: str) -> str:
     return rf"^\s*{BLANKS.join(re.escape(word[:20]) for word in words[:PATTERN_WORDS])}"
 
 
-def _field(tool: str, column: DraftColumn) -> Iterator[str]:
+def _field(tool: str, column: StoredColumn) -> Iterator[str]:
+    shown = column.shown
     yield ""
     yield "[[stats.fields]]"
-    yield f"key = {_quoted(column.key)}"
-    yield f"column = {_quoted(column.column)}"
+    yield f"key = {_quoted(shown.key)}"
+    yield f"column = {_quoted(shown.column)}"
     yield 'group = ""'
-    yield f"unit = {_quoted(column.unit)}"
-    yield f'kind = "{column.kind}"'
+    yield f"unit = {_quoted(shown.unit)}"
+    yield f'kind = "{shown.kind}"'
     yield 'worse = "neither"'
-    if column.decimals:
-        yield f"decimals = {column.decimals}"
+    if shown.decimals:
+        yield f"decimals = {shown.decimals}"
     if column.scale:
         yield f"scale = {column.scale}"
     yield f'storage = "{column.storage}"'
-    yield f"help = {_quoted(f'{column.column} of {tool}.')}"
+    yield f"help = {_quoted(f'{shown.column} of {tool}.')}"
     yield f"source = {_quoted(tool)}"
 
 

@@ -7,7 +7,9 @@ of sample (one wide table in the store). `iostat -x` prints devices and CPU shar
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
+from normstat.field_docs import Documented
 from normstat.stats.pattern import compile_pattern
 
 
@@ -129,19 +131,20 @@ class Family:
         return compile_pattern(self, self.pattern).fullmatch(word) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A graph that the host page shows for a stat without being asked.
+Section = Literal["cpu", "memory", "disk", "network", "process", "lock", "trace", "other"]
 
-    `section` is cpu, memory, disk, network, process, lock, trace or other; `instances` is "" (one-row
-    stats), "all", "top:N" (the N with the highest mean of the first field in the window) or "only:NAME".
-    """
+
+@dataclass(frozen=True, slots=True)
+class PanelInfo(Documented):
+    """A graph that the host page shows by default."""
 
     key: str
     title: str
-    section: str
+    section: Section
     fields: tuple[str, ...]
     instances: str
+    """Empty (one-row stats), all, top:N (the N with the highest mean of the first field in the window) or only:NAME."""
+
     is_stacked: bool
 
 
@@ -153,7 +156,7 @@ class Stat:
     title: str
     instance_title: str
     fields: tuple[Field, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[PanelInfo, ...]
     families: tuple[Family, ...] = ()
     shape: Shape = Shape.TABLE
 

@@ -7,12 +7,17 @@ from typing import Final
 
 import psycopg
 from psycopg import sql
+from pydantic import TypeAdapter
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.errors import NotFound
+from normstat.field_docs import Documented
 from normstat.stats.records import Timing
-from normstat.storage.schema.job_models import OPEN_STATES, Import, ImportedFile, Job, JobKind, JobState
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
+from normstat.storage.schema.job_models import Import as ImportRow
+from normstat.storage.schema.job_models import ImportedFile as FileRow
 from normstat.storage.schema.models import Host, Load, StoredRejectedLine, Stream
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.storage.stat_tables import table_of
@@ -21,6 +26,75 @@ from normstat.window import Window
 MAX_REASONS: Final = 50
 COUNTED_DAYS: Final = timedelta(days=300)
 MAX_STEPS: Final = 64
+MAX_LISTED: Final = 200
+MAX_FILES_OF_LIST: Final = 200
+MAX_FILES: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonTotal(Documented):
+    """Why lines were rejected."""
+
+    reason: str
+    n: int
+    """Counts lines whose text is stored: at most 1000 per reason and stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile(Documented):
+    """What became of a file of an import."""
+
+    path: str
+    spec: str | None
+    """null: it was not loaded."""
+
+    stats: list[str]
+    n_reports: int
+    """The instants of the stat that has the most."""
+
+    n_samples: int
+    """All samples of the file, also those loaded earlier."""
+
+    n_samples_new: int
+    """Samples loaded by this import."""
+
+    n_rejected: int
+    reasons: list[ReasonTotal]
+    first_sample_at: datetime | None
+    last_sample_at: datetime | None
+    note: str
+    """Why it was not loaded, or what else there is to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Documented):
+    """A file that was uploaded, and what became of it."""
+
+    id: int
+    job_id: int
+    host: str
+    name: str
+    state: JobState
+    message: str
+    n_bytes: int
+    """Size of the upload until it is unpacked, then of the files to load."""
+
+    n_bytes_done: int
+    created_at: datetime
+    created_by: str
+    finished_at: datetime | None
+    files: list[ImportedFile]
+    """Loaded files first; at most 200 in a list of imports, 5000 of a single import."""
+
+    n_files: int
+    """Files that are done, also those not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportList(Documented):
+    """Imports, newest first; at most 200."""
+
+    imports: list[Import]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +118,13 @@ class LoadedStream:
     n_reports: int
     n_samples: int
     n_rejected: int
-    reasons: list[tuple[str, int]]
+    reasons: list[ReasonTotal]
     first_sample_at: datetime | None
     last_sample_at: datetime | None
     created_at: datetime
+
+
+FILE_ADAPTER: Final = TypeAdapter(ImportedFile)
 
 
 async def list_lengths(session: AsyncSession, host: str) -> dict[str, list[int]]:
@@ -101,7 +178,9 @@ async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spe
             .where(StoredRejectedLine.stream_id == stream.id)
             .group_by(StoredRejectedLine.reason)
         )
-        found = [(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MAX_REASONS))]
+        found = [
+            ReasonTotal(reason, n) for reason, n in await session.execute(reasons.order_by(func.count().desc()).limit(MAX_REASONS))
+        ]
     counts = [await _count_samples(sessions, stream, name) for name in stream.stat_names]
     return LoadedStream(
         stats=list(stream.stat_names),
@@ -160,68 +239,102 @@ async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stre
 # --- imports in the background ---
 
 
-async def add_import(session: AsyncSession, row: Import, *, n_bytes: int, asked_by: str) -> Import:
-    """Return a new import, queued."""
+async def add_import(session: AsyncSession, row: ImportRow, *, n_bytes: int, asked_by: str) -> Import:
+    """Queue a new import."""
     target = f"{row.host}: {row.name}"
     row.job = Job(kind=JobKind.IMPORT, target=target, n_total=n_bytes, unit="bytes", asked_by=asked_by)
     session.add(row)
     await session.flush()
     await session.refresh(row)
     await session.refresh(row.job)
-    return row
+    return _to_import(row, [])
 
 
-async def list_imports(session: AsyncSession, host: str | None, limit: int) -> Sequence[Import]:
-    """Return imports, the newest first."""
-    query = select(Import).order_by(Import.id.desc()).limit(limit)
-    return (await session.scalars(query if host is None else query.where(Import.host == host))).all()
+async def list_imports(session: AsyncSession, host: str | None) -> ImportList:
+    """Return the newest imports, of one host or of all."""
+    query = select(ImportRow).order_by(ImportRow.id.desc()).limit(MAX_LISTED)
+    rows = (await session.scalars(query if host is None else query.where(ImportRow.host == host))).all()
+    files = await _list_files(session, [row.id for row in rows], MAX_FILES_OF_LIST)
+    return ImportList([_to_import(row, files.get(row.id, [])) for row in rows])
 
 
-async def find_import(session: AsyncSession, import_id: int) -> Import | None:
-    """Return the import of that id. Missing: None when there is no such import."""
-    return await session.get(Import, import_id)
+async def read_import(session: AsyncSession, import_id: int) -> Import:
+    """Return an import with its files.
+
+    Raises: NotFound
+    """
+    row = await session.get(ImportRow, import_id)
+    if row is None:
+        raise NotFound(f"There is no import {import_id}", {"id": import_id})
+    files = await _list_files(session, [import_id], MAX_FILES)
+    return _to_import(row, files.get(import_id, []))
 
 
-async def list_files_of(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[Mapping[str, object]]]:
+async def _list_files(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[ImportedFile]]:
     """Return the outcomes of the files of each import in their order, loaded files first; at most `limit` of each import."""
-    is_note = ImportedFile.result["spec"].astext.is_(None)
-    place = func.row_number().over(partition_by=ImportedFile.import_id, order_by=[is_note, ImportedFile.position]).label("place")
-    numbered = select(ImportedFile.import_id, ImportedFile.result, place).where(ImportedFile.import_id.in_(import_ids)).subquery()
+    is_note = FileRow.result["spec"].astext.is_(None)
+    place = func.row_number().over(partition_by=FileRow.import_id, order_by=[is_note, FileRow.position]).label("place")
+    numbered = select(FileRow.import_id, FileRow.result, place).where(FileRow.import_id.in_(import_ids)).subquery()
     query = select(numbered.c.import_id, numbered.c.result).where(numbered.c.place <= limit)
-    found: dict[int, list[Mapping[str, object]]] = {}
+    found: dict[int, list[ImportedFile]] = {}
     for import_id, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
-        found.setdefault(import_id, []).append(result)
+        found.setdefault(import_id, []).append(FILE_ADAPTER.validate_python(result))
     return found
 
 
-async def list_unfinished(session: AsyncSession) -> Sequence[Import]:
+def _to_import(row: ImportRow, files: list[ImportedFile]) -> Import:
+    return Import(
+        id=row.id,
+        job_id=row.job_id,
+        host=row.host,
+        name=row.name,
+        state=JobState(row.job.state),
+        message=row.job.message,
+        n_bytes=row.job.n_total,
+        n_bytes_done=row.job.n_done,
+        created_at=row.job.queued_at,
+        created_by=row.job.asked_by,
+        finished_at=row.job.finished_at,
+        files=files,
+        n_files=row.n_files,
+    )
+
+
+async def list_unfinished(session: AsyncSession) -> Sequence[ImportRow]:
     """Return imports that are queued or run, the oldest first."""
-    query = select(Import).join(Import.job).where(Job.state.in_(OPEN_STATES)).order_by(Import.id)
+    query = select(ImportRow).join(ImportRow.job).where(Job.state.in_(OPEN_STATES)).order_by(ImportRow.id)
     return (await session.scalars(query, execution_options={"populate_existing": True})).all()
 
 
 async def list_stopped_files(session: AsyncSession) -> dict[int, str]:
     """Return the files of stopped imports that nobody has removed yet, by import."""
-    query = select(Import.id, Import.file_path).join(Import.job).where(Job.state == JobState.STOPPED, Import.file_path != "")
+    query = (
+        select(ImportRow.id, ImportRow.file_path)
+        .join(ImportRow.job)
+        .where(Job.state == JobState.STOPPED, ImportRow.file_path != "")
+    )
     return {row.id: row.file_path for row in await session.execute(query)}
 
 
 async def note_removed_files(session: WriteSession, import_ids: Sequence[int]) -> None:
     """Record that the files of these imports were removed."""
-    await session.execute(update(Import).where(Import.id.in_(import_ids)).values(file_path=""))
+    await session.execute(update(ImportRow).where(ImportRow.id.in_(import_ids)).values(file_path=""))
 
 
-async def add_files(session: WriteSession, import_id: int, files: Mapping[int, Mapping[str, object]]) -> None:
+async def add_files(session: WriteSession, import_id: int, files: Mapping[int, ImportedFile]) -> None:
     """Store the outcomes of files that are done, by their positions."""
     if files:
-        await session.execute(update(Import).where(Import.id == import_id).values(n_files=Import.n_files + len(files)))
-        rows = [{"import_id": import_id, "position": position, "result": result} for position, result in files.items()]
-        await session.execute(insert(ImportedFile), rows)
+        await session.execute(update(ImportRow).where(ImportRow.id == import_id).values(n_files=ImportRow.n_files + len(files)))
+        rows = [
+            {"import_id": import_id, "position": position, "result": FILE_ADAPTER.dump_python(file, mode="json")}
+            for position, file in files.items()
+        ]
+        await session.execute(insert(FileRow), rows)
 
 
 async def list_done(session: AsyncSession, import_id: int) -> frozenset[int]:
     """Return the positions of the files that are done already."""
-    return frozenset(await session.scalars(select(ImportedFile.position).where(ImportedFile.import_id == import_id)))
+    return frozenset(await session.scalars(select(FileRow.position).where(FileRow.import_id == import_id)))
 
 
 async def touch_imports(session: WriteSession, job_ids: Sequence[int]) -> None:
@@ -239,7 +352,7 @@ async def fail_abandoned(session: WriteSession, job_id: int, after: timedelta, m
 
 async def delete_import(session: AsyncSession, import_id: int) -> str | None:
     """Remove an import and its job; return the path of its file. Missing: None when there is no such import."""
-    row = await session.get(Import, import_id)
+    row = await session.get(ImportRow, import_id)
     if row is None:
         return None
     await session.execute(delete(Job).where(Job.id == row.job_id))

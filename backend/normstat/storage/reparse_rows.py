@@ -9,8 +9,10 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, Reparse
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
+from normstat.storage.schema.job_models import Reparse as ReparseRow
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.schema.retention_models import StreamChange
 from normstat.storage.session import WriteSession
@@ -31,7 +33,7 @@ class ReparseScope:
 
 
 @dataclass(frozen=True, slots=True)
-class ReparseRecord:
+class Reparse(Documented):
     """A reparse as it is now."""
 
     id: int
@@ -45,13 +47,28 @@ class ReparseRecord:
     n_streams: int
     n_streams_done: int
     n_bytes: int
+    """Size of the streams when it was queued."""
+
     n_bytes_done: int
     n_samples_before: int
+    """Of the streams that are done."""
+
     n_samples_after: int
+    """Of the streams that are done."""
+
     n_rejected_after: int
+    """Of the streams that are done."""
+
     created_at: datetime
     created_by: str
     finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReparseList(Documented):
+    """The newest reparses, newest first; at most 100."""
+
+    reparses: list[Reparse]
 
 
 def is_outdated() -> ColumnElement[bool]:
@@ -64,14 +81,14 @@ def is_outdated() -> ColumnElement[bool]:
     return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions), ~is_cut)
 
 
-async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by: str) -> ReparseRecord:
+async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by: str) -> Reparse:
     """Return a new, queued reparse, or the one of the same scope that is queued already.
 
     Raises: NotFound for an unknown host or stream; BadRequest for an unknown spec, and for a stream of another host or spec
     """
     host_id = await _require_scope(session, scope)
     same = {"host_id": host_id, "stream_id": scope.stream_id, "spec": scope.spec, "is_outdated_only": scope.is_outdated_only}
-    queued = select(Reparse.id).filter_by(**same).join(Reparse.job).where(Job.state == JobState.QUEUED).limit(1)
+    queued = select(ReparseRow.id).filter_by(**same).join(ReparseRow.job).where(Job.state == JobState.QUEUED).limit(1)
     known = await session.scalar(queued)
     if known is not None:
         return await read_reparse(session, known)
@@ -80,7 +97,7 @@ async def add_reparse(session: AsyncSession, scope: ReparseScope, *, created_by:
     if scope.stream_id is not None:
         of_host = await session.scalar(select(Stream.host_id).where(Stream.id == scope.stream_id))
     job = Job(kind=JobKind.REPARSE, host_id=of_host, target=_describe(scope), unit="bytes", asked_by=created_by)
-    row = Reparse(**same, newest_stream_id=newest, job=job)
+    row = ReparseRow(**same, newest_stream_id=newest, job=job)
     session.add(row)
     await session.flush()
     row.n_streams, job.n_total = (
@@ -102,23 +119,23 @@ def _describe(scope: ReparseScope) -> str:
     return ", ".join(filter(None, parts)) or "all streams"
 
 
-async def list_reparses(session: AsyncSession) -> list[ReparseRecord]:
-    """Return the newest reparses, the newest first."""
-    query = select(Reparse, Host.name).join(Host, Host.id == Reparse.host_id, isouter=True)
-    rows = await session.execute(query.order_by(Reparse.id.desc()).limit(MAX_LISTED))
-    return [_to_record(row, host) for row, host in rows]
+async def list_reparses(session: AsyncSession) -> ReparseList:
+    """Return the newest reparses."""
+    query = select(ReparseRow, Host.name).join(Host, Host.id == ReparseRow.host_id, isouter=True)
+    rows = await session.execute(query.order_by(ReparseRow.id.desc()).limit(MAX_LISTED))
+    return ReparseList([_to_reparse(row, host) for row, host in rows])
 
 
-async def read_reparse(session: AsyncSession, reparse_id: int) -> ReparseRecord:
+async def read_reparse(session: AsyncSession, reparse_id: int) -> Reparse:
     """Return the reparse.
 
     Raises: NotFound
     """
-    query = select(Reparse, Host.name).join(Host, Host.id == Reparse.host_id, isouter=True).where(Reparse.id == reparse_id)
+    query = select(ReparseRow, Host.name).join(Host, Host.id == ReparseRow.host_id, isouter=True).where(ReparseRow.id == reparse_id)
     found = (await session.execute(query, execution_options={"populate_existing": True})).one_or_none()
     if found is None:
         raise NotFound(f"There is no reparse {reparse_id}", {"id": reparse_id})
-    return _to_record(found[0], found[1])
+    return _to_reparse(found[0], found[1])
 
 
 async def stop_reparse(session: AsyncSession, reparse_id: int, message: str) -> None:
@@ -126,20 +143,20 @@ async def stop_reparse(session: AsyncSession, reparse_id: int, message: str) -> 
 
     Raises: NotFound
     """
-    row = await session.get(Reparse, reparse_id)
+    row = await session.get(ReparseRow, reparse_id)
     if row is None:
         raise NotFound(f"There is no reparse {reparse_id}", {"id": reparse_id})
     values = {"state": JobState.STOPPED, "message": message, "next_try_at": None, "finished_at": func.now()}
     await session.execute(update(Job).where(Job.id == row.job_id, Job.state.in_(OPEN_STATES)).values(values))
 
 
-async def find_reparse(session: AsyncSession, job_id: int) -> Reparse | None:
+async def find_reparse(session: AsyncSession, job_id: int) -> ReparseRow | None:
     """Return the reparse of a job. Missing: None when it was removed with its host or stream."""
-    query = select(Reparse).where(Reparse.job_id == job_id)
+    query = select(ReparseRow).where(ReparseRow.job_id == job_id)
     return await session.scalar(query, execution_options={"populate_existing": True})
 
 
-async def note_failure(session: WriteSession, reparse: Reparse, stream: Stream, text: str) -> None:
+async def note_failure(session: WriteSession, reparse: ReparseRow, stream: Stream, text: str) -> None:
     """Record that a stream could not be read again and kept its samples; the job's message names the first ones."""
     told = f"stream {stream.id} ({stream.spec} {shorten(stream.key)}): {text[:MAX_TEXT_LENGTH]}"
     message = case(
@@ -148,36 +165,36 @@ async def note_failure(session: WriteSession, reparse: Reparse, stream: Stream, 
         else_=Job.message,
     )
     await session.execute(update(Job).where(Job.id == reparse.job_id, Job.state == JobState.RUNNING).values(message=message))
-    await session.execute(update(Reparse).where(Reparse.id == reparse.id).values(last_stream_id=stream.id))
+    await session.execute(update(ReparseRow).where(ReparseRow.id == reparse.id).values(last_stream_id=stream.id))
 
 
-async def next_stream(session: AsyncSession, reparse: Reparse) -> Stream | None:
+async def next_stream(session: AsyncSession, reparse: ReparseRow) -> Stream | None:
     """Return the next stream that the reparse has to read."""
     query = select(Stream).where(*_streams_of(reparse), Stream.id > reparse.last_stream_id).order_by(Stream.id).limit(1)
     return await session.scalar(query, execution_options={"populate_existing": True})
 
 
 async def note_stream(
-    session: WriteSession, reparse: Reparse, stream_id: int, *, n_before: int, n_after: int, n_rejected: int
+    session: WriteSession, reparse: ReparseRow, stream_id: int, *, n_before: int, n_after: int, n_rejected: int
 ) -> None:
     """Record that a stream is done, in the transaction that replaced its samples."""
     counts = {
         "last_stream_id": stream_id,
-        "n_streams_done": Reparse.n_streams_done + 1,
-        "n_samples_before": Reparse.n_samples_before + n_before,
-        "n_samples_after": Reparse.n_samples_after + n_after,
-        "n_rejected_after": Reparse.n_rejected_after + n_rejected,
+        "n_streams_done": ReparseRow.n_streams_done + 1,
+        "n_samples_before": ReparseRow.n_samples_before + n_before,
+        "n_samples_after": ReparseRow.n_samples_after + n_after,
+        "n_rejected_after": ReparseRow.n_rejected_after + n_rejected,
     }
-    await session.execute(update(Reparse).where(Reparse.id == reparse.id).values(counts))
+    await session.execute(update(ReparseRow).where(ReparseRow.id == reparse.id).values(counts))
 
 
-async def bytes_behind(session: AsyncSession, reparse: Reparse) -> int:
+async def bytes_behind(session: AsyncSession, reparse: ReparseRow) -> int:
     """Return the number of bytes of the streams that are still to be read."""
     size = func.coalesce(func.sum(Stream.acked_offset - Stream.n_gap_bytes), 0)
     return await session.scalar(select(size).where(*_streams_of(reparse), Stream.id > reparse.last_stream_id)) or 0
 
 
-def _streams_of(reparse: Reparse) -> Sequence[ColumnElement[bool]]:
+def _streams_of(reparse: ReparseRow) -> Sequence[ColumnElement[bool]]:
     """Return those with bytes that there is a spec for, of the scope, not newer than the reparse."""
     conditions: list[ColumnElement[bool]] = [
         Stream.acked_offset > Stream.n_gap_bytes,
@@ -214,8 +231,8 @@ async def _require_scope(session: AsyncSession, scope: ReparseScope) -> int | No
     return host_id
 
 
-def _to_record(row: Reparse, host: str | None) -> ReparseRecord:
-    return ReparseRecord(
+def _to_reparse(row: ReparseRow, host: str | None) -> Reparse:
+    return Reparse(
         id=row.id,
         job_id=row.job_id,
         host=host,

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import zstandard
 from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
+from normstat.field_docs import Documented
 from normstat.storage.schema.baseline_models import SavedComparison
 
 MAX_LISTED: Final = 10_000
@@ -17,15 +18,24 @@ ZSTD_LEVEL: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class SavedComparisonRecord:
-    """A saved comparison without its result. `inputs`: the parameters of GET /comparison."""
+class SavedComparisonInfo(Documented):
+    """A saved comparison without its result."""
 
     id: int
     name: str
     note: str
-    inputs: Mapping[str, object]
+    inputs: dict[str, str | int | list[str] | None]
+    """The parameters of GET /comparison."""
+
     created_by: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SavedComparisonList(Documented):
+    """Saved comparisons, newest first."""
+
+    comparisons: list[SavedComparisonInfo]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,7 @@ class SavedComparisonDraft:
     created_by: str
 
 
-async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> SavedComparisonRecord:
+async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> SavedComparisonInfo:
     """Save a comparison."""
     saved = SavedComparison(
         name=draft.name,
@@ -53,13 +63,13 @@ async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> Sa
     return await read_saved(session, saved.id)
 
 
-async def list_saved(session: AsyncSession) -> list[SavedComparisonRecord]:
+async def list_saved(session: AsyncSession) -> SavedComparisonList:
     """Return all saved comparisons, newest first."""
     query = _query().order_by(SavedComparison.created_at.desc(), SavedComparison.id.desc()).limit(MAX_LISTED)
-    return [SavedComparisonRecord(*row) for row in await session.execute(query)]
+    return SavedComparisonList([SavedComparisonInfo(*row) for row in await session.execute(query)])
 
 
-async def read_saved(session: AsyncSession, id: int) -> SavedComparisonRecord:  # noqa: A002
+async def read_saved(session: AsyncSession, id: int) -> SavedComparisonInfo:  # noqa: A002
     """Return a saved comparison without its result.
 
     Raises: NotFound
@@ -67,7 +77,7 @@ async def read_saved(session: AsyncSession, id: int) -> SavedComparisonRecord:  
     row = (await session.execute(_query().where(SavedComparison.id == id))).one_or_none()
     if row is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
-    return SavedComparisonRecord(*row)
+    return SavedComparisonInfo(*row)
 
 
 async def read_saved_result(session: AsyncSession, id: int) -> bytes:  # noqa: A002
@@ -81,7 +91,7 @@ async def read_saved_result(session: AsyncSession, id: int) -> bytes:  # noqa: A
     return zstandard.ZstdDecompressor().decompress(packed)
 
 
-async def update_saved(session: AsyncSession, id: int, *, name: str | None, note: str | None) -> SavedComparisonRecord:  # noqa: A002
+async def update_saved(session: AsyncSession, id: int, *, name: str | None, note: str | None) -> SavedComparisonInfo:  # noqa: A002
     """Change the name or the note; the result never changes.
 
     Raises: NotFound
@@ -106,7 +116,7 @@ async def delete_saved(session: AsyncSession, id: int) -> None:  # noqa: A002
     await session.delete(saved)
 
 
-def _query() -> Select[int, str, str, dict[str, object], str, datetime]:
+def _query() -> Select[int, str, str, dict[str, Any], str, datetime]:
     """Select all columns but the result, which may have megabytes."""
     saved = SavedComparison
     return select(saved.id, saved.name, saved.note, saved.inputs, saved.created_by, saved.created_at)

@@ -136,6 +136,17 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, ru
     assert (await operator.get("/api/v1/imports", params={"host": "other"})).json() == {"imports": []}
 
 
+async def test_results_stored_by_an_earlier_version_are_read(operator: httpx.AsyncClient, running: None, state: AppState) -> None:
+    """It wrote +00:00 for Z."""
+    done = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
+    async with open_write_session(state.sessions) as session:
+        changed = await session.execute(
+            text("UPDATE imported_files SET result = replace(result::text, 'Z\"', '+00:00\"')::jsonb RETURNING result::text")
+        )
+        assert "+00:00" in changed.scalar_one()
+    assert (await operator.get(f"/api/v1/imports/{done['id']}")).json() == done
+
+
 async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operator: httpx.AsyncClient, running: None) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:xz") as archive:

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import parse_qs
 
@@ -11,11 +12,13 @@ import httpx
 import numpy as np
 import pytest
 import zstandard
+from pydantic import TypeAdapter
 from sqlalchemy import text, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.api.comparison_schemas import SavedComparison, SavedComparisonInfo, SavedComparisonList
 from normstat.auth.roles import Role
+from normstat.comparison.saved_format import SavedComparison
+from normstat.storage.saved_comparison_rows import SavedComparisonInfo, SavedComparisonList
 from normstat.storage.schema.baseline_models import SavedComparison as SavedRow
 from normstat.window import to_us
 from tests.api.people import People
@@ -63,7 +66,7 @@ async def operator(people: People, sessions: Sessions) -> httpx.AsyncClient:
 async def save(operator: httpx.AsyncClient, **change: object) -> SavedComparisonInfo:
     answer = await operator.post(f"{API}/comparisons", json={"name": "Burnt", "note": "Ask Kim.", "inputs": ASKED} | change)
     assert answer.status_code == 201, answer.text
-    return SavedComparisonInfo.model_validate(answer.json())
+    return TypeAdapter(SavedComparisonInfo).validate_python(answer.json())
 
 
 def without_time(page: str) -> str:
@@ -74,7 +77,7 @@ async def test_a_saved_comparison_outlives_what_it_was_made_from(operator: httpx
     info = await save(operator)
     assert (info.name, info.note, info.created_by, info.inputs) == ("Burnt", "Ask Kim.", "kim", ASKED)
     before = (await operator.get(f"{API}/comparisons/{info.id}")).json()
-    saved = SavedComparison.model_validate(before)
+    saved = TypeAdapter(SavedComparison).validate_python(before)
     assert saved.result.groups[0].field == "usr_pct"
     assert saved.result.groups[0].instances == [CPU]
     of_saved = {"comparison": info.id}
@@ -108,16 +111,17 @@ async def test_the_version_that_was_used_is_saved(operator: httpx.AsyncClient) -
 
 async def test_saved_comparisons_are_listed_renamed_and_deleted(operator: httpx.AsyncClient) -> None:
     first, second = await save(operator), await save(operator, name="Again", note="")
-    listed = SavedComparisonList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
+    listed = TypeAdapter(SavedComparisonList).validate_python((await operator.get(f"{API}/comparisons")).json()).comparisons
     assert listed == [second, first]
     renamed = await operator.patch(f"{API}/comparisons/{first.id}", json={"note": "It was the fan."})
-    assert SavedComparisonInfo.model_validate(renamed.json()) == first.model_copy(update={"note": "It was the fan."})
+    assert TypeAdapter(SavedComparisonInfo).validate_python(renamed.json()) == replace(first, note="It was the fan.")
     report = await operator.get(f"{API}/comparison/report.html", params={"comparison": first.id})
     assert "It was the fan." in report.text
     assert f"/comparison?saved={first.id}" in report.text
     assert (await operator.delete(f"{API}/comparisons/{second.id}")).status_code == 200
     assert [
-        saved.id for saved in SavedComparisonList.model_validate((await operator.get(f"{API}/comparisons")).json()).comparisons
+        saved.id
+        for saved in TypeAdapter(SavedComparisonList).validate_python((await operator.get(f"{API}/comparisons")).json()).comparisons
     ] == [first.id]
     for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
         assert_envelope(await operator.request(method, f"{API}/comparisons/{second.id}", json=body), 404, "not_found")

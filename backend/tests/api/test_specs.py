@@ -7,13 +7,17 @@ import json
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 
-from normstat.api.spec_schemas import Reparse, ReparseList, SpecDetail, SpecDraft, SpecInfo, SpecList, SpecPreview
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.ingest.reparse.reparse_worker import work_off
+from normstat.query.spec_lists import SpecDetail, SpecInfo, SpecList
 from normstat.stats.catalogue import built_in_catalogue, load_catalogue
+from normstat.stats.draft import SpecDraft
+from normstat.stats.preview import SpecPreview
+from normstat.storage.reparse_rows import Reparse, ReparseList
 from normstat.storage.session import open_write_session
 from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_time_spec, app_time_text, app_user_text
@@ -34,7 +38,7 @@ async def admin(people: People) -> httpx.AsyncClient:
 async def put(admin: httpx.AsyncClient, name: str, toml: str) -> SpecInfo:
     response = await admin.put(f"{API}/specs/{name}", json={"toml": toml})
     assert response.status_code == 200, response.text
-    return SpecInfo.model_validate(response.json())
+    return TypeAdapter(SpecInfo).validate_python(response.json())
 
 
 async def deliver(people: People, spec: str, data: bytes, *, key: str = "1", offset: int = 0) -> None:
@@ -48,10 +52,10 @@ async def deliver(people: People, spec: str, data: bytes, *, key: str = "1", off
 async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncClient, people: People) -> None:
     """dim_STAT's `app_time 10`."""
     wish = {"name": "app_time", "tool": "app_time", "command": "app_time 10", "sample": APP_TIME, "shape": "single"}
-    drafted = SpecDraft.model_validate((await admin.post(f"{API}/specs/draft", json=wish)).json())
+    drafted = TypeAdapter(SpecDraft).validate_python((await admin.post(f"{API}/specs/draft", json=wish)).json())
     assert [column.decimals for column in drafted.columns] == [2] * 6
     tried = {"toml": drafted.toml, "sample": APP_TIME}
-    preview = SpecPreview.model_validate((await admin.post(f"{API}/specs/preview", json=tried)).json())
+    preview = TypeAdapter(SpecPreview).validate_python((await admin.post(f"{API}/specs/preview", json=tried)).json())
     assert (preview.n_rows, preview.n_rejected, preview.n_lines) == (4, 0, {"sample": 4})
     assert [row.time for row in preview.rows] == [None] * 4
     assert list(preview.rows[0].values.values()) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
@@ -96,9 +100,9 @@ async def test_a_tool_of_several_lines_with_users_that_come_and_go(admin: httpx.
     """dim_STAT's `app_user 10`."""
     sample = app_user_text(5).decode()
     wish = {"name": "app_user", "sample": sample, "shape": "multi", "instance_column": "User"}
-    drafted = SpecDraft.model_validate((await admin.post(f"{API}/specs/draft", json=wish)).json())
+    drafted = TypeAdapter(SpecDraft).validate_python((await admin.post(f"{API}/specs/draft", json=wish)).json())
     assert [column.key for column in drafted.columns] == ["calls", "wait"]
-    preview = SpecPreview.model_validate(
+    preview = TypeAdapter(SpecPreview).validate_python(
         (await admin.post(f"{API}/specs/preview", json={"toml": drafted.toml, "sample": sample})).json()
     )
     assert [(row.instance, row.time is not None) for row in preview.rows[:3]] == [("user0", True), ("user0", True), ("user1", True)]
@@ -120,7 +124,7 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     await deliver(people, "app_user", app_user_text(20))
     changed = await put(admin, "app_user", APP_USER.replace('key = "wait"', 'key = "waited"'))
     assert (changed.version, changed.n_streams, changed.n_streams_outdated) == (2, 1, 1)
-    listed = SpecList.model_validate((await admin.get(f"{API}/specs")).json()).specs
+    listed = TypeAdapter(SpecList).validate_python((await admin.get(f"{API}/specs")).json()).specs
     assert next(spec for spec in listed if spec.name == "app_user") == changed
     accounts = (await admin.get(f"{API}/hosts/{HOST}/accounts")).json()
     assert [stream["is_outdated"] for stream in accounts["streams"]] == [True]
@@ -128,7 +132,7 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     async with await people.enter(Role.OPERATOR) as operator:
         wished = await operator.post(f"{API}/reparses", json={"spec": "app_user"})
         assert wished.status_code == 202, wished.text
-        reparse = Reparse.model_validate(wished.json())
+        reparse = TypeAdapter(Reparse).validate_python(wished.json())
         assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
             "queued",
             "app_user",
@@ -138,13 +142,13 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
         )
         assert reparse.n_bytes == len(app_user_text(20))
     assert await work_off(state.settings.database_url)
-    done = Reparse.model_validate((await admin.get(f"{API}/reparses/{reparse.id}")).json())
+    done = TypeAdapter(Reparse).validate_python((await admin.get(f"{API}/reparses/{reparse.id}")).json())
     assert (done.state, done.message, done.n_streams_done, done.n_bytes_done) == ("done", "", 1, reparse.n_bytes)
     assert done.n_samples_before == done.n_samples_after > 0
-    assert ReparseList.model_validate((await admin.get(f"{API}/reparses")).json()).reparses == [done]
+    assert TypeAdapter(ReparseList).validate_python((await admin.get(f"{API}/reparses")).json()).reparses == [done]
     exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_user"})).text
     assert exported.splitlines()[0] == "time,epoch,instance,calls,waited[ms]"
-    again = SpecDetail.model_validate((await admin.get(f"{API}/specs/app_user")).json())
+    again = TypeAdapter(SpecDetail).validate_python((await admin.get(f"{API}/specs/app_user")).json())
     assert (again.version, again.n_streams_outdated, again.toml) == (2, 0, APP_USER.replace('key = "wait"', 'key = "waited"'))
 
 
@@ -164,9 +168,9 @@ async def test_a_reparse_is_stopped(admin: httpx.AsyncClient, people: People, st
 
 
 async def test_built_in_specs_are_shown_and_never_changed(admin: httpx.AsyncClient) -> None:
-    specs = SpecList.model_validate((await admin.get(f"{API}/specs")).json()).specs
+    specs = TypeAdapter(SpecList).validate_python((await admin.get(f"{API}/specs")).json()).specs
     assert [spec.name for spec in specs] == sorted(built_in_catalogue().specs)
-    detail = SpecDetail.model_validate((await admin.get(f"{API}/specs/vmstat_linux")).json())
+    detail = TypeAdapter(SpecDetail).validate_python((await admin.get(f"{API}/specs/vmstat_linux")).json())
     assert detail.is_builtin
     assert 'name = "vmstat_linux"' in detail.toml
     refused = await admin.put(f"{API}/specs/vmstat_linux", json={"toml": detail.toml})
@@ -216,7 +220,7 @@ async def test_a_large_sample_is_taken_and_a_larger_one_refused(admin: httpx.Asy
     sample = app_user_text(50_000).decode()[: (1 << 20) - 30]
     sample = sample[: sample.rindex("\n") + 1]
     response = await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample})
-    preview = SpecPreview.model_validate(response.json())
+    preview = TypeAdapter(SpecPreview).validate_python(response.json())
     assert (len(preview.rows), preview.n_rejected) == (200, 0)
     assert preview.n_rows > 30_000
     assert_envelope(

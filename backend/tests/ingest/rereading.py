@@ -13,7 +13,7 @@ from normstat.jobs.claims import REPARSE_LOCK
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import ReparseRecord, ReparseScope
+from normstat.storage.reparse_rows import Reparse, ReparseScope
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
 from normstat.storage.user_specs import put_user_spec, refresh_catalogue
@@ -69,12 +69,12 @@ async def wish(sessions: Sessions, scope: ReparseScope | None = None) -> int:
         return (await reparse_rows.add_reparse(session, scope or ReparseScope(), created_by="admin")).id
 
 
-async def look(sessions: Sessions, reparse_id: int) -> ReparseRecord:
+async def look(sessions: Sessions, reparse_id: int) -> Reparse:
     async with open_read_session(sessions) as session:
         return await reparse_rows.read_reparse(session, reparse_id)
 
 
-async def reparse(sessions: Sessions, url: str, scope: ReparseScope | None = None) -> ReparseRecord:
+async def reparse(sessions: Sessions, url: str, scope: ReparseScope | None = None) -> Reparse:
     """Wishes for it, works it off, and gives how it ended."""
     reparse_id = await wish(sessions, scope)
     assert await work_off(url)

@@ -17,12 +17,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import BadRequest, DatabaseAway, NotFound
 from normstat.ingest.batching import Recording, ingest_request
 from normstat.ingest.imports import load
-from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
+from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.import_run import ImportSource, run_import
 from normstat.ingest.imports.unpacking import Stopped
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING
+from normstat.storage.import_rows import ImportedFile
 from normstat.storage.session import make_engine
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import Capture, captures
@@ -234,7 +235,7 @@ async def test_a_file_that_grew_behind_a_cut_line_loses_that_line_alone(
     assert first.n_rejected == 1
     assert second.n_samples == 48
     # Its beginning was refused as cut off; its rest is refused, not read as a row of its own.
-    assert [reason for reason, _ in second.reasons] == ["cut off: the last line has no newline and may be incomplete"]
+    assert [total.reason for total in second.reasons] == ["cut off: the last line has no newline and may be incomplete"]
     ((n_bytes,),) = query(database_url, "SELECT sum(v::bigint) FROM streams, jsonb_each_text(bytes_by_kind) AS b(k, v)")
     assert int(str(n_bytes)) == len(text)
 

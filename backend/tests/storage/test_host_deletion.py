@@ -17,7 +17,7 @@ from normstat.jobs.claims import REMOVAL_LOCK
 from normstat.query.host_lists import list_hosts
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.host_deletion import DeletionRecord
+from normstat.retention.host_deletion import HostDeletion
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Base
@@ -43,7 +43,7 @@ async def fill(engine: AsyncEngine) -> None:
         await agent.send_file(mpstat_text(20, 4), "mpstat_linux", "m")
 
 
-async def request(sessions: Sessions, name: str = "alpha") -> DeletionRecord:
+async def request(sessions: Sessions, name: str = "alpha") -> HostDeletion:
     async with open_write_session(sessions) as session:
         return await host_deletion.request_deletion(session, name, requested_by="anna")
 
@@ -51,6 +51,13 @@ async def request(sessions: Sessions, name: str = "alpha") -> DeletionRecord:
 async def names(sessions: Sessions) -> list[str]:
     async with open_read_session(sessions) as session:
         return [host.name for host in await list_hosts(session, START)]
+
+
+def host_of(url: str, deletion: HostDeletion) -> int:
+    """The id that the host had, and that its rows have until they are deleted."""
+    ((host_id,),) = query(url, f"SELECT host_id FROM host_deletions WHERE job_id = {deletion.job_id}")
+    assert isinstance(host_id, int)
+    return host_id
 
 
 def left_of(url: str, host_id: int) -> dict[str, int]:
@@ -82,9 +89,9 @@ async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessio
     assert await names(sessions) == ["beta"]
     assert await work_off_removals(database_url)
     async with open_read_session(sessions) as session:
-        (ended,) = await host_deletion.list_deletions(session)
+        (ended,) = (await host_deletion.list_deletions(session)).deletions
     assert (ended.state, ended.n_samples) == (JobState.DONE, n_samples)
-    assert left_of(database_url, record.host_id) == {}
+    assert left_of(database_url, host_of(database_url, record)) == {}
     assert query(database_url, "SELECT name FROM hosts") == [("beta",)]
     assert await export(engine, "beta") == other
 
@@ -105,10 +112,10 @@ async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessi
     assert await Agent(engine).send_file(text, key="new") == len(text)
     assert await names(sessions) == ["alpha", "beta"]
     assert await work_off_removals(database_url)
-    assert left_of(database_url, old.host_id) == {}
+    assert left_of(database_url, host_of(database_url, old)) == {}
     assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")[0] == ("alpha", 6)
     # The name again, while it is another host.
-    assert (await request(sessions)).host_id != old.host_id
+    assert host_of(database_url, await request(sessions)) != host_of(database_url, old)
 
 
 def start_deletion(url: str) -> subprocess.Popen[bytes]:
@@ -140,9 +147,9 @@ async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, se
     assert await names(sessions) == ["beta"]
     assert await work_off_removals(database_url)
     async with open_read_session(sessions) as session:
-        (ended,) = await host_deletion.list_deletions(session)
+        (ended,) = (await host_deletion.list_deletions(session)).deletions
     assert ended.state is JobState.DONE
-    assert left_of(database_url, ended.host_id) == {}
+    assert left_of(database_url, host_of(database_url, ended)) == {}
     # What was deleted before the kill counts, and once.
     assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1") == [("beta", 89)]
     assert ended.n_samples == 89 + query(database_url, "SELECT count(*) FROM samples.mpstat_linux")[0][0]

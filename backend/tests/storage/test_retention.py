@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.errors import BadRequest
 from normstat.jobs.claims import REMOVALS, open_claims_in
 from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
-from normstat.retention.retention_rules import RuleRequest, RunRecord
+from normstat.retention.retention_rules import RetentionRun, RuleRequest
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
@@ -42,7 +42,7 @@ async def fill(agent: Agent) -> None:
     await agent.send_file(mpstat_text(5, 9, start=FIRST), "mpstat_linux", "wide")
 
 
-async def apply(sessions: Sessions, *wishes: RuleRequest, now: datetime = NOW) -> RunRecord:
+async def apply(sessions: Sessions, *wishes: RuleRequest, now: datetime = NOW) -> RetentionRun:
     async with open_write_session(sessions) as session:
         await retention_rules.put_rules(session, wishes, updated_by="anna")
         run = await retention_rules.add_run(session, created_by="anna")

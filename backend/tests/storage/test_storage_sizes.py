@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.query.disk_usage import StorageMonitor, StorageRecord, build_record, read_storage_record
+from normstat.query.disk_usage import StorageInfo, StorageMonitor, build_info, read_storage_info
 from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
@@ -53,7 +53,7 @@ def day(at: datetime, n_bytes: int, *, first_at: datetime | None = None, first_b
 
 def test_growth_is_that_of_the_last_week() -> None:
     days = [day(NOW, 1000), day(NOW - 1.5 * DAY, 850), day(NOW - 2.5 * DAY, 800)]
-    record = build_record(SIZES, days, DiskSpace(free_bytes=8000, total_bytes=10_000), {"vmstat_linux": 4})
+    record = build_info(SIZES, days, DiskSpace(free_bytes=8000, total_bytes=10_000), {"vmstat_linux": 4})
     assert record.growth_bytes_per_day == pytest.approx(200 / 2.5)
     assert record.days_until_full == pytest.approx(100)
     assert [(part.part, part.bytes) for part in record.parts] == [
@@ -72,25 +72,25 @@ def test_growth_is_that_of_the_last_week() -> None:
 
 def test_within_the_first_day_growth_is_that_since_its_first_measurement() -> None:
     today = day(NOW, 1000, first_at=NOW - 0.25 * DAY, first_bytes=900)
-    record = build_record(SIZES, [today], None, {})
+    record = build_info(SIZES, [today], None, {})
     assert record.growth_bytes_per_day == pytest.approx(400)
     assert (record.days_until_full, record.disk.free_bytes, record.stats[0].bytes_per_value) == (None, None, None)
     assert (record.stats[0].bytes_per_day, record.hosts[0].bytes_per_day) == (None, None)
     # A quarter of an hour says nothing.
     early = replace(today, first_at=NOW - timedelta(minutes=15))
-    assert build_record(SIZES, [early], None, {}).growth_bytes_per_day is None
-    assert build_record(SIZES, [], None, {}).growth_bytes_per_day is None
+    assert build_info(SIZES, [early], None, {}).growth_bytes_per_day is None
+    assert build_info(SIZES, [], None, {}).growth_bytes_per_day is None
 
 
 def test_what_shrinks_is_never_full() -> None:
-    record = build_record(SIZES, [day(NOW - 2 * DAY, 3000)], DiskSpace(8000, 10_000), {})
+    record = build_info(SIZES, [day(NOW - 2 * DAY, 3000)], DiskSpace(8000, 10_000), {})
     assert record.growth_bytes_per_day == pytest.approx(-1000)
     assert record.days_until_full is None
 
 
-async def read(sessions: Sessions, url: str, folder: Path | None = None) -> StorageRecord:
+async def read(sessions: Sessions, url: str, folder: Path | None = None) -> StorageInfo:
     async with open_read_session(sessions) as session:
-        return await read_storage_record(session, url, folder)
+        return await read_storage_info(session, url, folder)
 
 
 async def test_sizes_of_what_is_there(

@@ -1076,14 +1076,17 @@ export interface components {
     };
     /**
      * BandInfo
-     * @description The band of a series, step by step; without steps, `reason` says why.
+     * @description The band of a series, step by step.
      */
     BandInfo: {
       /** Baseline */
       baseline: number;
       /** Is Seasonal */
       is_seasonal: boolean;
-      /** Reason */
+      /**
+       * Reason
+       * @description Why there is no band, or none by the hour.
+       */
       reason: string | null;
       /** Steps */
       steps: components["schemas"]["BandStep"][];
@@ -1094,12 +1097,15 @@ export interface components {
     };
     /**
      * BandStep
-     * @description The band in [start, end), in the field's unit; `n`: samples.
+     * @description The band in [start, end), in the unit of the field.
      */
     BandStep: {
       /** End Ms */
       end_ms: number;
-      /** N */
+      /**
+       * N
+       * @description Number of samples.
+       */
       n: number;
       /** P5 */
       p5: number;
@@ -2041,7 +2047,7 @@ export interface components {
     };
     /**
      * HostDeletion
-     * @description A host that is being deleted, or was; `n_samples` are deleted so far.
+     * @description A host that is being deleted, or was.
      */
     HostDeletion: {
       /** Finished At */
@@ -2052,7 +2058,10 @@ export interface components {
       job_id: number;
       /** Message */
       message: string;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description Deleted so far.
+       */
       n_samples: number;
       /**
        * Requested At
@@ -2065,7 +2074,7 @@ export interface components {
     };
     /**
      * HostDeletionList
-     * @description The newest deletions of hosts, the newest first.
+     * @description The newest deletions of hosts, newest first; at most 100.
      */
     HostDeletionList: {
       /** Deletions */
@@ -2247,10 +2256,13 @@ export interface components {
     };
     /**
      * HostStorage
-     * @description What is kept of a host; bytes and samples are estimates.
+     * @description Size of the data of a host; bytes and samples are estimates.
      */
     HostStorage: {
-      /** Bytes Per Day */
+      /**
+       * Bytes Per Day
+       * @description Growth; null until it is known.
+       */
       bytes_per_day: number | null;
       /** Chunk Bytes */
       chunk_bytes: number;
@@ -2267,9 +2279,7 @@ export interface components {
     };
     /**
      * Import
-     * @description A file that was handed over. `n_bytes` is its size until it is unpacked, then what is to be loaded of it.
-     *
-     *     `n_files` are done; `files` may be fewer: those that were loaded first, and at most 200 in a list of imports, 5000 in one alone.
+     * @description A file that was uploaded, and what became of it.
      */
     Import: {
       /**
@@ -2279,7 +2289,10 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
-      /** Files */
+      /**
+       * Files
+       * @description Loaded files first; at most 200 in a list of imports, 5000 of a single import.
+       */
       files: components["schemas"]["ImportedFile"][];
       /** Finished At */
       finished_at: string | null;
@@ -2291,11 +2304,17 @@ export interface components {
       job_id: number;
       /** Message */
       message: string;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Size of the upload until it is unpacked, then of the files to load.
+       */
       n_bytes: number;
       /** N Bytes Done */
       n_bytes_done: number;
-      /** N Files */
+      /**
+       * N Files
+       * @description Files that are done, also those not listed.
+       */
       n_files: number;
       /** Name */
       name: string;
@@ -2303,7 +2322,7 @@ export interface components {
     };
     /**
      * ImportList
-     * @description Imports, the newest first; at most 200.
+     * @description Imports, newest first; at most 200.
      */
     ImportList: {
       /** Imports */
@@ -2311,9 +2330,7 @@ export interface components {
     };
     /**
      * ImportedFile
-     * @description What became of a file. `spec` is null where it was not loaded; `note` says why, or what else is to be known of it.
-     *
-     *     `n_samples` are there now, `n_samples_new` of them by this import; `n_reports` counts the instants of the stat with the most.
+     * @description What became of a file of an import.
      */
     ImportedFile: {
       /** First Sample At */
@@ -2322,19 +2339,34 @@ export interface components {
       last_sample_at: string | null;
       /** N Rejected */
       n_rejected: number;
-      /** N Reports */
+      /**
+       * N Reports
+       * @description The instants of the stat that has the most.
+       */
       n_reports: number;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description All samples of the file, also those loaded earlier.
+       */
       n_samples: number;
-      /** N Samples New */
+      /**
+       * N Samples New
+       * @description Samples loaded by this import.
+       */
       n_samples_new: number;
-      /** Note */
+      /**
+       * Note
+       * @description Why it was not loaded, or what else there is to know.
+       */
       note: string;
       /** Path */
       path: string;
       /** Reasons */
       reasons: components["schemas"]["ReasonTotal"][];
-      /** Spec */
+      /**
+       * Spec
+       * @description null: it was not loaded.
+       */
       spec: string | null;
       /** Stats */
       stats: string[];
@@ -2650,12 +2682,15 @@ export interface components {
     };
     /**
      * PanelInfo
-     * @description A graph shown by default on the host page.
+     * @description A graph that the host page shows by default.
      */
     PanelInfo: {
       /** Fields */
       fields: string[];
-      /** Instances */
+      /**
+       * Instances
+       * @description Empty (one-row stats), all, top:N (the N with the highest mean of the first field in the window) or only:NAME.
+       */
       instances: string;
       /** Is Stacked */
       is_stacked: boolean;
@@ -2735,10 +2770,13 @@ export interface components {
     };
     /**
      * ReasonTotal
-     * @description Why lines were rejected. `n` counts those whose texts are kept: at most 1000 of a reason and stream.
+     * @description Why lines were rejected.
      */
     ReasonTotal: {
-      /** N */
+      /**
+       * N
+       * @description Counts lines whose text is stored: at most 1000 per reason and stream.
+       */
       n: number;
       /** Reason */
       reason: string;
@@ -2794,7 +2832,7 @@ export interface components {
     };
     /**
      * Reparse
-     * @description A reparse. `n_bytes`: size when it was queued; samples and rejected lines are those of the finished streams.
+     * @description A reparse as it is now.
      */
     Reparse: {
       /**
@@ -2816,15 +2854,27 @@ export interface components {
       job_id: number;
       /** Message */
       message: string;
-      /** N Bytes */
+      /**
+       * N Bytes
+       * @description Size of the streams when it was queued.
+       */
       n_bytes: number;
       /** N Bytes Done */
       n_bytes_done: number;
-      /** N Rejected After */
+      /**
+       * N Rejected After
+       * @description Of the streams that are done.
+       */
       n_rejected_after: number;
-      /** N Samples After */
+      /**
+       * N Samples After
+       * @description Of the streams that are done.
+       */
       n_samples_after: number;
-      /** N Samples Before */
+      /**
+       * N Samples Before
+       * @description Of the streams that are done.
+       */
       n_samples_before: number;
       /** N Streams */
       n_streams: number;
@@ -2869,12 +2919,18 @@ export interface components {
     Resolution: "raw" | "envelope";
     /**
      * Retention
-     * @description The rules, that for all others first, and the newest runs, the newest first.
+     * @description The rules, and their newest runs.
      */
     Retention: {
-      /** Rules */
+      /**
+       * Rules
+       * @description The rule for all other stats first.
+       */
       rules: components["schemas"]["RetentionRule"][];
-      /** Runs */
+      /**
+       * Runs
+       * @description Newest first.
+       */
       runs: components["schemas"]["RetentionRun"][];
     };
     /**
@@ -2890,11 +2946,20 @@ export interface components {
      * @description A rule, and who changed it last.
      */
     RetentionRule: {
-      /** Chunks Days */
+      /**
+       * Chunks Days
+       * @description null: raw bytes are kept for ever.
+       */
       chunks_days: number | null;
-      /** Samples Days */
+      /**
+       * Samples Days
+       * @description null: samples are kept for ever.
+       */
       samples_days: number | null;
-      /** Stat */
+      /**
+       * Stat
+       * @description null: all stats without a rule of their own.
+       */
       stat: string | null;
       /**
        * Updated At
@@ -2918,9 +2983,7 @@ export interface components {
     };
     /**
      * RetentionRun
-     * @description One application of the rules, at night or on request, and what it removed.
-     *
-     *     `n_chunk_bytes` counts raw bytes as the hosts sent them; `message` says why it failed.
+     * @description One application of the rules, at night or on request, and what it removed so far.
      */
     RetentionRun: {
       /**
@@ -2936,9 +2999,15 @@ export interface components {
       id: number;
       /** Job Id */
       job_id: number;
-      /** Message */
+      /**
+       * Message
+       * @description Why it failed.
+       */
       message: string;
-      /** N Chunk Bytes */
+      /**
+       * N Chunk Bytes
+       * @description Raw bytes as the hosts sent them.
+       */
       n_chunk_bytes: number;
       /** N Chunks */
       n_chunks: number;
@@ -3014,7 +3083,10 @@ export interface components {
       created_by: string;
       /** Id */
       id: number;
-      /** Inputs */
+      /**
+       * Inputs
+       * @description The parameters of GET /comparison.
+       */
       inputs: { [key: string]: string | number | string[] | null };
       /** Name */
       name: string;
@@ -3038,7 +3110,7 @@ export interface components {
     };
     /**
      * SavedComparisonInfo
-     * @description A saved comparison without its result. `inputs`: the parameters of GET /comparison.
+     * @description A saved comparison without its result.
      */
     SavedComparisonInfo: {
       /**
@@ -3050,7 +3122,10 @@ export interface components {
       created_by: string;
       /** Id */
       id: number;
-      /** Inputs */
+      /**
+       * Inputs
+       * @description The parameters of GET /comparison.
+       */
       inputs: { [key: string]: string | number | string[] | null };
       /** Name */
       name: string;
@@ -3246,13 +3321,19 @@ export interface components {
      * @description A spec with its text.
      */
     SpecDetail: {
-      /** Disabled Reason */
+      /**
+       * Disabled Reason
+       * @description Why a user spec can no longer be read; its streams are stored unread until it is corrected. Empty otherwise.
+       */
       disabled_reason: string;
       /** Is Builtin */
       is_builtin: boolean;
       /** N Streams */
       n_streams: number;
-      /** N Streams Outdated */
+      /**
+       * N Streams Outdated
+       * @description Streams whose samples were read with another version of the spec; a reparse reads them again.
+       */
       n_streams_outdated: number;
       /** Name */
       name: string;
@@ -3314,18 +3395,22 @@ export interface components {
     };
     /**
      * SpecInfo
-     * @description A spec. `n_streams_outdated` streams have samples read with another version of it; a reparse reads them again.
-     *
-     *     `disabled_reason`: why a user spec cannot be read any more; its streams are stored until it is corrected. Empty otherwise.
+     * @description A spec, and how many streams use it.
      */
     SpecInfo: {
-      /** Disabled Reason */
+      /**
+       * Disabled Reason
+       * @description Why a user spec can no longer be read; its streams are stored unread until it is corrected. Empty otherwise.
+       */
       disabled_reason: string;
       /** Is Builtin */
       is_builtin: boolean;
       /** N Streams */
       n_streams: number;
-      /** N Streams Outdated */
+      /**
+       * N Streams Outdated
+       * @description Streams whose samples were read with another version of the spec; a reparse reads them again.
+       */
       n_streams_outdated: number;
       /** Name */
       name: string;
@@ -3350,18 +3435,33 @@ export interface components {
     };
     /**
      * SpecPreview
-     * @description At most 200 rows and rejected lines, of `n_rows` and `n_rejected`; `n_lines` counts all lines by kind.
+     * @description What a spec reads in a sample.
      */
     SpecPreview: {
-      /** N Lines */
+      /**
+       * N Lines
+       * @description All lines, by kind.
+       */
       n_lines: { [key: string]: number };
-      /** N Rejected */
+      /**
+       * N Rejected
+       * @description All rejected lines, also those not listed.
+       */
       n_rejected: number;
-      /** N Rows */
+      /**
+       * N Rows
+       * @description All rows, also those not listed.
+       */
       n_rows: number;
-      /** Rejected */
+      /**
+       * Rejected
+       * @description At most 200.
+       */
       rejected: components["schemas"]["SpecPreviewLine"][];
-      /** Rows */
+      /**
+       * Rows
+       * @description At most 200.
+       */
       rows: components["schemas"]["SpecPreviewRow"][];
     };
     /**
@@ -3388,14 +3488,17 @@ export interface components {
     };
     /**
      * SpecPreviewRow
-     * @description A sample as it would be read; `time` null: unknown, so ingest would reject the line.
+     * @description A sample as it would be read.
      */
     SpecPreviewRow: {
       /** Instance */
       instance: string;
       /** Stat */
       stat: string;
-      /** Time */
+      /**
+       * Time
+       * @description null: unknown, or outside the years 1970 to 2199, so ingest would reject the line.
+       */
       time: string | null;
       /** Values */
       values: { [key: string]: number | null };
@@ -3501,18 +3604,30 @@ export interface components {
     };
     /**
      * StatStorage
-     * @description What the samples of a stat take on disk; `n_samples` and `n_values` are estimates.
+     * @description Size of the samples of a stat.
      */
     StatStorage: {
-      /** Bytes Per Day */
+      /**
+       * Bytes Per Day
+       * @description Growth; null until it is known.
+       */
       bytes_per_day: number | null;
-      /** Bytes Per Value */
+      /**
+       * Bytes Per Value
+       * @description null without samples.
+       */
       bytes_per_value: number | null;
       /** Index Bytes */
       index_bytes: number;
-      /** N Samples */
+      /**
+       * N Samples
+       * @description An estimate.
+       */
       n_samples: number;
-      /** N Values */
+      /**
+       * N Values
+       * @description An estimate.
+       */
       n_values: number;
       /** Stat */
       stat: string;
@@ -3536,17 +3651,20 @@ export interface components {
     /**
      * StorageInfo
      * @description What the database takes on disk, measured at most once a minute.
-     *
-     *     Growth is that of the last week (null: not known yet), and `days_until_full` what it means for the free space (null: the disk is
-     *     not known, or the database does not grow).
      */
     StorageInfo: {
       /** Database Bytes */
       database_bytes: number;
-      /** Days Until Full */
+      /**
+       * Days Until Full
+       * @description null when the free space is unknown, or the database does not grow.
+       */
       days_until_full: number | null;
       disk: components["schemas"]["DiskInfo"];
-      /** Growth Bytes Per Day */
+      /**
+       * Growth Bytes Per Day
+       * @description Growth during the last week; null until it is known.
+       */
       growth_bytes_per_day: number | null;
       /** Hosts */
       hosts: components["schemas"]["HostStorage"][];
@@ -3567,12 +3685,15 @@ export interface components {
     };
     /**
      * StoragePart
-     * @description What one sort of data takes on disk: samples, chunks (raw bytes), rollups, other.
+     * @description Size of one kind of data.
      */
     StoragePart: {
       /** Bytes */
       bytes: number;
-      /** Part */
+      /**
+       * Part
+       * @description samples, chunks (raw bytes), rollups, or other.
+       */
       part: string;
     };
     /**

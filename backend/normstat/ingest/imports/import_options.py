@@ -1,7 +1,7 @@
-"""What a person says of files that are imported, and what comes out of it."""
+"""What a person says of files that are imported."""
 
 import datetime as dt
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from normstat.errors import BadRequest, shorten
@@ -28,23 +28,6 @@ class ImportOptions:
     interval_us: int | None = None
     spec: str | None = None
     takes_date_from_mtime: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedFile:
-    """What became of one file. `n_samples` are there now, `n_samples_new` of them since this import; `note` is the rest."""
-
-    path: str
-    spec: str | None = None
-    stats: list[str] = field(default_factory=list)
-    n_reports: int = 0
-    n_samples: int = 0
-    n_samples_new: int = 0
-    n_rejected: int = 0
-    reasons: list[tuple[str, int]] = field(default_factory=list)
-    first_sample_at: dt.datetime | None = None
-    last_sample_at: dt.datetime | None = None
-    note: str = ""
 
 
 def check_options(

@@ -11,8 +11,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Final
@@ -23,11 +22,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import NormstatError, NoSpace
-from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
+from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.import_run import ImportSource, run_import
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
 from normstat.storage import import_rows
+from normstat.storage.import_rows import ImportedFile
 from normstat.storage.schema.job_models import Import
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import to_us
@@ -210,7 +210,7 @@ class _Progress:
         self._sessions = sessions
         self._claim = claim
         self._import_id = import_id
-        self._files: dict[int, Mapping[str, object]] = {}
+        self._files: dict[int, ImportedFile] = {}
         self._n_bytes: int | None = None
         self._n_bytes_done = 0
         self._noted_at = 0.0
@@ -228,7 +228,7 @@ class _Progress:
 
     async def done(self, position: int, file: ImportedFile) -> None:
         """Report the outcome of a file."""
-        self._files[position] = to_json(file)
+        self._files[position] = file
         await self._note()
 
     async def _note(self) -> None:
@@ -246,15 +246,6 @@ class _Progress:
             await self._claim.report(session, n_done=self._n_bytes_done, **total)
             await import_rows.add_files(session, self._import_id, files)
         self._noted_at = time.monotonic()
-
-
-def to_json(file: ImportedFile) -> dict[str, object]:
-    """Return the result as the body that the API shows."""
-    plain = asdict(file)
-    for key in ("first_sample_at", "last_sample_at"):
-        plain[key] = plain[key].isoformat() if plain[key] is not None else None
-    plain["reasons"] = [{"reason": reason, "n": n} for reason, n in file.reasons]
-    return plain
 
 
 def _find_here(paths: Iterable[str]) -> set[str]:

@@ -12,13 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, NormstatError, shorten
 from normstat.ingest.imports.archives import walk_file
-from normstat.ingest.imports.import_options import ImportedFile, ImportOptions
-from normstat.ingest.imports.load import Loader, Pieces
+from normstat.ingest.imports.import_options import ImportOptions
+from normstat.ingest.imports.load import Loader, Pieces, empty_result
 from normstat.ingest.imports.scan import Found, Survey
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.ingest.transaction import HOST_NAME
 from normstat.stats.catalogue import require_spec
-from normstat.storage.import_rows import list_lengths
+from normstat.storage.import_rows import ImportedFile, list_lengths
 from normstat.storage.session import make_sessions, open_read_session
 from normstat.storage.user_specs import reload_user_specs
 
@@ -130,7 +130,7 @@ class _Run:
                 roots.setdefault(file.root, []).append(position)
             else:
                 name = file.spec.name if file.spec is not None else None
-                await self._watch.done(position, ImportedFile(file.path, name, note=file.look.note))
+                await self._watch.done(position, empty_result(file.path, name, file.look.note))
         for root, positions in roots.items():
             await self._load_root(root, positions)
 
@@ -143,12 +143,12 @@ class _Run:
                 try:
                     result = await self._load_file(file, members)
                 except (Unreadable, TooMuch, OSError) as trouble:
-                    result = ImportedFile(file.path, note=f"the second reading failed: {trouble}")
+                    result = empty_result(file.path, None, f"the second reading failed: {trouble}")
                 except NormstatError as trouble:
                     if trouble.status == 503:
                         raise
                     log.warning("import_file_failed", host=self._job.host, code=trouble.code, error=trouble.message)
-                    result = ImportedFile(file.path, note=f"not loaded, or not all of it: {trouble.message}")
+                    result = empty_result(file.path, None, f"not loaded, or not all of it: {trouble.message}")
                 await self._watch.done(position, result)
         finally:
             await asyncio.to_thread(members.close)

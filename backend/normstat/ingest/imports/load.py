@@ -18,12 +18,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import DatabaseAway, TooLarge
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.imports.detect import command_of
-from normstat.ingest.imports.import_options import ImportedFile
 from normstat.ingest.imports.scan import Found
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.stats.records import Timing
 from normstat.storage import import_rows
-from normstat.storage.import_rows import LoadedStream
+from normstat.storage.import_rows import ImportedFile, LoadedStream
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 
 log = structlog.get_logger()
@@ -216,7 +215,7 @@ def to_result(found: Found, stream: LoadedStream | None, n_before: int, note: st
     """Return the row of the result table."""
     assert found.spec is not None
     if stream is None:
-        return ImportedFile(found.path, found.spec.name, note=note)
+        return empty_result(found.path, found.spec.name, note)
     return ImportedFile(
         path=found.path,
         spec=found.spec.name,
@@ -228,5 +227,22 @@ def to_result(found: Found, stream: LoadedStream | None, n_before: int, note: st
         reasons=stream.reasons,
         first_sample_at=stream.first_sample_at,
         last_sample_at=stream.last_sample_at,
+        note=note,
+    )
+
+
+def empty_result(path: str, spec: str | None, note: str) -> ImportedFile:
+    """Return the row of a file without samples."""
+    return ImportedFile(
+        path=path,
+        spec=spec,
+        stats=[],
+        n_reports=0,
+        n_samples=0,
+        n_samples_new=0,
+        n_rejected=0,
+        reasons=[],
+        first_sample_at=None,
+        last_sample_at=None,
         note=note,
     )

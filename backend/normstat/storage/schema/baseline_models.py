@@ -1,6 +1,7 @@
 """The tables of baselines, exclusions, mutes, profiles and saved comparisons."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ForeignKey, Identity, Integer, LargeBinary, SmallInteger, Text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
@@ -110,7 +111,7 @@ class SavedComparison(Base):
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     name: Mapped[str]
     note: Mapped[str] = mapped_column(server_default="")
-    inputs: Mapped[dict[str, object]] = mapped_column(JSONB)
+    inputs: Mapped[dict[str, Any]] = mapped_column(JSONB)
     result: Mapped[bytes] = mapped_column(LargeBinary)
     created_by: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
