@@ -26,7 +26,7 @@ JOBS ?= 3
 YIELD := nice -n 10
 
 .PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	test-fast test-attack test-backend test-agent test-up test-page test-e2e screenshot golden gen lock bench bench-compare clean
+	test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,7 +115,7 @@ test: test-deps ## everything; installs what it needs where it may
 	@echo "all tests passed"
 
 # The longest first.
-test-stages: test-databases page test-backend test-agent check-page test-e2e check-backend test-up test-page
+test-stages: test-databases page test-backend test-agent check-page test-e2e check-backend test-schema test-up test-page
 
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
@@ -126,7 +126,7 @@ test-databases: $(VENV)/.made
 
 # Many of its tests wait for servers and clocks: two workers more than there are cores.
 test-backend: setup-dev page test-databases
-	@cd backend && $(YIELD) ../$(BIN)/pytest -n $$(($$(nproc) + 2)) --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(AGENT_ATTACKS:%=--ignore %)
+	@cd backend && $(YIELD) ../$(BIN)/pytest -n $$(($$(nproc) + 2)) --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
 
 # Attacks on the agent wait for it, under each shell.
 AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users.py
@@ -134,6 +134,12 @@ AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users
 # These mostly wait: many workers.
 test-agent: $(VENV)/.dev
 	@cd backend && ../$(BIN)/pytest -n 8 --dist worksteal -m "not heavy" tests/agent $(AGENT_ATTACKS)
+
+# Requests that are made from the OpenAPI document. To make them takes long, and each worker would do it for itself.
+SCHEMA_TESTS := tests/api/test_schema.py
+
+test-schema: $(VENV)/.dev test-databases
+	@cd backend && ../$(BIN)/pytest $(SCHEMA_TESTS)
 
 test-up: setup-dev page test-databases
 	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e

@@ -42,8 +42,9 @@ async def test_reads_that_hang_keep_nobody_else_from_the_database(
         with psycopg.connect(database_url) as other:
             other.execute("LOCK TABLE baselines IN ACCESS EXCLUSIVE MODE")
             hanging = [asyncio.create_task(viewer.get("/api/v1/baselines")) for _ in range(N_CONNECTIONS)]
-            while state.engine.pool.checkedout() < N_CONNECTIONS:  # type: ignore[attr-defined]  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            # They hold connections before, too, to look up who asks.
+            while _count_waiting(database_url) < N_CONNECTIONS:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
             assert_envelope(await viewer.get("/api/v1/hosts"), 503, "database_away")
             for _ in range(5):
                 assert (await viewer.get("/api/v1/health")).status_code == 200
@@ -52,3 +53,12 @@ async def test_reads_that_hang_keep_nobody_else_from_the_database(
         assert [answer.status_code for answer in await asyncio.gather(*hanging)] == [200] * N_CONNECTIONS
         assert (await viewer.get("/api/v1/hosts")).status_code == 200
     await state.close()
+
+
+def _count_waiting(database_url: str) -> int:
+    """Return how many queries wait for a lock in the database."""
+    with psycopg.connect(database_url) as connection:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        row = connection.execute(query).fetchone()
+        assert row is not None
+        return int(row[0])
