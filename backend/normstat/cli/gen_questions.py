@@ -12,7 +12,7 @@ A comparison says what differs; these are the questions that it suggests to ask 
 *means* (CPU time in the kernel, spins on mutexes), not by the tool that printed it, together with the host's other findings. The
 questions that fit come with commands for the host's system, with the finding's own CPU, process, disk, interface or mount point.
 
-This page is generated from `backend/normstat/comparison/next_questions/questions.toml` by `make gen`: change the file, not the page.
+This page is generated from `backend/normstat/comparison/next_questions/questions.toml` by `make gen`: change that file.
 A finding shows at most three questions, those with the most conditions first. Sections of manual pages are those of illumos and
 Solaris 11.4; older Solaris has most of them in 1M. *(root)*: needs root, or the privileges named in the manual page. All
 commands only observe, but observing costs: `truss` and `strace` slow a process down many times, `pstack`, `pfiles` and `mdb -p`

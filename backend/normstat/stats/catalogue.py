@@ -43,7 +43,7 @@ StatTables = Mapping[str, Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class UserSpecText:
-    """A spec that a user added, as text; `version` is counted by the store, whatever the text says."""
+    """A spec that a user added, as text; `version` is counted by the store, independent of the text."""
 
     name: str
     toml: str
@@ -54,7 +54,7 @@ class UserSpecText:
 class Catalogue:
     """All specs by name, and all stats by name with the spec that yields them.
 
-    `user_specs` are the names of those that users added, `revision` tells one state of these from another ("": none), `troubles`
+    `user_specs` are the names of those that users added, `revision` identifies their state ("": none), `troubles`
     says why which of them is disabled.
     """
 
@@ -109,7 +109,7 @@ def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[
         except SpecError as trouble:
             troubles[item.name] = trouble.message
         except FAILURES as trouble:
-            # Whatever an older version let in, the server must start.
+            # The server must start, even if an older version accepted a bad spec.
             troubles[item.name] = f"{item.name}.toml: cannot be read: {type(trouble).__name__}"
     names = frozenset(specs.keys() - built_in.specs.keys())
     is_new = bool(names or troubles or revision)

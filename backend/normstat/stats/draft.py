@@ -24,7 +24,7 @@ from normstat.stats.spec import Kind, Storage
 
 MAX_BYTES: Final = 1 << 20
 MAX_COLUMNS: Final = 500
-# What so many lines do not show, more of them would not either.
+# More lines than these would add nothing.
 MAX_LINES: Final = 5000
 # Longer ones are no rows that a person would paste.
 MAX_LINE_LENGTH: Final = 4096
@@ -33,7 +33,7 @@ MIN_LENGTH: Final = 4
 # "Sat Nov 21 12:00:01 PM UTC 2026" is the longest time that tools print.
 MAX_TIME_WORDS: Final = 7
 MAX_DECIMALS: Final = 9
-# A column is taken for a counter when it never falls in so many rows of one instance, and rises this often.
+# A column counts as a counter when it never falls in this many rows of one instance, and rises this often.
 COUNTER_ROWS: Final = 8
 COUNTER_RISES: Final = 6
 PANEL_FIELDS: Final = 6
@@ -182,7 +182,7 @@ def _find_table(lines: Sequence[SampleLine]) -> SampleTable:
     if n_columns > MAX_COLUMNS:
         raise BadRequest(f"A row has {n_columns} words; a table has at most {MAX_COLUMNS} columns")
     found = [line for line in found if len(line.words) == n_columns and bool(line.n_lead) is has_leading_time]
-    # One that no row follows is no header, whatever it says.
+    # A line without rows after it is not a header.
     before = lines[: max(at for at, line in enumerate(lines) if line is found[-1])]
     header = next((line for line in before if not line.is_stamp and not line.n_numbers and _header_words(line, n_columns)), None)
     names = _header_words(header, n_columns) if header is not None else ()
@@ -353,7 +353,7 @@ def _layout(
 
 
 def _header_pattern(header: str) -> str:
-    """Return a pattern of the header line, whatever blanks part its words; of a long one, of its beginning."""
+    """Return a pattern of the header line with any blanks between words; of a long line, only of its beginning."""
     words = split_words(header)
     if len(words) <= PATTERN_WORDS and len(header) <= MAX_PATTERN_LENGTH:
         return rf"^\s*{BLANKS.join(map(re.escape, words))}\s*$"

@@ -17,7 +17,7 @@ from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
 from normstat.stats.spec import Spec
 
-# Every tool prints its first header within so many lines.
+# Every tool prints its first header within this many lines.
 GUESS_LINES: Final = 400
 GUESS_BYTES: Final = 1 << 16
 MAX_LINE_LENGTH: Final = 4096
@@ -95,7 +95,7 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
     result = read(spec, head, state={}, offset=0, is_final=True)
     n_bytes = result.accounts.n_bytes
     understood = sum(n_bytes.get(kind, 0) for kind in UNDERSTOOD)
-    # Blank lines and others that say nothing are nobody's.
+    # Blank lines and others without data count for no spec.
     total = max(1, sum(n_bytes.values()) - n_bytes.get(LineKind.IGNORED, 0))
     share = (understood - n_bytes.get(LineKind.REJECTED, 0)) / total
     documented, n_values = _count(result)

@@ -13,7 +13,7 @@ MAX_SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """A sample; `time_us` is None where nothing tells the time, and such a row would be rejected."""
+    """A sample; `time_us` is None if the time is unknown: such a row would be rejected."""
 
     stat: str
     time_us: int | None
@@ -32,7 +32,7 @@ class PreviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """At most MAX_SHOWN rows and lines of those that there are; `n_lines` by kind."""
+    """At most MAX_SHOWN rows and lines; `n_lines` counts all lines by kind."""
 
     rows: list[PreviewRow]
     rejected: list[PreviewLine]

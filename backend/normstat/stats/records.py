@@ -35,7 +35,7 @@ class Timing:
 
     `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
-    from one report to the next: a report without a time of its own is that much later than the one before it.
+    from one report to the next: a report without its own time is that much later than the previous one.
     Units: microseconds since the epoch, microseconds.
     """
 

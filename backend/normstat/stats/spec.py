@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 
 class Semantics(StrEnum):
-    """What span of time a number is about, which its unit alone does not tell.
+    """The span of time that a number covers, which its unit alone does not show.
 
     counter  everything since boot, or since the process or the run began: only differences between reports mean something
     instant  a state, or a running average that the tool keeps itself, as it was at the report
@@ -160,7 +160,7 @@ class Stat:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a spec tells its reader about the tool's output. Each reader derives a model of its own: see stats/layout.py."""
+    """The description of the tool's output for the reader. Each reader derives its own model: see stats/layout.py."""
 
     def validate(self, stats: Sequence[Stat]) -> None:
         """Check what the types of the fields do not say.

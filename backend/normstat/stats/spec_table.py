@@ -136,7 +136,7 @@ class SpecTable:
         return self._raw
 
     def done(self) -> None:
-        """Complain about keys that nobody asked for: a misspelt key must not be silently without effect."""
+        """Reject unknown keys: a misspelt key must not be silently ignored."""
         for key in self._raw:
             if key not in self._used:
                 self.fail(key, "is not known")

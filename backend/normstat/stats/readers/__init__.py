@@ -51,7 +51,7 @@ def find_readers(package: ModuleType) -> dict[str, ReaderModule]:
             name = item.name.rpartition(".")[2]
             layout, reader = getattr(module, LAYOUT_NAME, None), getattr(module, READER_NAME, None)
             if not isinstance(layout, type) or not isinstance(reader, type) or name in found:
-                raise TypeError(f"{item.name}: a reader exports LAYOUT and Reader, and has a name of its own")
+                raise TypeError(f"{item.name}: a reader exports LAYOUT and Reader, and has a unique name")
             found[name] = ReaderModule(layout, reader)
     return found
 
@@ -73,8 +73,8 @@ def read(
 
     `state` is {} at the beginning, else what the call before returned; `offset` is the place of data[0] in the stream. A last line
     without newline is left for the next call, unless `is_final`. `timing` says what is known of the times from elsewhere, `command`
-    the command line: its options tell whether the first report is about the time since boot.
-    Raises: BadRequest for an unknown zone, and nothing else, whatever the bytes.
+    the command line: its options decide whether the first report covers the time since boot.
+    Raises: BadRequest for an unknown zone; no bytes raise anything else.
     """
     call = READERS[spec.reader].reader(spec, state=state, offset=offset, timing=timing, command=command)
     return call.read(data, is_final=is_final)

@@ -39,7 +39,7 @@ SHORT: Final = re.compile(
     r"(?P<mount>/\S{0,300}) +\((?P<device>[^()]{1,300})\):? *(?P<blocks>\d{1,18}) blocks +(?P<files>-?\d{1,18}) files", re.ASCII
 )
 MAX_COLUMNS: Final = 32
-# Words of a device that stands on a line of its own.
+# Words of a device on a separate line.
 MAX_DEVICE_WORDS: Final = 3
 MESSAGE: Final = re.compile(r"df: .*")
 BLOCKS: Final = re.compile(r"1(?P<unit>[kKMGTPE])B?-\w+")

@@ -41,7 +41,7 @@ BUFFERS: Final = "-/+ buffers/cache"
 # The columns that rows of three numbers have, and the group of those with suffixes.
 SHORT_ROW: Final = 3
 HUMAN: Final = "human"
-# Headers have 6 columns, 7 with -w or in procps 3.2 and before ("shared buffers cached"), whatever the language.
+# Headers have 6 columns, 7 with -w or in procps 3.2 and before ("shared buffers cached"), in any language.
 HEADER_SIZES: Final = (6, 7)
 MAX_HEADER: Final = 400
 INDENT: Final = " " * 8

@@ -9,7 +9,7 @@
     0       0% 11     18% 0       0% 26     42% 14     22% 0       0%
 
 Counters of a section are one row, its instance is the section ("client rpc"); operations with their share are a row each
-("client v3 getattr"). Solaris names the version in a line of its own, "Version 3: (63 calls)".
+("client v3 getattr"). Solaris names the version on a separate line, "Version 3: (63 calls)".
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -109,7 +109,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
             return NOT_MINE
         self._begin_section(self._section, f"v{found['version']}")
         if found["what"] == "calls" and self._section.endswith(f" {self._part}"):
-            # Solaris 11 has the same number in a line of its own.
+            # Solaris 11 has the same number on a separate line.
             return LineKind.HEADER
         stat = self.spec.stats[0]
         refused = self.gather(stat, [found["what"]], [found["number"]], instance=self._instance(), offset=line.offset)

@@ -147,12 +147,12 @@ class Reader(SnapshotReader[PsLayout]):
             cells.append(word)
             rest = more[0]
         if self._header[-2] == STATE:
-            # Busybox has a place of its own for nice processes, "S N".
+            # Busybox has a separate column for niced processes, "S N".
             rest = NICE.sub("", rest, count=1) if NICE.match(rest) else rest
         return [*cells, rest]
 
     def _number(self, column: str, word: str) -> str | None:
-        """Return the word as a plain number. Missing: "" where ps says that there is none, None when it is no number."""
+        """Return the word as a plain number. Missing: "" if ps prints that it has none, None when it is not a number."""
         if word in NOTHING:
             return ""
         if column in self.layout.times:

@@ -27,7 +27,7 @@ from normstat.stats.records import LineKind, State
 LINE: Final = re.compile(
     r"(?:(?P<file>[\w./@:-]{1,300}?):? *)?\b(?P<level>some|full)(?P<pairs>(?: [a-z]\w{0,40}=[^\s=]{1,40}){1,40})", re.ASCII
 )
-# A line that is nothing but the resource or its file.
+# A line that holds only the resource or its file.
 NAME: Final = re.compile(r"[^\w/]*(?P<file>(?:/[\w./@:-]{1,300}/)?(?:cpu|io|memory|irq)(?:\.pressure)?)[^\w/]*", re.ASCII)
 CGROUPS: Final = "/sys/fs/cgroup/"
 FILE_END: Final = ".pressure"

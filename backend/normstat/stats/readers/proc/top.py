@@ -24,7 +24,7 @@ Keys of `[[layout.summaries]]`:
     pattern    regular expression of the line; group `items` holds the numbers, `instance` what they are about, `unit` their unit
     prefix     what stands before the name of each column; `{unit}` is the group
     units      a suffix and what `{unit}` is then
-    old        true when the first report of a call tells of the time since boot
+    old        true when the first report of a call covers the time since boot
     several    true when the line may hold several of them ("%Cpu0 : ...   %Cpu1 : ...")
     renamed    other names of numbers, where a release says it in another way
 
@@ -156,7 +156,7 @@ class Reader(SnapshotReader[TopLayout]):
 
     def _see_clock(self, seconds: float) -> None:
         """Date the report with this time of day. A time from elsewhere for the first report of a call wins, and the clock then
-        tells how much later the others are: the two may be of different zones.
+        shows how much later the others are: the two may be of different zones.
         """
         if self._clock is None and self.stamped_us != NO_TIME:
             self._clock_us = self.stamped_us

@@ -37,7 +37,7 @@ NUMBERS: Final = (*SHARES, "Samples", "Period")
 NUMBER: Final = "|".join(sorted(NUMBERS, key=len, reverse=True))
 NUMBER_NAMES: Final = re.compile(NUMBER)
 GAP: Final = r"(?:\s*[;,|]\s*|\s+)"
-# After the columns of numbers come those that name a row, whatever perf was told to sort by.
+# After the columns of numbers come those that name a row, for any sort order of perf.
 HEADER: Final = re.compile(rf"#\s*(?P<numbers>(?:{NUMBER})(?:{GAP}(?:{NUMBER}))*){GAP}[A-Z\[].*")
 # perf top and the browser print no #.
 BARE_HEADER: Final = re.compile(

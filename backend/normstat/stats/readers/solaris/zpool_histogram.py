@@ -162,7 +162,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         return self._kind()
 
     def _kind(self) -> LineKind:
-        # A table that goes on is of the present report, another one may begin the next.
+        # A continued table belongs to the current report; another one may begin the next.
         number = self._reports.number
         is_first = not number or (number == 1 and not self._is_next())
         return LineKind.SAMPLE if self._omits or not is_first else LineKind.SINCE_BOOT

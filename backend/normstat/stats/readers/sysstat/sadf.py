@@ -49,7 +49,7 @@ NO_CLOCK: Final = ClockWords(0, 0.0, is_epoch=False)
 
 @dataclass(slots=True)
 class SadfItem:
-    """What sadf -p said so far of one item at one time: `key` is what its lines have in common."""
+    """The output of sadf -p so far for one item at one time: `key` is the common part of its lines."""
 
     key: tuple[str, ...]
     offset: int

@@ -74,7 +74,7 @@ class JsonTable:
 
 @dataclass(frozen=True)
 class SysstatJsonLayout(Layout):
-    """The tables, and which reports tell of the time since boot."""
+    """The tables, and which reports cover the time since boot."""
 
     tables: tuple[JsonTable, ...]
     unknown: Stat | None = None
@@ -169,7 +169,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
                 self.opened(self.nodes[-1])
         return True
 
-    # What the JSON tells.
+    # From the JSON.
 
     def opened(self, node: Node) -> None:
         """Start a document or a report."""
@@ -231,7 +231,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         zone = node.texts.get("tz", "UTC" if node.numbers.get("utc") == "1" else "")
         text = f"{node.texts.get('date', '')} {node.texts.get('time', '')}".strip()
         with_zone = f"{text} {zone}".strip()
-        # A zone whose name has several meanings tells no time, unless the zone is known from elsewhere. Epochs need none.
+        # An ambiguous zone name gives no time, unless the zone is known from elsewhere. Epochs need none.
         is_plain = self.has_zone or text.isdigit()
         self._see_time(text if parse_timestamp(with_zone) is None and is_plain else with_zone)
 

@@ -125,7 +125,7 @@ class Reader(LineReader[ColumnLayout]):
         return self.timeline.clock_us(clock.seconds)
 
     def _take_known(self, text: str) -> LineKind | None:
-        """Return a line that the layout knows, or that is nothing but a time."""
+        """Return a line that the layout knows, or that holds only a time."""
         layout = self.layout
         if AVERAGE.match(text):
             self._is_average, self._is_heading, self._at = True, False, None
@@ -145,7 +145,7 @@ class Reader(LineReader[ColumnLayout]):
         return LineKind.TIMESTAMP if self.see_time_line(text) else None
 
     def _take_header(self, text: str, clock: ClockWords | None) -> bool:
-        """Take a header: one with a clock begins a stack, one without goes on with the stack just begun."""
+        """Take a header: one with a clock starts a stack, one without continues the stack just started."""
         text = text[:MAX_HEADER]
         header = self._find(text)
         if header is None:

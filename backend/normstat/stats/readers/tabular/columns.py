@@ -145,7 +145,7 @@ class Reader(LineEngine[ColumnLayout]):
         name, state.name_line = state.name_line, ""
         words = split_row(header, f"{name} {text}", state.header_line) if name else None
         if not isinstance(words, Words):
-            # What stood on a line of its own was no name.
+            # The text on a separate line was not a name.
             words = split_row(header, text, state.header_line)
         if not isinstance(words, Words):
             return words

@@ -113,7 +113,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
 
 
 def devices_of(text: str) -> str:
-    """Return the devices of an interrupt; they stand last, after the controller and the kind. "" when nobody uses it.
+    """Return the devices of an interrupt; they come last, after the controller and the kind. "" if it is unused.
 
     >>> devices_of("IO-APIC   5-edge      ACPI:Ged"), devices_of("PCI-MSI 524288-edge      eth0-TxRx-0, eth1")
     ('ACPI:Ged', 'eth0-TxRx-0, eth1')

@@ -61,7 +61,7 @@ NANO: Final = 1_000_000_000
 
 
 def plain_header(text: str) -> str:
-    """Return the header without what tells nothing: case, blanks, brackets.
+    """Return the header normalised: without case, blanks, brackets.
 
     >>> plain_header("平均 (秒)"), plain_header("~1 マイ クロ 秒"), plain_header("Average[sec]")
     ('平均秒', '~1マイクロ秒', 'averagesec')

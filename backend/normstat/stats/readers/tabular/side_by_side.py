@@ -10,7 +10,7 @@ Keys of `[layout]`:
     before       the columns before ("tin", "tout")
     behind       the columns after ("us", "sy", "wt|dt|st" for either, "id")
     sides        the columns of one side, one list for each form of call
-    messages     regular expression of lines that tell of a change; the report after one is about the time since boot again
+    messages     regular expression of lines that announce a change; the report after one covers the time since boot again
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read

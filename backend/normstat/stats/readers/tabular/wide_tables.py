@@ -308,7 +308,7 @@ def _join_texts(header: WideHeader, words: list[str]) -> list[str]:
         return words
     if header.table.has_last_text:
         tail = words[n_columns - 1 :]
-        # The number of the zone is a column of its own where words are parted by commas.
+        # The number of the zone is a separate column where words are separated by commas.
         text = f"{tail[0]} ({tail[1]})" if header.is_by_comma and n_more == 1 else " ".join(tail)
         if not text[:1].isdigit() or text.endswith(")"):
             return [*words[: n_columns - 1], text]

@@ -132,7 +132,7 @@ class Reader(TraceReader[TraceLayout]):
     # Stacks.
 
     def _is_in_stack(self, line: Line) -> bool:
-        """Return whether the line goes on with a stack: indented, and something waits that is indented as well."""
+        """Return whether the line continues a stack: it is indented, and so is a line that waits."""
         return not self.has_gap and bool(self.texts) and line.text.startswith(INDENT) and self.texts[-1].text.startswith(INDENT)
 
     def _take_frame(self, line: Line) -> Claim:
