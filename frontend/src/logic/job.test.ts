@@ -80,7 +80,7 @@ describe("a reparse", () => {
     );
     expect(describeReparse(reparse({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
     expect(describeReparse(reparse({ state: "failed" }))).toContain("old samples are kept");
-    expect(describeReparse(reparse({ state: "stopped" }))).toContain("as it was");
+    expect(describeReparse(reparse({ state: "stopped" }))).toContain("unchanged");
   });
 });
 
