@@ -1,6 +1,6 @@
-"""Which tool printed these bytes: the spec that reads most of them.
+"""Guess which tool printed these bytes: the spec that reads most of them.
 
-Specs are candidates when a line is a header of theirs, or one of the lines that they say mark their tool. Each candidate reads the
+Specs are candidates when a line is one of their headers or marks. Each candidate reads the
 beginning of the bytes, and the one that accounts for most of it with the least refused wins.
 """
 
@@ -25,7 +25,7 @@ MAX_LINE_LENGTH: Final = 4096
 NEAR: Final = 0.1
 # A spec that refuses more than it reads did not print the file.
 MIN_SHARE: Final = 0.2
-# A fallback without a mark must find samples in so much of the file, and know as much of their columns: any text has some number.
+# A fallback without a mark must find samples in this share of the file, and know this share of their columns: any text has numbers.
 MIN_SAMPLED: Final = 0.5
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"

@@ -12,7 +12,7 @@ from normstat.stats.pattern import compile_pattern
 
 
 class Kind(StrEnum):
-    """What a number is, which decides how it may be summed, drawn and compared."""
+    """The kind of a number, which decides how it may be summed, drawn and compared."""
 
     GAUGE = "gauge"
     RATE = "rate"
@@ -36,7 +36,7 @@ class Semantics(StrEnum):
 
 
 class Worse(StrEnum):
-    """The direction in which a field is bad news."""
+    """The direction in which a field gets worse."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -44,7 +44,7 @@ class Worse(StrEnum):
 
 
 class Shape(StrEnum):
-    """What the samples of a stat are.
+    """The shape of a stat's samples.
 
     table      rows with named columns
     keys       a counted key: the instance is the key as printed (`@process[rm]`, "1109 svc.startd")
@@ -131,7 +131,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A graph that the host page shows for a stat without being asked.
+    """A graph that the host page shows for a stat by default.
 
     `section` is cpu, memory, disk, network, process, lock, trace or other; `instances` is "" (one-row
     stats), "all", "top:N" (the N with the highest mean of the first field in the window) or "only:NAME".
