@@ -16,9 +16,7 @@ from normstat.storage.session import WriteSession, make_engine, make_sessions
 from normstat.storage.turns import Turns
 from normstat.window import from_us
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Show, drop and rebuild rollups, which wide graphs are drawn from: docs/operations.md."
-)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show, drop and rebuild rollups: docs/operations.md.")
 
 # Interval between two reports of the remaining work.
 SHOW_S: Final = 5.0

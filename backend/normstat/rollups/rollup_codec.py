@@ -284,7 +284,7 @@ class Head:
         return found[found < len(self.groups)]
 
     def most_samples(self, groups: Int64Array) -> int:
-        """The maximum number of samples of an instance in these groups."""
+        """Return the maximum number of samples of an instance in these groups."""
         return int(self.groups["most"][groups].max()) if len(groups) else 0
 
 

@@ -162,12 +162,12 @@ async def read_heads(
 
 
 def estimate_rows(blocks: Iterable[Block], key: str, window: Window) -> int:
-    """The approximate number of samples of the field in the window, over all instances."""
+    """Return the approximate number of samples of the field in the window, over all instances."""
     return round(sum(block.head.n_samples * _share(block, window) for block in blocks if block.key == key))
 
 
 def estimate_longest(blocks: Iterable[Block], key: str, window: Window, instance_ids: Int64Array) -> int:
-    """The approximate maximum number of samples of the field in the window, of one instance."""
+    """Return the approximate maximum number of samples of the field in the window, of one instance."""
     return round(
         sum(block.head.most_samples(block.head.find(instance_ids)) * _share(block, window) for block in blocks if block.key == key)
     )

@@ -93,7 +93,7 @@ class Place:
     stat_id: int
 
     def parameters(self, **others: object) -> dict[str, object]:
-        """The parameters of the statements."""
+        """Return the parameters of the statements."""
         return {"host_id": self.host_id, "stat_id": self.stat_id, **others}
 
 
