@@ -63,7 +63,7 @@ class LineReader(LineEngine[LayoutT]):
         return {}
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read. Blank lines come too."""
+        """Return the kind of the line, or the reason why it cannot be read. Blank lines come too."""
         raise NotImplementedError
 
     def begin_call(self) -> None:
@@ -163,7 +163,7 @@ class LineReader(LineEngine[LayoutT]):
     # Internals.
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.decode("utf-8", "backslashreplace")
         if self.ledger.line_no < RECORDER_LINES and is_recorder_line(text):
             return LineKind.IGNORED

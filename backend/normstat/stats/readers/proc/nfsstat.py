@@ -78,7 +78,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return {**super().save(), **own}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         found = self._take_heading(line, text)
         if found:
             return found
@@ -149,7 +149,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return LineKind.SAMPLE
 
     def _operations(self) -> str:
-        """Return the section without what all operations are of: "client nfs" with version 3 is "client v3"."""
+        """Return the section without the common part of all operations: "client nfs" with version 3 is "client v3"."""
         name = self._instance().removesuffix(" operations")
         return name.replace("client nfs v", "client v").replace("server nfs v", "server v")
 
@@ -170,7 +170,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
 
 
 def section_name(side: str, what: str) -> str:
-    """Return a section in the words of all releases.
+    """Return the name of a section, normalised across releases.
 
     >>> section_name("Client", "nfs v3"), section_name("Server", "NFSv4"), section_name("Server", "nfs_acl")
     ('client v3', 'server v4', 'server nfs_acl')

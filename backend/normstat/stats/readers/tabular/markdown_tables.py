@@ -1,4 +1,4 @@
-"""Tables of results as slides and pages show them: cells between bars (Markdown), or columns parted by two blanks.
+"""Tables of results as shown on slides and pages: cells between bars (Markdown), or columns separated by two blanks.
 
     | 順位 | アドレス | 回数 | 平均(秒) | 最大(秒) | 合計(秒) | 割合(%) |
     |----|------------|--------|----------|----------|--------|--------|

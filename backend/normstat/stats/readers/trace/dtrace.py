@@ -77,7 +77,7 @@ class Reader(TraceReader[TraceLayout]):
             self.block.append(held)
 
     def take(self, line: Line) -> Outcome:
-        """Return what the line is, by its form and by what was held back."""
+        """Return the outcome of the line, by its form and the held-back lines."""
         if DISTRIBUTION.fullmatch(line.text) is not None:
             return self._take_distribution(line)
         if self.bucket_key is not None:
@@ -110,7 +110,7 @@ class Reader(TraceReader[TraceLayout]):
         return self.begin_histogram(key)
 
     def _distribution_key(self) -> str | None:
-        """Return the key is the line above: a row held back, a text, or the stack that ends there."""
+        """Return the key, which is the line above: a row held back, a text, or the stack that ends there."""
         if self.block and (not self.has_gap or len(self.block) == 1):
             row = self.block.pop()
             return f"{row.key} {row.word}".strip()
